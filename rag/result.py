@@ -1,0 +1,57 @@
+"""What the engine answers: articles in order, each with the reason it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from rag.card import Elsewhere, Moved
+from rag.types import Article
+
+Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
+Status: TypeAlias = Literal["empty", "found", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The reason an article is shown."""
+
+    terms: frozenset[str] = frozenset()  # analysed terms of the question that stand in the article
+    ranks: Mapping[str, int] = field(default_factory=dict)  # system name -> rank in its own list
+    asked: tuple[str, ...] = ()  # annotated questions that cite the article and share words with this one
+    known: bool = False  # the question named this article by number
+    moved_from: str | None = None  # the old number, when this article took over its content
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One article of a result."""
+
+    rank: int  # from 1
+    article: Article
+    score: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """An article that a question names by its number."""
+
+    reference: str  # as typed
+    article_no: str
+    code: str | None  # None: no code was named, so every code's article of that number is meant
+    found: tuple[str, ...]  # article ids that bear the number now
+    moved: tuple[Moved, ...] = ()  # where the content of that number went
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to one question."""
+
+    question: str
+    status: Status
+    shown: tuple[Shown, ...] = ()
+    known: tuple[KnownItem, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
+    milliseconds: float = 0.0

@@ -1,0 +1,177 @@
+"""The field's nouns as frozen dataclasses, the interfaces, and the one function that sorts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+DECIMALS = 5  # scores are rounded to this many places before ranking: see rank()
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """The unit that is retrieved and cited: one numbered article of one code."""
+
+    id: str
+    code: str
+    article_no: str
+    text: str
+    headings: tuple[str, ...] = ()  # outermost first: Livre, Titre, Chapitre, Section
+    language: str | None = None
+    jurisdiction: str | None = None
+    law_type: str | None = None  # "national" or "regional"
+    region: str | None = None
+    url: str | None = None
+    valid_from: date | None = None
+    valid_to: date | None = None
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person asks, with the articles that answer it where they are known (gold)."""
+
+    id: str
+    text: str
+    article_ids: tuple[str, ...] = ()
+    category: str | None = None
+    answer: str | None = None
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An article and the score that one retriever gave it."""
+
+    article_id: str
+    score: float
+
+
+Ranking: TypeAlias = tuple[Hit, ...]  # best first
+Run: TypeAlias = Mapping[str, Ranking]  # question id -> its ranking
+Qrels: TypeAlias = Mapping[str, frozenset[str]]  # question id -> its gold article ids
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which articles may be returned; an empty set means that the field is not looked at."""
+
+    codes: frozenset[str] = frozenset()
+    law_types: frozenset[str] = frozenset()
+    regions: frozenset[str] = frozenset()
+    in_force_on: date | None = None
+
+    def admits(self, article: Article) -> bool:
+        """Tell whether the article passes; one with no date or no region is never shut out by it."""
+        if self.codes and article.code not in self.codes:
+            return False
+        if self.law_types and article.law_type is not None and article.law_type not in self.law_types:
+            return False
+        if self.regions and article.region is not None and article.region not in self.regions:
+            return False
+        day = self.in_force_on
+        if day is None:
+            return True
+        begun = article.valid_from is None or article.valid_from <= day
+        return begun and (article.valid_to is None or day < article.valid_to)
+
+
+class Retriever(Protocol):
+    """Ranks a corpus for each question; a hybrid is a retriever, a reranked retriever is one."""
+
+    def search(
+        self, questions: Sequence[str], k: int, where: Filter | None = None
+    ) -> list[Ranking]:
+        """Return one ranking of at most k hits a question, in the order of the questions."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reorders rankings that a retriever made."""
+
+    def rerank(
+        self, questions: Sequence[str], rankings: Sequence[Ranking], k: int
+    ) -> list[Ranking]:
+        """Return one reordered ranking of at most k hits a question."""
+        ...
+
+
+class Encoder(Protocol):
+    """Turns text into vectors; row i of the result belongs to text i."""
+
+    @property
+    def name(self) -> str:
+        """What manifests and pages call it."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        ...
+
+    def encode_questions(self, questions: Sequence[str]) -> Floats:
+        """Return l2-normalised vectors, (n_questions, dim) float32; an empty text gives zeros."""
+        ...
+
+    def encode_articles(self, articles: Sequence[Article]) -> Floats:
+        """Return l2-normalised vectors, (n_articles, dim) float32."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleOrder:
+    """The ids of a corpus in their positions, with the order that breaks ties."""
+
+    ids: tuple[str, ...]
+    by_id: Ints = field(repr=False)  # by_id[i] < by_id[j] just when ids[i] < ids[j]
+
+    @classmethod
+    def of(cls, ids: Sequence[str]) -> ArticleOrder:
+        """Make the order of these ids; ids compare as strings."""
+        by_id = np.empty(len(ids), dtype=np.int64)
+        by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        return cls(tuple(ids), by_id)
+
+
+def rank(
+    scores: npt.NDArray[np.floating],
+    order: ArticleOrder,
+    k: int,
+    keep: Bools | None = None,
+    *,
+    decimals: int | None = DECIMALS,
+) -> Ranking:
+    """Sort articles by score: the one place that does, so that one tie rule holds everywhere.
+
+    Scores are rounded to 5 decimals, the larger first; equal ones by article id as a string. A
+    result depends neither on insertion order nor on batching.
+
+    Args:
+        scores: (n_articles,) of float; -inf or nan marks an article that was not scored.
+        order: the ids at the same positions.
+        k: how many hits at most; 0 or less gives none.
+        keep: (n_articles,) bool; only these may be returned.
+        decimals: None for scores that are exact already (sums over whole ranks).
+    """
+    if k <= 0 or not len(scores):
+        return ()
+    values = scores.astype(np.float64, copy=False)
+    if decimals is not None:
+        values = np.round(values, decimals) + 0.0  # + 0.0 turns -0.0 into 0.0
+    admitted = np.isfinite(values) if keep is None else np.isfinite(values) & keep
+    positions = np.flatnonzero(admitted)
+    if len(positions) > k:
+        candidates = values[positions]
+        kth = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
+        positions = positions[candidates >= kth]  # keeps every tie at the edge
+    best = positions[np.lexsort((order.by_id[positions], -values[positions]))][:k]
+    return tuple(Hit(order.ids[p], float(values[p])) for p in best)
