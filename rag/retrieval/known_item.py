@@ -1,0 +1,110 @@
+"""Questions that name an article by its number: straight to it, and to where its content moved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+
+from rag.card import CorpusCard, Moved
+from rag.result import KnownItem
+from rag.text.code_names import CodeNames
+from rag.text.folding import fold, level
+from rag.text.numbers import number_key
+from rag.text.references import Reference, find_references
+from rag.types import Article
+
+_WORD = re.compile(r"[^\W_]+")
+_SERIES_LETTERS = re.compile(r"^(?:lo|[lrda])(?=\d)")
+
+
+class KnownItems:
+    """The articles of a corpus by code and number.
+
+    Numbers match whatever their spelling: "L. 1234-5" and "L1234-5", "2 bis" and "2-bis", "1er" and
+    "1", "第一千零三十二条" and "第1032条".
+
+    Args:
+        articles: in corpus order.
+        card: its language, its codes' short forms and its renumbered articles.
+    """
+
+    def __init__(self, articles: Sequence[Article], card: CorpusCard) -> None:
+        self._names = CodeNames((article.code for article in articles), card.aliases, card.language)
+        self._by_number: dict[str, list[Article]] = {}
+        self._by_bare_number: dict[str, list[Article]] = {}  # without L, R, D: 1234-5
+        for article in articles:
+            key = number_key(article.article_no)
+            if not key:
+                continue
+            self._by_number.setdefault(key, []).append(article)
+            bare = _SERIES_LETTERS.sub("", key)
+            if bare != key:
+                self._by_bare_number.setdefault(bare, []).append(article)
+        self._moved: dict[str, list[Moved]] = {}
+        for row in card.moved:
+            self._moved.setdefault(number_key(row.old), []).append(row)
+        framing = (files("rag.text") / "codes" / "framing.txt").read_text(encoding="utf-8")
+        self._framing = frozenset(
+            word
+            for line in framing.splitlines()
+            for word in map(fold, line.partition("#")[0].split())
+            if word
+        )
+        signs = sorted((word for word in self._framing if not word.isascii()), key=len, reverse=True)
+        self._framing_signs = re.compile("|".join(map(re.escape, signs)))
+
+    def find(self, question: str) -> tuple[KnownItem, ...]:
+        """Return one item for each article that the question names, in the order of the question.
+
+        An item whose number is marked as an article's and that no article bears comes with `found`
+        empty; a number that only stands beside a code must be an article's, or it is left out. An
+        item of a law that the corpus does not hold comes with the code as typed and `found` empty.
+        """
+        items: dict[tuple[str, str | None], KnownItem] = {}
+        for reference in find_references(question, self._names):
+            item = self._item(reference)
+            if reference.marked or item.found or item.moved:
+                items.setdefault((item.article_no, item.code), item)
+        return tuple(items.values())
+
+    def remainder(self, question: str) -> str:
+        """Return what is left of a question without its references and the words around them.
+
+        "Que dit l'article 1240 du code civil ?" leaves nothing; "article 1240 et mur mitoyen" leaves
+        "et mur mitoyen". A question with no reference comes back as it is, less outer spaces.
+        """
+        references = find_references(question, self._names)
+        if not references:
+            return question.strip()
+        kept, at = [], 0
+        for reference in references:
+            kept.append(question[at : reference.start])
+            at = reference.end
+        kept.append(question[at:])
+        left = " ".join(" ".join(kept).split()).strip(" ?!.,;:'\"’")
+        plain = self._framing_signs.sub(" ", level(left))
+        if all(fold(word) in self._framing for word in _WORD.findall(plain)):
+            return ""
+        return left
+
+    def _item(self, reference: Reference) -> KnownItem:
+        if reference.unresolved:
+            return KnownItem(reference.text.strip(), reference.number, reference.code_named, ())
+        found = self._bearing(reference.number, reference.code)
+        numbers = {article.article_no for article in found}
+        shown = numbers.pop() if len(numbers) == 1 else reference.number
+        moved = tuple(
+            row for row in self._moved.get(reference.number, ()) if reference.code in (None, row.code)
+        )
+        return KnownItem(
+            reference.text.strip(), shown, reference.code, tuple(article.id for article in found), moved
+        )
+
+    def _bearing(self, number: str, code: str | None) -> list[Article]:
+        """Return the articles of a number; one that lacks its letter finds L, R and D of a code."""
+        for numbers in (self._by_number, self._by_bare_number):
+            found = [article for article in numbers.get(number, ()) if code in (None, article.code)]
+            if found:
+                return found
+        return []

@@ -1,0 +1,37 @@
+"""Text of a law and of a question, cut into the terms that are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One term and the place in the text it came from."""
+
+    start: int
+    end: int
+    term: str
+
+
+class Analyser(Protocol):
+    """Cuts text of one language into terms; the same for law and for questions."""
+
+    @property
+    def id(self) -> str:
+        """Everything that changes the terms: language, libraries' versions, options."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """ISO 639-1."""
+        ...
+
+    def tokens(self, text: str) -> list[Token]:
+        """Return the terms in order, each with its place in `text`; stop words are left out."""
+        ...
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms in order; the same as `[t.term for t in self.tokens(text)]`, faster."""
+        ...

@@ -1,0 +1,90 @@
+"""One analyser a language, by its two letters."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from importlib.metadata import version
+from importlib.resources import files
+
+import Stemmer
+
+from rag.errors import BadInput
+from rag.text import Analyser
+from rag.text.chinese import ChineseAnalyser, Units
+from rag.text.folding import fold, level
+from rag.text.snowball import DIALECTS, WordAnalyser
+
+LANGUAGES = ("fr", "nl", "en", "de", "it", "zh")
+RULES = 1  # raise it when the rules of this package change terms: indexes built before are then stale
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Return the stop words that ship for a language, as they are written there.
+
+    Each list says at its top what it leaves out on purpose.
+
+    Raises:
+        BadInput: no analyser for this language.
+    """
+    _check(language)
+    text = (files("rag.text") / "stopwords" / f"{language}.txt").read_text(encoding="utf-8")
+    return frozenset(word for line in text.splitlines() for word in line.partition("#")[0].split())
+
+
+def analyser(
+    language: str,
+    *,
+    stop_words: bool | Collection[str] = True,
+    chinese: Units = "both",
+    stem: bool = True,
+) -> Analyser:
+    """Return the analyser of a language.
+
+    Args:
+        language: "fr", "nl", "en", "de", "it" or "zh".
+        stop_words: True for the list that ships, False for none, or the words themselves, in any
+            case and with or without accents.
+        chinese: what Chinese text is cut into; other languages do not look at it.
+        stem: whether words are stemmed; Chinese has nothing to stem.
+
+    Raises:
+        BadInput: an unknown language or way of cutting Chinese.
+    """
+    _check(language)
+    if chinese not in ("words", "bigrams", "both"):
+        raise BadInput(f'chinese={chinese!r}: expected "words", "bigrams" or "both"')
+    stop = _stop_set(language, stop_words)
+    if language == "zh":
+        made = f"jieba-{version('jieba')}" if chinese != "bigrams" else "bigrams"
+        return ChineseAnalyser(f"zh:{made}:{_digest(stop, chinese)}", stop, chinese)
+    algorithm = f"snowball-{DIALECTS[language].algorithm}-{Stemmer.version()}" if stem else "words"
+    return WordAnalyser(language, f"{language}:{algorithm}:{_digest(stop, str(stem))}", stop, stem)
+
+
+def _check(language: str) -> None:
+    if language not in LANGUAGES:
+        raise BadInput(f"no analyser for language {language!r}: expected one of {', '.join(LANGUAGES)}")
+
+
+def _stop_set(language: str, wanted: bool | Collection[str]) -> frozenset[str]:
+    if wanted is False:
+        return frozenset()
+    words = stop_words(language) if wanted is True else wanted
+    if isinstance(words, str):
+        raise BadInput(f"stop_words={words!r}: expected a collection of words, such as {{{words!r}}}")
+    if language == "zh":
+        return frozenset(level(word) for word in words)
+    typed = {fold(word) for word in words}
+    if language == "de":  # für is also typed fuer
+        typed |= {fold(word.casefold().translate(_UMLAUTS)) for word in words}
+    return frozenset(typed - {""})
+
+
+def _digest(stop: frozenset[str], options: str) -> str:
+    """Return 8 hexadecimal digits that change with the stop list, the options and the rules."""
+    content = json.dumps([RULES, options, sorted(stop)])
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:8]

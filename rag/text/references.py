@@ -1,0 +1,190 @@
+"""Article references in a question: "art. 515-1 C. civ.", "§ 573c BGB", "民法典第1032条"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rag.text import reference_patterns as patterns
+from rag.text.code_names import CodeNames
+from rag.text.folding import level
+from rag.text.numbers import number_key
+
+LONGEST = (
+    2_000  # characters of a question that are looked at; a reference stands in a sentence, not in a file
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An article that a text names by its number."""
+
+    text: str  # as typed, with the marker and the code that stand beside it
+    start: int
+    end: int
+    number: str  # as `number_key` gives it
+    code: str | None = None  # the corpus's name of the code; None: not named, or not in the corpus
+    code_named: str | None = None  # the code as typed; with `code` None it is a law that is not loaded
+    marked: bool = True  # by a word or sign such as "art.", not by a code beside a number alone
+
+    @property
+    def unresolved(self) -> bool:
+        """Whether a law is named that the corpus does not hold."""
+        return self.code_named is not None and self.code is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """A law named beside a number."""
+
+    start: int
+    end: int
+    code: str | None
+
+
+def find_references(text: str, names: CodeNames) -> tuple[Reference, ...]:
+    """Return the references of a text in order; they do not overlap.
+
+    A number counts when a marker ("article", "§", "第…条") or a code stands beside it, when it is
+    written as article numbers are (L1234-5), or when it is the whole question. Sums, durations and
+    years inside a sentence do not.
+    """
+    flat = level(text[:LONGEST])
+    found = _chinese(text, flat, names)
+    taken = [(ref.start, ref.end) for ref in found]
+    at = 0
+    for item in patterns.ITEM.finditer(flat):
+        start, end = item.span()
+        if start < at or any(a < end and start < b for a, b in taken):
+            continue
+        new = _Latin(text, flat, names).read(item)
+        found += new
+        at = new[-1].end if new else at
+    return tuple(sorted(found, key=lambda ref: ref.start))
+
+
+class _Latin:
+    """Reads one marker with its numbers and the code before or after them."""
+
+    def __init__(self, text: str, flat: str, names: CodeNames) -> None:
+        self.text, self.flat, self.names = text, flat, names
+        self.unnamed = patterns.UNNAMED.get(names.language)
+
+    def read(self, item: re.Match[str]) -> list[Reference]:
+        """Return the references that begin at a match of ITEM; none if it is only a number."""
+        if item["marker"] is None:
+            return self._unmarked(item)
+        if not patterns.marks(item["marker"], self.names.language):
+            return []
+        spans = [(item.start(), item.start("number"), item.end("number"))]
+        end = self._past_parts(item.end("number"))
+        while more := patterns.MORE.match(self.flat, end):
+            after = self._past_parts(more.end("number"))
+            if not (more["marker"] or self._ends_there(after)):
+                break
+            spans.append((more.start("number"), more.start("number"), more.end("number")))
+            end = after
+        code = self._code_after(end) or self._code_before(item.start())
+        return self._made(spans, end, code, marked=True)
+
+    def _unmarked(self, item: re.Match[str]) -> list[Reference]:
+        start, end = item.span("number")
+        if not patterns.NUMBER_END.match(self.flat, end):
+            return []
+        code = None
+        if not patterns.YEAR_BEFORE.search(self.flat, max(0, start - 20), start):
+            code = self._code_after(self._past_parts(end), known_only=True) or self._code_before(start)
+        alone = not (self.flat[:start] + self.flat[end:]).strip(patterns.AROUND)
+        if code is None and not alone and not patterns.SERIES.fullmatch(item["number"]):
+            return []
+        return self._made([(start, start, end)], end, code, marked=alone or code is None)
+
+    def _made(
+        self, spans: list[tuple[int, int, int]], end: int, code: _Code | None, marked: bool
+    ) -> list[Reference]:
+        made = []
+        for place, (start, first, last) in enumerate(spans):
+            stop = last
+            if place == len(spans) - 1:
+                stop = max(end, code.end if code else end)
+            if place == 0 and code and code.start < start:
+                start = code.start
+            named = self.text[code.start : code.end].strip() if code else None
+            number = number_key(self.flat[first:last])
+            made.append(
+                Reference(
+                    self.text[start:stop], start, stop, number, code.code if code else None, named, marked
+                )
+            )
+        return made
+
+    def _past_parts(self, at: int) -> int:
+        """Return where the paragraphs, sentences and letters that follow a number end."""
+        german = self.names.language == "de"
+        return (patterns.GERMAN_PARTS if german else patterns.PARTS).match(self.flat, at).end()  # type: ignore[union-attr]
+
+    def _ends_there(self, at: int) -> bool:
+        """Tell whether a number of a list stands alone: not "article 205 et 3 enfants"."""
+        return bool(patterns.LIST_END.match(self.flat, at)) or self._code_after(at) is not None
+
+    def _code_after(self, at: int, known_only: bool = False) -> _Code | None:
+        link = patterns.LINK.match(self.flat, at)
+        for begin in (link.end(), link.end("gap")) if link else ():
+            if begin < len(self.flat) and (known := self.names.after(self.flat, begin)):
+                return _Code(begin, *known)
+        if known_only or self.unnamed is None or link is None:
+            return None
+        for begin in (link.end(), link.end("gap")):
+            other = self.unnamed.match(self.flat, begin)
+            if other and other.end() > begin:
+                return _Code(begin, other.end(), None)
+        return None
+
+    def _code_before(self, at: int) -> _Code | None:
+        end = len(self.flat[:at].rstrip(" ,:;(-'"))
+        known = self.names.before(self.flat, end) or self.names.before_sign(self.flat, end)
+        return _Code(known[0], end, known[1]) if known else None
+
+
+def _chinese(text: str, flat: str, names: CodeNames) -> list[Reference]:
+    """Return the references of the form 第…条; a list shares the code that stands before it."""
+    found: list[Reference] = []
+    previous: _Code | None = None
+    last = -1
+    for item in patterns.CHINESE.finditer(flat):
+        start = item.start()
+        chained = last >= 0 and patterns.CHINESE_LIST.fullmatch(flat, last, start)
+        code = previous if chained else _chinese_code(flat, start, names)
+        if item["marker"] is None and code is None and flat.strip(patterns.AROUND) != item[0]:
+            continue
+        first = start if chained or code is None else code.start
+        named = text[code.start : code.end] if code else None
+        numbers = list(patterns.CHINESE_NUMBER.finditer(flat, item.start("numbers"), item.end("numbers")))
+        for place, number in enumerate(numbers):
+            begin = first if place == 0 else number.start()
+            end = item.end() if place == len(numbers) - 1 else number.end()
+            inserted = item["inserted"] or "" if place == len(numbers) - 1 else ""
+            key = number_key(f"第{number[0]}条{inserted}")
+            found.append(Reference(text[begin:end], begin, end, key, code.code if code else None, named))
+        previous, last = code, item.end()
+    return found
+
+
+def _chinese_code(flat: str, at: int, names: CodeNames) -> _Code | None:
+    """Return the law whose name stands before a reference, over the name of a book between them."""
+    end = len(flat[:at].rstrip(patterns.CHINESE_LINKS))
+    if book := patterns.CHINESE_BOOK.search(flat, max(0, end - 12), end):
+        end = len(flat[: book.start()].rstrip(patterns.CHINESE_LINKS))
+    ends = [end]
+    if flat[:end].endswith("编"):  # 民法典婚姻家庭编
+        ends += range(end - 3, max(0, end - 9), -1)
+    for stop in ends:
+        if known := names.before_sign(flat, stop) or names.before(flat, stop):
+            start, code = known
+            return _Code(start - (flat[max(0, start - 1) : start] in ("《", "〈")), end, code)
+    if quoted := patterns.CHINESE_QUOTED.search(flat, max(0, at - 60), at):
+        return _Code(quoted.start(), quoted.end(), None)
+    other = patterns.CHINESE_LAW.search(flat, max(0, end - 30), end)
+    if other and (len(other[0]) > 4 or other[0][-2:] not in patterns.CHINESE_THIS):
+        return _Code(other.start(), end, None)
+    return None

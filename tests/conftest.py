@@ -1,0 +1,34 @@
+"""Where the tests find what they need, and the reasons they give when it is missing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def shared() -> Path:
+    """The folder that holds `data/`; PANDECT_SHARED names another one."""
+    return Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    data = (shared() / "data").is_dir()
+    for item in items:
+        if "slow" in item.keywords and not config.getoption("--slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+        if "data" in item.keywords and not data:
+            item.add_marker(pytest.mark.skip(reason=f"needs the measuring data, absent from {shared() / 'data'}"))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The measuring data, for tests marked `data`."""
+    return shared() / "data"
