@@ -1,0 +1,204 @@
+"""A corpus: one jurisdiction's articles in one language, with its card and its annotated questions.
+
+On disk it is a folder: `articles.jsonl.gz` (or `articles.jsonl`), `card.json` and, where there are
+any, `questions.jsonl`.
+
+The identity of a corpus is the SHA-256 of its articles in canonical form, in their order: one line
+an article as `indexes.jsonl.dump` writes `indexes.articles.record_of`, that is UTF-8 JSON without
+spaces or escapes beyond the necessary, the keys of `indexes.articles.KEYS` in that order, those
+that are null or an empty list left out, each line ended by a line feed. These are the bytes that
+`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card and questions
+are no part of it; questions have an identity of their own, made in the same way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from indexes import articles as articles_
+from indexes import questions as questions_
+from indexes.articles import read_articles
+from indexes.card import FILE as CARD
+from indexes.card import card_bytes, read_card
+from indexes.folder import appearing
+from indexes.inspection import ImportReport, Inspection
+from indexes.jsonl import Progress, dump, write_lines
+from indexes.questions import Cited, attach, read_cited, read_questions
+from rag.card import CorpusCard
+from rag.errors import BadInput
+from rag.types import Article, Question
+
+__all__ = [
+    "Cited",
+    "Corpus",
+    "ImportReport",
+    "Inspection",
+    "articles_file",
+    "attach",
+    "counts",
+    "questions_file",
+    "read",
+    "read_articles",
+    "read_cited",
+    "read_questions",
+    "to_learn_from",
+    "write",
+]
+
+ARTICLES = ("articles.jsonl.gz", "articles.jsonl")
+QUESTIONS = ("questions.jsonl", "questions.jsonl.gz")
+HELD_OUT = frozenset({"test", "dev", "validation"})  # splits that nothing may learn from
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One jurisdiction's articles in one language, and the questions annotated for them."""
+
+    card: CorpusCard
+    articles: tuple[Article, ...]
+    questions: tuple[Question, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no index could be built from, wherever it was made."""
+        name = self.card.name
+        if not self.articles:
+            raise BadInput(f"the corpus {name} has no articles. Give at least one.")
+        known = {article.id for article in self.articles}
+        for what, ids in (("article", self.articles), ("question", self.questions)):
+            twice = [id_ for id_, n in Counter(each.id for each in ids).items() if n > 1]
+            if twice:
+                raise BadInput(
+                    f"the corpus {name} has {what} id {twice[0]!r} twice. Give each an id of its own."
+                )
+        for question in self.questions:
+            for id_ in question.article_ids:
+                if id_ not in known:
+                    raise BadInput(
+                        f"question {question.id!r} cites {id_!r}, not in the corpus {name}. Correct it."
+                    )
+
+    @cached_property
+    def sha256(self) -> str:
+        """Identity of the articles, hexadecimal: see the head of this module."""
+        return _digest(_article_lines(self.articles))
+
+    @cached_property
+    def questions_sha256(self) -> str:
+        """Identity of the questions, hexadecimal."""
+        return _digest(_question_lines(self.questions))
+
+
+def read(
+    path: Path,
+    *,
+    lenient: bool = False,
+    report: Inspection | None = None,
+    questions: str | None = None,
+    progress: Progress | None = None,
+) -> Corpus:
+    """Read a corpus folder.
+
+    Args:
+        path: the folder.
+        lenient: skip and count bad lines instead of stopping at the first.
+        report: collects what was skipped and not used; its own leniency then counts.
+        questions: name of the questions' file in the folder; None takes questions.jsonl if it is there.
+        progress: called with bytes read and bytes in all, for each file.
+
+    Raises:
+        BadInput: the folder cannot be used; the text names file, line and cure.
+    """
+    inspection = report if report is not None else Inspection(lenient=lenient)
+    if path.is_dir() and not (path / CARD).is_file():
+        cure = "python -m indexes import PATH --source pandect --name NAME --language fr writes one"
+        raise BadInput(f"{path}: no {CARD} in it. {cure}.")
+    card = read_card(path / CARD)
+    articles = read_articles(articles_file(path), inspection=inspection, progress=progress)
+    asked = questions_file(path, questions)
+    if asked is None:
+        return Corpus(card, articles)
+    return Corpus(card, articles, read_questions(asked, articles, inspection=inspection, progress=progress))
+
+
+def write(corpus: Corpus, folder: Path, *, compress: bool = True) -> Path:
+    """Write a corpus folder, whole or not at all, and return it; the same corpus gives the same bytes.
+
+    Raises:
+        BadInput: the folder is there already and is not empty, or cannot be made.
+    """
+    with appearing(folder) as part:
+        write_lines(part / ARTICLES[0 if compress else 1], _article_lines(corpus.articles))
+        if corpus.questions:
+            write_lines(part / QUESTIONS[0], _question_lines(corpus.questions))
+        (part / CARD).write_bytes(card_bytes(corpus.card))
+    return folder
+
+
+def articles_file(folder: Path) -> Path:
+    """Return the articles' file of a folder.
+
+    Raises:
+        BadInput: there is none, or both the plain and the gzip one.
+    """
+    found = [folder / name for name in ARTICLES if (folder / name).is_file()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(
+            f"{folder}: both {' and '.join(ARTICLES)} are there. Remove the one that is out of date."
+        )
+    raise BadInput(
+        f"{folder}: no {' or '.join(ARTICLES)} in it. Give the folder that holds one, or its path."
+    )
+
+
+def questions_file(folder: Path, named: str | None = None) -> Path | None:
+    """Return the questions' file of a folder, or None where there is none and none was named.
+
+    Raises:
+        BadInput: the file named is not there; the text lists those that are.
+    """
+    if named is not None:
+        if (folder / named).is_file():
+            return folder / named
+        there = ", ".join(sorted(path.name for path in folder.glob("questions*.jsonl*"))) or "none"
+        raise BadInput(f"{folder / named}: no such file. Questions in this folder: {there}.")
+    return next((folder / name for name in QUESTIONS if (folder / name).is_file()), None)
+
+
+def to_learn_from(questions: Iterable[Question]) -> list[Question]:
+    """Return the annotated questions that an index may learn from: those with gold, not held out."""
+    return [q for q in questions if q.article_ids and q.split not in HELD_OUT]
+
+
+def counts(corpus: Corpus) -> dict[str, int]:
+    """Count what papers print of a corpus: articles, codes, questions, gold articles."""
+    asked = Counter(f"questions ({question.split})" for question in corpus.questions if question.split)
+    return {
+        "articles": len(corpus.articles),
+        "codes": len({article.code for article in corpus.articles}),
+        "questions": len(corpus.questions),
+        **dict(sorted(asked.items())),
+        "relevant articles": len({id_ for question in corpus.questions for id_ in question.article_ids}),
+        "most articles of one question": max((len(q.article_ids) for q in corpus.questions), default=0),
+    }
+
+
+def _article_lines(articles: Iterable[Article]) -> Iterator[bytes]:
+    return (dump(articles_.record_of(article)) for article in articles)
+
+
+def _question_lines(questions: Iterable[Question]) -> Iterator[bytes]:
+    return (dump(questions_.record_of(question)) for question in questions)
+
+
+def _digest(lines: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line)
+    return digest.hexdigest()

@@ -1,0 +1,100 @@
+"""What was wrong with a file that came in: an error at once, or counted and skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from rag.errors import BadInput
+
+
+class Reason(StrEnum):
+    """The kinds of bad input that can be skipped one by one."""
+
+    BROKEN_UTF8 = "broken UTF-8"
+    INVALID_JSON = "invalid JSON"
+    INVALID_CSV = "invalid CSV"
+    TRUNCATED = "damaged or truncated gzip"
+    MISSING_COLUMN = "missing column"
+    WRONG_TYPE = "wrong type"
+    EMPTY_TEXT = "empty text"
+    DUPLICATE_ID = "duplicate id"
+    UNKNOWN_GOLD = "gold article not in the corpus"
+
+
+class Place(NamedTuple):
+    """A line of a file, counted from 1."""
+
+    path: Path
+    line: int
+
+    def __str__(self) -> str:
+        """Write it the way editors open it."""
+        return f"{self.path}:{self.line}"
+
+
+class UnfitError(Exception):
+    """A record that cannot become an article or a question; whoever knows its place reports it."""
+
+    def __init__(self, reason: Reason, problem: str, cure: str) -> None:
+        super().__init__(problem)
+        self.reason, self.problem, self.cure = reason, problem, cure
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """How often one kind of bad input was skipped, and where it came first."""
+
+    reason: Reason
+    count: int
+    first: str  # file:line
+    example: str  # what was wrong there
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import brought in and what it left out."""
+
+    articles: int
+    questions: int
+    skipped: tuple[Skipped, ...] = ()
+    extra_columns: Mapping[str, int] = field(default_factory=dict)  # column -> records with a value in it
+
+    def lines(self) -> list[str]:
+        """Return the report for people, one finding a line."""
+        found = [f"{self.articles:,} articles, {self.questions:,} questions"]
+        found += [f"skipped {s.count:,}: {s.reason} (first at {s.first}: {s.example})" for s in self.skipped]
+        found += [f"column not used: {name} ({n:,} values)" for name, n in self.extra_columns.items()]
+        return found
+
+
+class Inspection:
+    """Decides about bad input while files are read: stop with an error, or (lenient) count and go on."""
+
+    def __init__(self, *, lenient: bool = False) -> None:
+        self.lenient = lenient
+        self._skipped: dict[Reason, Skipped] = {}
+        self._extra: dict[str, int] = {}
+
+    def refuse(self, reason: Reason, place: Place, problem: str, cure: str) -> None:
+        """Raise BadInput with file, line and cure; when lenient, count it instead and return."""
+        if not self.lenient:
+            raise BadInput(f"{place}: {problem}. {cure}, or pass --lenient to skip and count such lines.")
+        before = self._skipped.get(reason)
+        self._skipped[reason] = (
+            Skipped(before.reason, before.count + 1, before.first, before.example)
+            if before
+            else Skipped(reason, 1, str(place), problem)
+        )
+
+    def unused(self, column: str, value: object) -> None:
+        """Note a column that is not used; only values that say something are counted."""
+        filled = value is not None and value != "" and value != []
+        self._extra[column] = self._extra.get(column, 0) + filled
+
+    def report(self, articles: int, questions: int) -> ImportReport:
+        """Return what was found so far."""
+        return ImportReport(articles, questions, tuple(self._skipped.values()), dict(self._extra))

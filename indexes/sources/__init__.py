@@ -1,0 +1,69 @@
+"""Where law comes from: one file a source; `SOURCES` names them, `load` calls one by its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from indexes.card import CardOptions
+from indexes.corpus import Corpus
+from indexes.inspection import ImportReport
+from indexes.jsonl import Progress
+from indexes.sources import bsard, de, fr, pandect, stard, stard_original, table
+from indexes.sources.source import Source
+from rag.errors import BadInput
+
+__all__ = ["SOURCES", "Source", "detect", "load", "options"]
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "pandect": pandect.SOURCE,
+        "stard": stard.SOURCE,
+        "fr": fr.SOURCE,
+        "de": de.SOURCE,
+        "stard-original": stard_original.SOURCE,
+        "bsard": bsard.SOURCE,
+        "table": table.SOURCE,
+    }
+)
+_COMMON = ("lenient", "progress")
+
+
+def load(
+    name: str, path: Path, /, *, lenient: bool = False, progress: Progress | None = None, **given: object
+) -> tuple[Corpus, ImportReport]:
+    """Load a corpus with the source of this name.
+
+    Args:
+        name: a key of `SOURCES`.
+        path: the file or folder that the source reads.
+        lenient: skip and count bad input instead of stopping at the first.
+        progress: called with bytes read and bytes in all, for each file.
+        given: the source's own options and those of the card; a None is as good as absent.
+
+    Raises:
+        BadInput: no such source or option, or the files cannot be used.
+    """
+    if name not in SOURCES:
+        raise BadInput(f"no source {name!r}. Use one of: {', '.join(SOURCES)}.")
+    known = options(name)
+    given = {key: value for key, value in given.items() if value is not None}
+    unknown = sorted(given.keys() - set(known))
+    if unknown:
+        raise BadInput(f"the source {name} has no option {', '.join(unknown)}. It has: {', '.join(known)}.")
+    return SOURCES[name].load(path, lenient=lenient, progress=progress, **given)
+
+
+def options(name: str) -> tuple[str, ...]:
+    """Return the options of a source: its own, then those of the card."""
+    parameters = inspect.signature(SOURCES[name].load).parameters.values()
+    own = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in _COMMON]
+    return (*own, *CardOptions.__annotations__)
+
+
+def detect(path: Path) -> str:
+    """Return the name of the source that reads this path, judged by its files; `pandect` if none is sure."""
+    sure = (name for name, source in SOURCES.items() if source.recognises(path))
+    return next(sure, "pandect")

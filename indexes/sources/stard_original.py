@@ -1,0 +1,112 @@
+"""STARD as its authors publish it: data/corpus.jsonl and data/queries.json (Su et al. 2024)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Unpack
+
+from indexes import articles as articles_
+from indexes import questions as questions_
+from indexes.card import CardOptions, with_options
+from indexes.corpus import Corpus
+from indexes.inspection import ImportReport, Inspection, Place, Reason
+from indexes.jsonl import Progress, Record, array, decode, lines, records
+from indexes.sources import stard
+from indexes.sources.source import Source
+from rag.card import CorpusCard
+
+CARD = CorpusCard(
+    name="stard-original",
+    title="STARD：中国法律法规（作者原始语料）",
+    language="zh",
+    jurisdiction="CN",
+    licence="MIT",
+    licence_url="https://github.com/oneal2000/STARD/blob/main/LICENSE",
+    source="STARD: A Statute Retrieval Dataset for Layperson Queries (THUIR, 2024)",
+    official_site="https://flk.npc.gov.cn",
+    note="For measuring: the law as the authors collected it, not the law in force.",
+    contacts=stard.CONTACTS,
+)
+PUBLISHED = {"articles": 55_348, "questions": 1_543}
+_NUMBER = re.compile(r"第[〇零一二三四五六七八九十百千万两\d]+条(?:之[一二三四五六七八九十\d]+)?$")
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_TEXTS = "相关法规"  # {name: text} of the gold articles, which the corpus holds as well
+
+
+def load(
+    path: Path, *, lenient: bool = False, progress: Progress | None = None, **card: Unpack[CardOptions]
+) -> tuple[Corpus, ImportReport]:
+    """Load the repository's folder or its data folder.
+
+    The name of an article ends with its number and begins with its law. Gold articles are those of
+    match_id; match_name lists the same ones in another order, which is checked against the corpus.
+    The split is that of example/train.query.txt and example/dev.query.txt where they are there.
+    """
+    folder = path / "data" if (path / "data").is_dir() else path
+    inspection = Inspection(lenient=lenient)
+    corpus = folder / "corpus.jsonl"
+    articles = articles_.collect(_articles(corpus, inspection, progress), inspection, corpus)
+    names = {article.id: _squeezed(article.code + article.article_no) for article in articles}
+    asked = questions_.collect(_questions(folder, names, inspection), inspection)
+    found = questions_.resolve(asked, articles, inspection)
+    made = with_options(CARD, card, CARD.name)
+    return Corpus(made, articles, found), inspection.report(len(articles), len(found))
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Return law and article number of a name; without a number at its end, the whole name and ""."""
+    found = _NUMBER.search(name)
+    return (name[: found.start()].strip(), found[0]) if found and found.start() else (name, "")
+
+
+def _articles(
+    path: Path, inspection: Inspection, progress: Progress | None
+) -> Iterator[tuple[Place, Record]]:
+    for place, record in records(path, inspection, progress):
+        rest = {key: value for key, value in record.items() if key not in ("name", "content")}
+        name, content = record.get("name"), record.get("content")
+        code, number = split_name(name.strip()) if isinstance(name, str) else (name, "")
+        text = _BLANK_LINES.sub("\n", content).strip() if isinstance(content, str) else content
+        yield place, {**rest, "code": code, "article_no": number, "text": text}
+
+
+def _questions(
+    folder: Path, names: Mapping[str, str], inspection: Inspection
+) -> Iterator[tuple[Place, Record]]:
+    splits = {id_: split for split in ("train", "dev") for id_ in _ids(folder / "example", split, inspection)}
+    for place, record in array(folder / "queries.json", inspection):
+        gold, named = record.get("match_id"), record.get("match_name")
+        if isinstance(gold, list) and isinstance(named, list):
+            held = {names[str(id_)] for id_ in gold if str(id_) in names}
+            odd = held - {_squeezed(str(name)) for name in named}
+            if odd:
+                problem = f"match_id leads to {min(odd)}, which match_name does not list"
+                cure = "Take queries.json and corpus.jsonl of one and the same version"
+                inspection.refuse(Reason.UNKNOWN_GOLD, place, problem, cure)
+                continue
+        used = ("query_id", "问题", "match_id", "match_name", _TEXTS)
+        rest = {key: value for key, value in record.items() if key not in used}
+        id_ = record.get("query_id")
+        split = {"split": splits[str(id_)]} if str(id_) in splits else {}
+        yield place, {**rest, "id": id_, "question": record.get("问题"), "article_ids": gold, **split}
+
+
+def _ids(folder: Path, split: str, inspection: Inspection) -> Iterator[str]:
+    path = folder / f"{split}.query.txt"  # the id, a tab, the question
+    if path.is_file():
+        for place, line in lines(path, inspection):
+            yield (decode(line, place, inspection) or "").partition("\t")[0].strip()
+
+
+def _squeezed(name: str) -> str:
+    return "".join(name.split())
+
+
+def _recognises(path: Path) -> bool:
+    folder = path / "data" if (path / "data").is_dir() else path
+    return (folder / "queries.json").is_file() and (folder / "corpus.jsonl").is_file()
+
+
+SOURCE = Source("the authors' folder of STARD (data/)", load, PUBLISHED, recognises=_recognises)

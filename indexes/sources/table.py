@@ -1,0 +1,173 @@
+"""Any CSV or JSON Lines file whose columns are told: text from "contenu", code from "loi", and so on."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias, Unpack
+
+from indexes import articles as articles_
+from indexes import questions as questions_
+from indexes.card import CardOptions, with_options
+from indexes.corpus import Corpus
+from indexes.delimited import rows
+from indexes.inspection import ImportReport, Inspection, Place
+from indexes.jsonl import Progress, Record, records
+from indexes.sources.source import Source
+from rag.errors import BadInput
+
+# field -> the column (or columns, for headings) it comes from; "=Code rural" is the same text for all
+Mapped: TypeAlias = Mapping[str, str | Sequence[str]]
+Mappings: TypeAlias = Mapping[str, str | Sequence[str] | Mapped]  # the same, and "questions" -> theirs
+_CSV = (".csv", ".tsv")
+_LISTS = {"headings": " > ", "references": ",", "article_ids": ","}  # what separates the parts of one cell
+_QUESTIONS = "questions"
+_QUESTION_KEYS = (*questions_.KEYS, "code", "article_no")
+
+
+def load(
+    path: Path,
+    *,
+    lenient: bool = False,
+    progress: Progress | None = None,
+    columns: str | Path | Mappings | None = None,
+    column: Sequence[str] = (),
+    delimiter: str | None = None,
+    questions: str | Path | None = None,
+    **card: Unpack[CardOptions],
+) -> tuple[Corpus, ImportReport]:
+    r"""Load articles from a file of any columns; a field that is not told comes from the column of its name.
+
+    Args:
+        path: .csv or .tsv (.gz too), or JSON Lines with any other ending.
+        lenient: skip and count bad rows.
+        progress: called with bytes read and bytes in all, for each file.
+        columns: the mapping, or the TOML or JSON file that holds it; field = "column",
+            headings = ["column", "column"], code = "=the same text for all".
+        column: the same one by one, as "text=contenu", "headings=titre,chapitre", "code==Code rural";
+            those of the questions as "questions.question=vraag" (in a file: a table named questions).
+        delimiter: of a CSV; None takes the one of , ; and tab that cuts the header most.
+        questions: a file of questions in either format.
+        card: what the card says; the language must be given.
+
+    In a CSV, headings in one column are cut at " > ", references and article_ids at commas.
+
+    Raises:
+        BadInput: a mapping is unfit, a column is missing, or a row is bad and lenient is off.
+    """
+    if isinstance(columns, str | Path):
+        columns = _mapping_file(Path(columns))
+    mapping, asking = _parted({**(columns or {}), **_typed(column)})
+    _check(mapping, articles_.KEYS)
+    _check(asking, _QUESTION_KEYS)
+    made = with_options(None, card, path.name.split(".")[0])
+    inspection = Inspection(lenient=lenient)
+    found = _mapped(path, mapping, ("id", "code", "text"), inspection, delimiter=delimiter, progress=progress)
+    # A law without article numbers has them empty; the project's own format wants the key itself.
+    numbered = ((place, {"article_no": "", **record}) for place, record in found)
+    articles = articles_.collect(numbered, inspection, path)
+    if questions is None:
+        return Corpus(made, articles), inspection.report(len(articles), 0)
+    file = Path(questions)
+    found = _mapped(file, asking, ("id", "question"), inspection, delimiter=delimiter, progress=progress)
+    asked = questions_.resolve(questions_.collect(found, inspection), articles, inspection)
+    return Corpus(made, articles, asked), inspection.report(len(articles), len(asked))
+
+
+def _mapped(
+    path: Path,
+    mapping: Mapped,
+    needed: Sequence[str],
+    inspection: Inspection,
+    *,
+    delimiter: str | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Place, Record]]:
+    named = {field: [of] if isinstance(of, str) else list(of) for field, of in mapping.items()}
+    fixed = {field: of[0][1:] for field, of in named.items() if len(of) == 1 and of[0].startswith("=")}
+    taken = {field: of for field, of in named.items() if field not in fixed}
+    used = {column for of in taken.values() for column in of}
+    if any(path.name.removesuffix(".gz").endswith(ending) for ending in _CSV):
+        must = used | {field for field in needed if field not in named}
+        found = rows(path, inspection, required=sorted(must), delimiter=delimiter, progress=progress)
+    else:
+        found = records(path, inspection, progress)
+    for place, row in found:
+        # A column that another field takes is not also the field of its own name.
+        record: dict[str, object] = {
+            key: value for key, value in row.items() if key not in used and key not in fixed
+        }
+        for field, of in taken.items():
+            record[field] = _joined([row.get(column) for column in of])
+        record |= fixed
+        yield place, {key: _cell(key, value) for key, value in record.items()}
+
+
+def _joined(values: list[object]) -> object:
+    if len(values) == 1:
+        return values[0]
+    parts = [part for value in values for part in (value if isinstance(value, list) else [value])]
+    return [part for part in parts if part is not None and part != ""]
+
+
+def _cell(key: str, value: object) -> object:
+    """Cut the text of a cell into a list where the field is one; an empty cell is no value."""
+    if not isinstance(value, str):
+        return value
+    if key not in _LISTS:
+        return value.strip() or (None if key in ("valid_from", "valid_to") else value)
+    parts = value.strip("[] ").split(_LISTS[key]) if _LISTS[key] == "," else value.split(_LISTS[key])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _typed(pairs: Sequence[str]) -> dict[str, str | Sequence[str]]:
+    mapping: dict[str, str | Sequence[str]] = {}
+    for pair in pairs:
+        field, equals, of = pair.partition("=")
+        if not (field and equals and of):
+            raise BadInput(f"{pair!r} is not FIELD=COLUMN. Type it as --column text=contenu.")
+        mapping[field] = of if of.startswith("=") or "," not in of else of.split(",")
+    return mapping
+
+
+def _mapping_file(path: Path) -> Mappings:
+    try:
+        content = path.read_text(encoding="utf-8")
+        mapping = json.loads(content) if path.suffix == ".json" else tomllib.loads(content)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). Give a TOML or JSON file.") from None
+    except ValueError as error:  # tomllib, json and UTF-8 errors are all of this kind
+        raise BadInput(f'{path}: not a mapping ({error}). Write lines such as text = "contenu".') from None
+    if not isinstance(mapping, dict):
+        raise BadInput(f'{path}: an object was expected. Write {{"text": "contenu", ...}}.')
+    return mapping
+
+
+def _parted(mapping: Mappings) -> tuple[Mapped, Mapped]:
+    """Tell the columns of the articles from those of the questions."""
+    ours: dict[str, str | Sequence[str]] = {}
+    theirs: dict[str, str | Sequence[str]] = {}
+    for field, of in mapping.items():
+        if isinstance(of, Mapping):
+            if field != _QUESTIONS:
+                raise BadInput(f"no table {field!r} in a mapping. Only {_QUESTIONS} may be one.")
+            theirs |= of
+        elif field.startswith(f"{_QUESTIONS}."):
+            theirs[field.removeprefix(f"{_QUESTIONS}.")] = of
+        else:
+            ours[field] = of
+    return ours, theirs
+
+
+def _check(mapping: Mapped, known: Sequence[str]) -> None:
+    for field, of in mapping.items():
+        if field not in known:
+            raise BadInput(f"no field {field!r} to map a column to. Map some of: {', '.join(known)}.")
+        listed = isinstance(of, list | tuple) and of and all(isinstance(name, str) for name in of)
+        if not isinstance(of, str) and not listed:
+            raise BadInput(f"{field} comes from {of!r}. Give the name of a column, or a list of names.")
+
+
+SOURCE = Source("any CSV or JSON Lines file, its columns named with --column FIELD=COLUMN", load)

@@ -1,0 +1,82 @@
+"""The measuring folders and the project's own format through the registry of sources."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from indexes.corpus import Corpus, read, write
+from indexes.sources import SOURCES, detect, load, options
+from rag.card import CorpusCard
+from rag.errors import BadInput
+from rag.types import Article, Question
+
+VILLAGE = Corpus(
+    CorpusCard(name="village", title="Village rules", language="en"),
+    (Article("1", "Well Code", "1", "Close the lid."),),
+    (Question("q", "lid?", ("1",)),),
+)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["stard", "fr", "de"])
+def test_golden_counts_and_round_trip(data: Path, tmp_path: Path, name: str) -> None:
+    assert detect(data / name) == name
+    source = SOURCES[name]
+    corpus, report = load(name, data / name)
+    assert source.published.items() <= source.counts(corpus).items()
+    assert report.skipped == ()
+    assert (report.articles, report.questions) == (len(corpus.articles), len(corpus.questions))
+    again = read(write(corpus, tmp_path / name))
+    assert (again.sha256, again.questions_sha256) == (corpus.sha256, corpus.questions_sha256)
+    assert again == corpus
+
+
+@pytest.mark.data
+def test_provenance_of_stard_is_left_out(data: Path) -> None:
+    _, report = load("stard", data / "stard")
+    assert report.extra_columns == {"stard_id": 1258}  # gold articles only: it would give them away
+
+
+def test_every_source_documents_itself_and_has_a_card_fit_to_be_written() -> None:
+    for name, source in SOURCES.items():
+        assert source.summary, name
+        assert options(name)[-1] == "note"  # the card's options come last
+        assert set(source.published) <= {
+            "articles", "codes", "questions", "questions (train)", "questions (test)", "relevant articles",
+            "most articles of one question",
+        }  # fmt: skip
+
+
+def test_own_folder(tmp_path: Path) -> None:
+    folder = write(VILLAGE, tmp_path / "village")
+    assert detect(folder) == "pandect"
+    corpus, report = load("pandect", folder, name="town", title=None)
+    assert (corpus.card.name, corpus.card.title) == ("town", "Village rules")
+    assert (corpus.articles, corpus.questions) == (VILLAGE.articles, VILLAGE.questions)
+    assert report.lines() == ["1 articles, 1 questions"]
+
+
+def test_a_bare_file_takes_its_card_from_the_options(tmp_path: Path) -> None:
+    path = tmp_path / "wells.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps({"id": 1, "code": "W", "article_no": 1, "text": "t"}).encode()))
+    (tmp_path / "asked.jsonl").write_text('{"id": 1, "question": "x", "code": "W", "article_no": 1}', "utf-8")
+    corpus, _ = load("pandect", path, language="en", law_date="2020-05-06", questions="asked.jsonl")
+    assert corpus.card.name == "wells"
+    assert corpus.card.law_date is not None
+    assert corpus.card.law_date.isoformat() == "2020-05-06"
+    assert corpus.questions == (Question("1", "x", ("1",)),)
+    with pytest.raises(BadInput, match=r"the language of wells is not known\. Pass --language"):
+        load("pandect", path)
+
+
+def test_unknown_source_and_option(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"no source 'oracle'\. Use one of: pandect, stard, fr, de,"):
+        load("oracle", tmp_path)
+    with pytest.raises(
+        BadInput, match=r"bsard has no option colour\. It has: splits, extra_description, name"
+    ):
+        load("bsard", tmp_path, colour="red")
