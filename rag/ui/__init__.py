@@ -1,0 +1,1 @@
+"""The pages, in Streamlit; they draw what the engine decides."""

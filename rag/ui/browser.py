@@ -1,0 +1,49 @@
+"""The few lines that run in the browser: page language, Enter to send, copy."""
+
+from __future__ import annotations
+
+from rag.ui.i18n import LANGUAGES
+
+# Static, and ours: nothing that a corpus or a person wrote is ever put into it.
+# - why the language: Streamlit always writes <html lang="en">, and screen readers believe it.
+# - why Enter: in a form, Streamlit's text area only sends with Ctrl + Enter, which nobody looks for.
+#   Fingers on glass (pointer: coarse) keep their new line and use the button; so does whoever composes a
+#   character.
+# - why the fallback of copy: without https, other machines than this one have no navigator.clipboard.
+_SCRIPT = """
+document.documentElement.lang = "LANGUAGE";
+if (!window.pandectListens) {
+  window.pandectListens = true;
+  document.addEventListener("keydown", (event) => {
+    const box = event.target.closest && event.target.closest(".st-key-question textarea");
+    if (!box || event.key !== "Enter") return;
+    if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.isComposing || window.matchMedia("(pointer: coarse)").matches) return;
+    event.preventDefault();
+    const send = {key: "Enter", code: "Enter", ctrlKey: true, bubbles: true};
+    box.dispatchEvent(new KeyboardEvent("keydown", send));
+  }, true);
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest && event.target.closest("button[data-copy]");
+    if (!button || button.dataset.busy) return;
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = button.dataset.done;
+    } catch {
+      button.textContent = button.dataset.copy;
+      window.getSelection().selectAllChildren(button);
+      return;
+    }
+    button.dataset.busy = "yes";
+    setTimeout(() => { button.textContent = label; delete button.dataset.busy; }, 2000);
+  });
+}
+"""
+
+
+def script(language: str) -> str:
+    """Return the script element for a page in one of the interface's languages."""
+    if language not in LANGUAGES:
+        raise ValueError(f"got {language!r}; expected one of {', '.join(LANGUAGES)}")
+    return f"<script>{_SCRIPT.replace('LANGUAGE', language)}</script>"

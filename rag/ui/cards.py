@@ -1,0 +1,136 @@
+"""One article as a card: what it is, the passage that fits, why it is there, where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rag.card import CorpusCard
+from rag.result import Shown
+from rag.text import Analyser
+from rag.text.highlight import best_passage, segments
+from rag.types import Article
+from rag.ui.cite import citation, title
+from rag.ui.form import LAW_TYPES
+from rag.ui.frame import source_line
+from rag.ui.i18n import Words
+from rag.ui.markup import Html, join, link, paragraphs, tag, web_address
+from rag.ui.why import reasons
+
+WHOLE = 420  # characters: a text up to here is shown at once, without a click
+PASSAGE = 320  # characters of a longer one
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What every card of one page shares."""
+
+    card: CorpusCard
+    analyser: Analyser
+    t: Words
+
+
+def card_html(shown: Shown, view: View) -> Html:
+    """Return one article as HTML in which everything that came with the corpus is escaped."""
+    article, t = shown.article, view.t
+    law = article.language or view.card.language  # a screen reader reads the law in its own language
+    heading = f"pd-{shown.rank}"
+    return tag(
+        "article",
+        tag(
+            "header",
+            tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank"),
+            tag(
+                "h3",
+                tag("span", title(article, t), class_="pd-number"),
+                " ",
+                tag("span", article.code, class_="pd-code", lang=law),
+                id=heading,
+            ),
+            *(tag("span", badge, class_="pd-badge") for badge in _badges(article, view)),
+        ),
+        tag("div", _path(article, t), _passage(shown, view), lang=law),
+        _whole(article, view, law),
+        tag(
+            "section",
+            tag("h4", t("Why this article")),
+            reasons(shown, view.analyser, t, law),
+            class_="pd-why",
+        ),
+        _foot(article, view),
+        class_="pd-card",
+        aria_labelledby=heading,
+    )
+
+
+def _badges(article: Article, view: View) -> Iterator[str]:
+    t = view.t
+    if article.region:
+        yield article.region
+    elif article.law_type in LAW_TYPES:
+        yield t(LAW_TYPES[article.law_type])
+    if view.card.text_kind == "summary":
+        yield t("unofficial summary")
+
+
+def _path(article: Article, t: Words) -> Html:
+    if not article.headings:
+        return Html()
+    steps = tag("ol", *(tag("li", heading) for heading in article.headings))
+    return tag("nav", steps, class_="pd-path", aria_label=t("Place in the law"))
+
+
+def _passage(shown: Shown, view: View) -> Html:
+    text, terms = shown.article.text, shown.why.terms
+    start, end = 0, len(text)
+    if len(text) > WHOLE:
+        start, end = best_passage(text, terms, view.analyser, PASSAGE)
+    marked = (
+        tag("mark", part) if hit else part
+        for part, hit in segments(text[start:end].strip(), terms, view.analyser)
+    )
+    return tag("p", "… " * (start > 0), *marked, " …" * (end < len(text)), class_="pd-passage")
+
+
+def _whole(article: Article, view: View, law: str) -> Html:
+    if len(article.text) <= WHOLE:
+        return Html()
+    t = view.t
+    label = t("Read the whole summary") if view.card.text_kind == "summary" else t("Read the whole article")
+    text = tag("div", paragraphs(article.text), lang=law)
+    return tag("details", tag("summary", label), text, class_="pd-whole")
+
+
+def _foot(article: Article, view: View) -> Html:
+    """Return the ways on (official text, citation) and the line that says where the text comes from."""
+    t = view.t
+    cite = citation(article, view.card.language)
+    copy = tag(
+        "button",
+        t("Copy the citation"),
+        type="button",
+        class_="pd-copy",
+        data_copy=cite,
+        data_done=t("Copied"),
+        aria_live="polite",
+    )
+    official = join(link(article.url, t("Official text")), " · ") if web_address(article.url) else ""
+    return tag(
+        "footer",
+        tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways"),
+        tag("p", " · ".join(_facts(article, view)), class_="pd-source"),
+    )
+
+
+def _facts(article: Article, view: View) -> Iterator[str]:
+    card, t = view.card, view.t
+    if card.law_date is not None:
+        yield t("Law as of {day}", day=t.day(card.law_date))
+    if article.valid_from is not None:
+        yield t("in force since {day}", day=t.day(article.valid_from))
+    if article.valid_to is not None:
+        yield t("until {day}", day=t.day(article.valid_to))
+    if card.source:
+        yield t("Source: {source}", source=source_line(card))
+    if card.text_kind == "summary":
+        yield t("only the official text counts")

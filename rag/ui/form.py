@@ -1,0 +1,125 @@
+"""The question box, the examples, and the options that are tucked away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import streamlit as st
+
+from rag.result import Mode
+from rag.types import Filter
+from rag.ui.i18n import N_, Words
+from rag.ui.markup import plain_label, tag
+from rag.ui.ports import AskEngine, Facets
+
+MAX_CHARS = 2000  # some twenty sentences: more facts blur the search
+EXAMPLES = 6  # at most, so that a phone shows them without scrolling far
+MODES: dict[Mode, str] = {
+    "hybrid": N_("Words and meaning (recommended)"),
+    "keyword": N_("Words only"),
+    "meaning": N_("Meaning only"),
+}
+LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
+_KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
+_HINT = N_("{limit} characters at most. Your question is not recorded.")
+FILTER_KEYS = ("codes", "law_types", "regions", "in_force_on")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to search, and among what."""
+
+    mode: Mode = "hybrid"
+    where: Filter | None = None  # None: everything
+
+
+def draw_question(t: Words) -> None:
+    """Draw the question box; what is sent stands in the session, and in no address."""
+    with st.form("ask", border=False):
+        # why no max_chars: Streamlit then drops a longer paste without a word; it is cut afterwards, and said
+        st.text_area(
+            t("Your question"),
+            key="question",
+            height=112,
+            placeholder=t("Tell what happened, and what you would like to know. No names are needed."),
+        )
+        keys = tag("span", t(_KEYS), " ", class_="pd-keys")
+        st.html(tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint"))
+        if st.form_submit_button(t("Find the articles"), type="primary"):
+            st.session_state["asked"] = st.session_state["question"]
+
+
+def draw_examples(examples: Sequence[str], t: Words) -> None:
+    """Draw the corpus's example questions as buttons that ask them."""
+    if not examples:
+        return
+    with st.container(key="examples"):
+        st.html(tag("h2", t("Not sure how to begin? Try one of these"), class_="pd-small"))
+        for number, example in enumerate(examples[:EXAMPLES]):
+            st.button(plain_label(example), key=f"example-{number}", on_click=_ask, args=(example,))
+
+
+def _ask(question: str) -> None:
+    st.session_state["question"] = st.session_state["asked"] = question
+
+
+def shorten(question: str) -> tuple[str, bool]:
+    """Return the part of the question that is used, cut between words, and whether anything was left out."""
+    question = question.strip()
+    if len(question) <= MAX_CHARS:
+        return question, False
+    head = question[: MAX_CHARS + 1]
+    cut = max(head.rfind(" "), head.rfind("\n"))
+    if cut <= MAX_CHARS // 2:  # hardly a space: Chinese, or no text at all
+        cut = MAX_CHARS
+    return head[:cut].rstrip(), True
+
+
+def draw_options(engine: AskEngine, t: Words) -> Options:
+    """Draw the switch and the filters that this corpus has, if any, and return what is chosen."""
+    facets = engine.facets()
+    switch = engine.info.encoder is not None
+    filters = len(facets.codes) > 1 or len(facets.law_types) > 1 or len(facets.regions) > 1 or facets.dated
+    if not (switch or filters):
+        return Options("keyword")
+    with st.expander(t("Search options")):
+        mode: Mode = "keyword"
+        if switch:
+            mode = st.radio(
+                t("How to search"),
+                list(MODES),
+                format_func=lambda mode: t(MODES[mode]),
+                key="mode",
+                horizontal=True,
+            )
+        where = _draw_filters(facets, t) if filters else Filter()
+    return Options(mode, None if where == Filter() else where)
+
+
+def _draw_filters(facets: Facets, t: Words) -> Filter:
+    day: date | None = None
+    codes = _among(t("Codes"), facets.codes, "codes", t)
+    law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)
+    regions = _among(t("Regions"), facets.regions, "regions", t)
+    if facets.dated:
+        day = st.date_input(t("In force on"), value=None, key="in_force_on", format="DD/MM/YYYY")
+    return Filter(codes, law_types, regions, day)
+
+
+def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozenset[str]:
+    """Draw the choice among the values of one field; nothing when there is no choice."""
+    if len(values) < 2:
+        return frozenset()
+    names = {value: t(name) for value, name in LAW_TYPES.items()} if key == "law_types" else {}
+    chosen = st.multiselect(
+        label, list(values), key=key, placeholder=t("Any"), format_func=lambda value: names.get(value, value)
+    )
+    return frozenset(chosen)
+
+
+def remove_filters() -> None:
+    """Forget the filters; for a button's callback."""
+    for key in FILTER_KEYS:
+        st.session_state.pop(key, None)

@@ -1,0 +1,114 @@
+"""What stands around every page: the name, the language, the notice, what is loaded, who can help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+
+import streamlit as st
+
+from rag.card import Contact, CorpusCard
+from rag.ui.browser import script
+from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
+from rag.ui.markup import Html, link, rows, tag
+from rag.ui.ports import AskEngine
+from rag.ui.quiet import keep_questions_out_of_logs
+
+_ICON = (  # why inline: Streamlit fetches emoji and icon names from the network
+    '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1d5161"/>'
+    '<path d="M10 26V6h7a6 6 0 0 1 0 12h-7" fill="none" stroke="#fbfaf7" stroke-width="3.2"/></svg>'
+)
+
+_PROMISE = N_(
+    "Describe your situation as you would to a friend: Pandect finds the articles of law that deal with it, "
+    "and says why."
+)
+_MACHINE = N_("A program ranks the articles. It can be wrong, and the law may have changed since.")
+_PEOPLE = N_("An article is a start. For your own case, these can help:")
+_SUMMARIES = N_("unofficial summaries in plain words; each links to the official text")
+_BOTH = N_("shared words and meaning ({encoder})")
+_BUILT = N_("{name}, version {version}, built on {day}")
+
+
+def set_up() -> None:
+    """Prepare the page: title, quiet logs; before anything else is drawn."""
+    st.set_page_config(page_title="Pandect", page_icon=_ICON, layout="centered")
+    keep_questions_out_of_logs()
+
+
+def interface(corpus: str | None = None) -> Words:
+    """Return the words to speak: the address's language, else the browser's, else the corpus's."""
+    return words(choose(st.query_params.get("lang"), st.context.locale, corpus))
+
+
+def masthead(t: Words) -> None:
+    """Draw the name, the promise and the choice of language; load the style and the script."""
+    css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8")
+    st.html(f"<style>{css}</style>")
+    st.html(script(t.language), unsafe_allow_javascript=True)
+    with st.container(key="masthead"):
+        motto = tag("p", t("Ask the law in your own words."), class_="pd-motto")
+        promise = tag("p", t(_PROMISE), class_="pd-promise")
+        st.html(tag("header", tag("h1", "Pandect"), motto, promise, class_="pd-masthead"))
+        codes = list(LANGUAGES)
+        st.radio(
+            t("Language of the page"),
+            codes,
+            index=codes.index(t.language),
+            format_func=lambda code: LANGUAGES[code],
+            key="interface",
+            on_change=_remember_language,
+            horizontal=True,
+            label_visibility="collapsed",
+        )
+
+
+def _remember_language() -> None:
+    st.query_params["lang"] = st.session_state["interface"]
+
+
+def notice(t: Words) -> None:
+    """Draw what must be known before reading on."""
+    first = tag("strong", t("Legal information, not legal advice."))
+    st.html(tag("p", first, " ", t(_MACHINE), class_="pd-notice", role="note"))
+
+
+def footer(engine: AskEngine, t: Words) -> None:
+    """Draw who can help and what is loaded."""
+    contacts = [_contact(contact) for contact in engine.card.contacts]
+    if contacts:
+        head = tag("h2", t("Talk to a person"))
+        st.html(tag("section", head, tag("p", t(_PEOPLE)), tag("ul", *contacts), class_="pd-help"))
+    loaded = rows(list(_loaded(engine, t)))
+    st.html(tag("footer", tag("h2", t("What this page searches")), loaded, class_="pd-loaded"))
+
+
+def _contact(contact: Contact) -> Html:
+    rest = [f" · {part}" for part in (contact.phone, contact.note) if part]
+    return tag("li", link(contact.url, contact.name), *rest)
+
+
+def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
+    """Yield what is known of the corpus and the index, each with its name."""
+    card, info = engine.card, engine.info
+    yield t("Law"), f"{card.title} ({t.n('one article', '{count} articles', info.articles)})"
+    if card.law_date is not None:
+        yield t("Law as of"), t.day(card.law_date)
+    if card.text_kind == "summary":
+        yield t("Texts"), t(_SUMMARIES)
+    if card.source:
+        yield t("Source"), source_line(card)
+    if card.licence:
+        yield t("Licence"), link(card.licence_url, card.licence)
+    if card.official_site:
+        yield t("Official site"), link(card.official_site, card.official_site)
+    yield t("Ranked by"), t(_BOTH, encoder=info.encoder) if info.encoder else t("shared words")
+    yield t("Index"), t(_BUILT, name=info.name, version=info.version, day=t.iso_day(info.built))
+    if card.note:
+        yield t("Note"), card.note
+
+
+def source_line(card: CorpusCard) -> str:
+    """Return the attribution that the licence asks for, without a leading "Source:" of its own."""
+    head, colon, rest = card.source.partition(":")
+    return rest.strip() if colon and head.strip().lower() == "source" else card.source

@@ -1,0 +1,136 @@
+"""The words of the interface: gettext catalogues read from `locales/*.po`, and the choice among them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from gettext import GNUTranslations
+from importlib.resources import files
+
+from rag.errors import BadInput
+
+LANGUAGES: Mapping[str, str] = {"fr": "Français", "en": "English"}  # each by its own name
+_LINE = re.compile(r'(?:(msgid|msgid_plural|msgstr|msgstr\[(\d)\])\s+)?("(?:[^"\\]|\\.)*")')
+
+
+def N_(message: str) -> str:  # noqa: N802 - gettext's own name for "translate this later"
+    """Mark a message that is translated where it is shown, not where it stands."""
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The interface in one language; a message is looked up first, then filled in."""
+
+    language: str
+    _catalogue: GNUTranslations = field(repr=False)
+
+    def __call__(self, message: str, /, **values: object) -> str:
+        """Return the message in this language."""
+        return self._catalogue.gettext(message).format(**values)
+
+    def n(self, one: str, many: str, count: int, /, **values: object) -> str:
+        """Return the form of the message that goes with the count, which fills `{count}`."""
+        return self._catalogue.ngettext(one, many, count).format(count=self.number(count), **values)
+
+    def number(self, value: int) -> str:
+        """Return the number with the thousands apart, as this language writes it."""
+        return f"{value:,}".replace(",", "\u202f" if self.language == "fr" else ",")
+
+    def day(self, day: date) -> str:
+        """Return the date in words."""
+        month = self(MONTHS[day.month - 1])
+        if day.day == 1:
+            return self("1 {month} {year}", month=month, year=day.year)
+        return self("{day} {month} {year}", day=day.day, month=month, year=day.year)
+
+    def iso_day(self, text: str) -> str:
+        """Return an ISO date in words, and anything else as it came."""
+        try:
+            return self.day(date.fromisoformat(text[:10]))
+        except ValueError:
+            return text
+
+
+MONTHS = (
+    N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"),
+    N_("July"), N_("August"), N_("September"), N_("October"), N_("November"), N_("December"),
+)  # fmt: skip
+
+
+def choose(asked: str | None, browser: str | None, corpus: str | None) -> str:
+    """Return the language to show: the one asked for, else the browser's, else the corpus's, else English.
+
+    Args:
+        asked: what the address says (`?lang=fr`), which anyone may have typed.
+        browser: a language tag such as "fr-BE".
+        corpus: ISO 639-1 of the law that is loaded.
+    """
+    for tag in (asked, browser, corpus):
+        code = (tag or "").replace("_", "-").split("-")[0].lower()
+        if code in LANGUAGES:
+            return code
+    return "en"
+
+
+@functools.cache
+def words(language: str) -> Words:
+    """Return the interface in one of `LANGUAGES`."""
+    source = files("rag.ui.locales").joinpath(f"{language}.po").read_text(encoding="utf-8")
+    return Words(language, GNUTranslations(io.BytesIO(compile_mo(read_po(source, f"{language}.po")))))
+
+
+def read_po(source: str, name: str = "catalogue") -> dict[str, str]:
+    r"""Return msgid -> msgstr, plurals joined by "\0" as in a compiled catalogue; untranslated ones left out.
+
+    Raises:
+        BadInput: a line that is neither a comment nor a quoted string after its keyword.
+    """
+    entries: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    last = ""
+    for number, line in enumerate([*source.splitlines(), 'msgid ""'], start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        found = _LINE.fullmatch(text)
+        if found is None or not (found[1] or last):
+            raise BadInput(f'{name}, line {number}: got {text!r}; expected msgid "…" or msgstr "…"')
+        if found[1] == "msgid":
+            _keep(entries, parts)
+            parts = {}
+        last = found[1] or last
+        parts[last] = parts.get(last, "") + ast.literal_eval(found[3])
+    return entries
+
+
+def _keep(entries: dict[str, str], parts: Mapping[str, str]) -> None:
+    """Add one finished entry."""
+    if "msgid_plural" in parts:
+        forms = [parts[key] for key in sorted(parts) if key.startswith("msgstr[")]
+        if forms and all(forms):
+            entries[parts["msgid"] + "\0" + parts["msgid_plural"]] = "\0".join(forms)
+    elif parts.get("msgstr"):
+        entries[parts["msgid"]] = parts["msgstr"]
+
+
+def compile_mo(entries: Mapping[str, str]) -> bytes:
+    """Return the entries in the binary form that the standard library's gettext reads."""
+    # Compiled in memory and not committed: a .mo file beside its .po goes stale without anyone seeing it.
+    pairs = [(key.encode(), entries[key].encode()) for key in sorted(entries)]
+    keys_at, values_at = 28, 28 + 8 * len(pairs)
+    offset = 28 + 16 * len(pairs)
+    tables: list[list[int]] = [[], []]
+    body = b""
+    for side in (0, 1):
+        for pair in pairs:
+            tables[side] += [len(pair[side]), offset + len(body)]
+            body += pair[side] + b"\0"
+    header = struct.pack("<7I", 0x950412DE, 0, len(pairs), keys_at, values_at, 0, 0)
+    return header + struct.pack(f"<{4 * len(pairs)}I", *tables[0], *tables[1]) + body

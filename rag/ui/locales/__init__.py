@@ -1,0 +1,1 @@
+"""Translation catalogues of the interface, one `.po` file a language."""

@@ -1,0 +1,84 @@
+"""HTML made so that text which others wrote cannot become markup.
+
+An imported corpus is not trusted, and a question even less. `tag` escapes every string that it is given; only
+what `tag` itself made passes as it is.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from urllib.parse import urlsplit
+
+# What Streamlit's Markdown gives a meaning to: emphasis, links, code, maths ($), icons and colours (:), HTML.
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-!|$:~&.@/])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+class Html(str):
+    """Markup that is safe already."""
+
+    __slots__ = ()
+
+
+def _escape(text: str) -> str:
+    return text if isinstance(text, Html) else html.escape(_CONTROL.sub("", text), quote=True)
+
+
+def tag(name: str, *children: str, **attributes: str | None) -> Html:
+    """Return an element; children that are not `Html` are escaped, and so are attribute values.
+
+    Args:
+        name: of the element.
+        children: its content in order; empty ones leave no trace.
+        attributes: `class_` is class and `aria_label` is aria-label; None leaves the attribute out.
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(_CONTROL.sub("", value), quote=True)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Html(f"<{name}{written}>{''.join(map(_escape, children))}</{name}>")
+
+
+def join(*parts: str) -> Html:
+    """Return the parts one after the other, escaped where they are not `Html`."""
+    return Html("".join(map(_escape, parts)))
+
+
+def web_address(url: str | None) -> str | None:
+    """Return the address when it is an http or https one that can be a link, else None."""
+    if not url or any(c.isspace() or not c.isprintable() for c in url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as "http://[": not an address at all
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def link(url: str | None, label: str) -> Html:
+    """Return a link that opens in a new tab, or the bare label when the address cannot be one."""
+    address = web_address(url)
+    if address is None:
+        return join(label)
+    return tag("a", label, href=address, target="_blank", rel="noopener noreferrer")
+
+
+def rows(pairs: list[tuple[str, str]]) -> Html:
+    """Return a list of names and what they stand for."""
+    return tag(
+        "dl", *(tag(name, text) for pair in pairs for name, text in zip(("dt", "dd"), pair, strict=True))
+    )
+
+
+def paragraphs(text: str) -> Html:
+    """Return the text as paragraphs, one a line of it."""
+    return join(*(tag("p", line.strip()) for line in text.splitlines() if line.strip()))
+
+
+def plain_label(text: str) -> str:
+    """Return the text, on one line, so that a widget whose label is Markdown shows it letter by letter."""
+    line = re.sub(r"[ \t\r\n]+", " ", _CONTROL.sub("", text)).strip()
+    unbroken = re.sub(r" (?=[?!:;»])", "\u202f", line)  # French: no line begins with its mark
+    return _MARKDOWN.sub(r"\\\1", unbroken)

@@ -1,0 +1,93 @@
+"""What the page asks of the engine behind it; `rag.engine.Engine` is one, a test's fake another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from rag.card import CorpusCard
+from rag.result import Mode, Result
+from rag.text import Analyser
+from rag.types import Filter
+
+
+class LoadedIndex(Protocol):
+    """What is known of the index that is open."""
+
+    @property
+    def name(self) -> str:
+        """The name it is opened by."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Which build of it this is."""
+        ...
+
+    @property
+    def articles(self) -> int:
+        """How many articles it holds."""
+        ...
+
+    @property
+    def encoder(self) -> str | None:
+        """What compares by meaning; None when there is only the comparison by words."""
+        ...
+
+    @property
+    def built(self) -> str:
+        """ISO date of the build."""
+        ...
+
+
+class Facets(Protocol):
+    """What the loaded corpus can be filtered by, with the number of articles of each value."""
+
+    @property
+    def codes(self) -> Mapping[str, int]:
+        """Code -> articles."""
+        ...
+
+    @property
+    def law_types(self) -> Mapping[str, int]:
+        """Type of law ("national", "regional") -> articles; empty when the corpus does not say."""
+        ...
+
+    @property
+    def regions(self) -> Mapping[str, int]:
+        """Region -> articles; empty when the corpus does not say."""
+        ...
+
+    @property
+    def dated(self) -> bool:
+        """Whether articles say from when to when they are in force."""
+        ...
+
+
+class AskEngine(Protocol):
+    """Answers questions over one corpus."""
+
+    @property
+    def card(self) -> CorpusCard:
+        """Whose law this is, of what date, under which licence."""
+        ...
+
+    @property
+    def info(self) -> LoadedIndex:
+        """The index that is open."""
+        ...
+
+    @property
+    def analyser(self) -> Analyser:
+        """Cuts text into terms, as the index did; highlighting needs it."""
+        ...
+
+    def facets(self) -> Facets:
+        """Return what the corpus can be filtered by."""
+        ...
+
+    def ask(
+        self, question: str, *, k: int = 10, where: Filter | None = None, mode: Mode = "hybrid"
+    ) -> Result:
+        """Return at most k articles for the question, best first."""
+        ...

@@ -1,0 +1,32 @@
+"""Questions stay out of the logs, those of the libraries under the page included."""
+
+from __future__ import annotations
+
+import logging
+
+# The server and its libraries. At level "debug" some of their versions write what the browser sends (whole
+# messages or frames of the socket), and the browser sends the question.
+CHATTY = ("streamlit", "uvicorn", "websockets", "wsproto", "starlette", "tornado", "asyncio")
+
+_log = logging.getLogger(__name__)
+
+
+def keep_questions_out_of_logs() -> None:
+    """Raise every logger that sees what the browser sends to "info" at least."""
+    # why by name: Streamlit gives each of its modules a logger with a level of its own, so that its parent's
+    # level says nothing; modules loaded later are reached at the next run of the page, which is before they
+    # see a question.
+    for name in [*CHATTY, *logging.Logger.manager.loggerDict]:
+        if name.split(".")[0] in CHATTY:
+            logger = logging.getLogger(name)
+            if logger.getEffectiveLevel() < logging.INFO:
+                logger.setLevel(logging.INFO)
+
+
+def log_failure(error: BaseException) -> None:
+    """Log where an unexpected error came from, and not its message, which may quote the question."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "unknown" if place is None else f"{place.tb_frame.f_globals.get('__name__')}:{place.tb_lineno}"
+    _log.error("the search failed with %s at %s", type(error).__name__, where)

@@ -1,0 +1,207 @@
+"""An engine small enough to read: five articles in our own words, answered by shared words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from rag.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.result import KnownItem, Mode, Result, Shown, Why
+from rag.text import Token
+from rag.types import Article, Filter
+
+QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
+PATH = ("Livre II : Des biens", "Titre IV : Des servitudes", "Section 1 : Du mur et du fossé mitoyens")
+SITE = "https://law.example/article/"
+
+ARTICLES = (
+    Article(
+        "671",
+        "Code civil",
+        "671",
+        "Un arbre de plus de deux mètres se plante à deux mètres au moins de la limite du voisin ; "
+        "un plus petit, à un demi-mètre. Les règlements et les usages du lieu passent avant.",
+        PATH,
+        url=SITE + "671",
+    ),
+    Article(
+        "672",
+        "Code civil",
+        "672",
+        "Le voisin peut demander qu'un arbre planté trop près soit arraché ou raccourci.\n"
+        + "Il ne le peut plus après trente ans. " * 12
+        + "\nUn arbre mort ne se remplace qu'à la bonne distance.",
+        PATH,
+        url=SITE + "672",
+    ),
+    Article(
+        "673", "Code civil", "673", "Les branches qui dépassent chez vous, le voisin doit les couper.", PATH
+    ),
+    Article(
+        "1240",
+        "Code civil",
+        "1240",
+        "Qui cause un dommage par sa faute le répare.",
+        ("Livre III : Des manières d'acquérir", "Sous-titre II : La responsabilité extracontractuelle"),
+        url=SITE + "1240",
+    ),
+    Article(
+        "1382",
+        "Code civil",
+        "1382",
+        "Le juge apprécie librement les présomptions.",
+        ("Livre III : Des manières d'acquérir", "Chapitre III : Les modes de preuve"),
+        url=SITE + "1382",
+    ),
+)
+
+HOSTILE = (
+    Article(
+        '"><img src=x onerror=alert(1)>',
+        "<script>alert(2)</script>",
+        '1" onmouseover="alert(3)',
+        "<img src=x onerror=alert(4)> arbre [a](javascript:alert(5)) $$x^2$$ <script>alert(6)</script> "
+        "</p></div><iframe src='javascript:alert(7)'></iframe> :red[arbre] `code` &lt;b&gt; \x00\x07",
+        ("<svg onload=alert(8)>", "**gras** [b](https://evil.example)"),
+        language='fr" onclick="alert(9)',
+        region="<b>Région</b>",
+        url="javascript:alert(10)",
+    ),
+)
+
+CARD = CorpusCard(
+    name="civil",
+    title="Code civil (fictif)",
+    language="fr",
+    jurisdiction="FR",
+    licence="Licence Ouverte 2.0",
+    licence_url="https://law.example/licence",
+    source="Source: DILA, LEGI",
+    law_date=date(2025, 1, 1),
+    official_site="https://law.example/",
+    text_kind="summary",
+    contacts=(
+        Contact("Point-justice", "https://law.example/point-justice", "39 39", "gratuit, près de chez vous"),
+        Contact("Mairie", None, None, "permanences d'avocats"),
+    ),
+    examples=(QUESTION, "Les branches du voisin dépassent chez moi", "J'ai cassé la vitrine d'un magasin"),
+)
+
+_EVIL = "<img src=x onerror=alert(11)> [c](javascript:alert(12)) $$y$$"
+HOSTILE_CARD = CorpusCard(
+    name="hostile",
+    title=_EVIL,
+    language="fr",
+    licence=_EVIL,
+    licence_url="javascript:alert(13)",
+    source=_EVIL,
+    official_site="data:text/html,<script>alert(14)</script>",
+    note=_EVIL,
+    contacts=(Contact(_EVIL, "javascript:alert(15)", _EVIL, _EVIL),),
+    examples=(_EVIL,),
+    elsewhere=(),
+)
+
+TENANCY = Elsewhere(
+    "rent",
+    {"fr": "Louer son logement", "en": "Renting a home"},
+    "Loi du 6 juillet 1989",
+    ("dépôt garantie",),
+    {
+        "fr": "La location d'un logement vide ou meublé suit une loi à part.",
+        "en": "Renting a home follows a law of its own.",
+    },
+    "https://law.example/1989",
+)
+MOVED = Moved("Code civil", "1382", ("1240",), "2016-10-01", "réparer le dommage que l'on cause par sa faute")
+
+
+class FakeAnalyser:
+    """Words of four letters or more, in lower case, without a plural s."""
+
+    id = "fake"
+    language = "fr"
+
+    def tokens(self, text: str) -> list[Token]:
+        found = (m for m in re.finditer(r"\w{4,}", text))
+        return [Token(m.start(), m.end(), m[0].lower().rstrip("s")) for m in found]
+
+    def terms(self, text: str) -> list[str]:
+        return [token.term for token in self.tokens(text)]
+
+
+@dataclass(frozen=True)
+class FakeInfo:
+    name: str = "civil"
+    version: str = "3"
+    articles: int = 2889
+    encoder: str | None = "pandect-static-fr"
+    built: str = "2026-11-20"
+
+
+@dataclass(frozen=True)
+class FakeFacets:
+    codes: Mapping[str, int] = field(default_factory=lambda: {"Code civil": 5})
+    law_types: Mapping[str, int] = field(default_factory=dict)
+    regions: Mapping[str, int] = field(default_factory=dict)
+    dated: bool = False
+
+
+MANY_FACETS = FakeFacets(
+    {"Code civil": 5, "Code rural": 2}, {"national": 6, "regional": 1}, {"Wallonie": 1, "Flandre": 1}, True
+)
+
+
+@dataclass
+class FakeEngine:
+    """Finds the articles that share a word with the question; remembers how it was asked."""
+
+    card: CorpusCard = CARD
+    info: FakeInfo = FakeInfo()
+    articles: tuple[Article, ...] = ARTICLES
+    offers: FakeFacets = FakeFacets()
+    error: Exception | None = None
+    asked: list[tuple[str, int, Filter | None, Mode]] = field(default_factory=list)
+    analyser: FakeAnalyser = field(default_factory=FakeAnalyser)
+
+    def facets(self) -> FakeFacets:
+        return self.offers
+
+    def ask(
+        self, question: str, *, k: int = 10, where: Filter | None = None, mode: Mode = "hybrid"
+    ) -> Result:
+        self.asked.append((question, k, where, mode))
+        if self.error is not None:
+            raise self.error
+        terms = frozenset(self.analyser.terms(question))
+        admitted = [a for a in self.articles if where is None or where.admits(a)]
+        if "1382" in question:
+            item = KnownItem("article 1382", "1382", "Code civil", ("1382",), (MOVED,))
+            by_id = {a.id: a for a in admitted}
+            shown = (
+                Shown(1, by_id["1382"], 1.0, Why(known=True)),
+                Shown(2, by_id["1240"], 0.9, Why(moved_from="1382")),
+            )
+            return Result(question, "found", shown, (item,))
+        if "9999" in question:
+            return Result(question, "nothing", (), (KnownItem("article 9999", "9999", "Code civil", ()),))
+        scored = [(len(terms & set(self.analyser.terms(a.text))), a) for a in admitted]
+        best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
+        shown = tuple(
+            Shown(rank, a, float(score), self._why(rank, a, terms)) for rank, (score, a) in enumerate(best, 1)
+        )
+        topics = (TENANCY,) if "dépôt" in question else ()
+        return Result(question, "found" if shown else "nothing", shown, (), topics)
+
+    def _why(self, rank: int, article: Article, terms: frozenset[str]) -> Why:
+        asked = ("mon voisin a un arbre trop près, puis-je le faire couper",) if rank == 1 else ()
+        return Why(terms & set(self.analyser.terms(article.text)), {"bm25": rank, "dense": rank + 1}, asked)
+
+
+ENGINES: Mapping[str, FakeEngine] = {
+    "plain": FakeEngine(),
+    "many": FakeEngine(offers=MANY_FACETS),
+    "hostile": FakeEngine(card=HOSTILE_CARD, articles=HOSTILE),
+}

@@ -1,0 +1,233 @@
+"""The page in a real Chromium: from `streamlit run` to the first card, and what must not happen on it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from page_fakes import QUESTION
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).resolve().parents[2]
+FAKE = Path(__file__).with_name("page.py")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+ARGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+]  # fmt: skip
+CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+WAIT = 30_000  # milliseconds; a loaded machine may need some
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
+]
+
+
+@dataclass(frozen=True)
+class Server:
+    url: str
+    log: Path
+
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+
+@contextmanager
+def served(script: Path, folder: Path) -> Iterator[Server]:
+    """Run a page in a clean environment, everything it logs at its most talkative kept in a file."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(f"http://127.0.0.1:{port}", folder / "server.log")
+    clean = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
+    command = [
+        sys.executable, "-m", "streamlit", "run", str(script),
+        "--server.port", str(port), "--logger.level", "debug",
+    ]  # fmt: skip
+    with server.log.open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=clean, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            _wait_until_healthy(server, process)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + WAIT / 1000
+    while time.monotonic() < end:
+        assert process.poll() is None, server.said()
+        try:
+            with urllib.request.urlopen(server.url + "/_stcore/health", timeout=2) as answer:  # noqa: S310
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    pytest.fail(f"the page did not come up:\n{server.said()}")
+
+
+@pytest.fixture(scope="module")
+def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'pandect[dev]'")
+    with sync.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield chromium
+        chromium.close()
+
+
+@contextmanager
+def visit(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
+    """Open a page; a dialog, an error of the script or a call to another machine fails the test."""
+    context = browser.new_context(**{"locale": "fr-FR", **options})
+    context.set_default_timeout(WAIT)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("pageerror", lambda error: wrong.append(f"error {error}"))
+    page.on(
+        "request", lambda r: None if "//127.0.0.1:" in r.url or r.url[:5] == "data:" else wrong.append(r.url)
+    )
+    page.goto(url)
+    page.wait_for_selector(".pd-notice")
+    yield page
+    context.close()
+    assert not wrong
+
+
+def ask(page: Page, question: str) -> None:
+    box = page.get_by_role("textbox", name=re.compile("question"))
+    box.fill(question)
+    box.press("Enter")
+
+
+def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tmp_path: Path) -> None:
+    with served(ROOT / "app.py", tmp_path) as server, visit(browser, server.url) as page:
+        ask(page, QUESTION)
+        first = page.locator(".pd-card").first
+        first.wait_for()
+
+        assert re.search(r"Article 67[12]\s+Code civil", first.locator("h3").inner_text())
+        assert first.locator(".pd-badge").inner_text() == "résumé non officiel"
+        assert page.locator("html").get_attribute("lang") == "fr"
+        assert "voisin" not in page.url
+        page.wait_for_timeout(500)  # what is logged late
+    log = server.said()
+    assert "Uvicorn" in log or "URL" in log  # it was listening
+    for word in ("voisin", "planté", "clôture"):
+        assert word not in log
+        assert word.encode().hex(" ") not in log.lower()  # as the frames of a socket are printed
+        assert word.encode("unicode_escape").decode() not in log
+
+
+def test_a_hostile_corpus_does_nothing(browser: Browser, fake: Server) -> None:
+    with visit(browser, f"{fake.url}/?engine=hostile") as page:
+        ask(page, "arbre")
+        page.locator(".pd-card").wait_for()
+        page.locator(".pd-card").hover()
+        page.wait_for_timeout(300)
+
+        own = page.locator(".stHtml")
+        assert own.locator("img, iframe, svg, object, b, form").count() == 0
+        assert own.locator("script").count() == 1  # the page's own
+        assert own.locator("a:not([href^='http'])").count() == 0
+        assert page.locator(".pd-passage").inner_text().startswith("<img src=x onerror=alert(4)>")
+        assert page.locator("[data-testid=stMain] img, [data-testid=stMain] .katex").count() == 0
+
+
+def test_the_question_is_never_markup(browser: Browser, fake: Server) -> None:
+    question = "<img src=x onerror=alert(1)> arbre [x](javascript:alert(2)) $$x$$"
+    with visit(browser, fake.url) as page:
+        ask(page, question)
+        page.locator(".pd-card").first.wait_for()
+
+        assert page.locator("[data-testid=stMain] img").count() == 0
+        assert "onerror" not in page.locator("[data-testid=stMain]").inner_text()
+        assert "onerror" not in page.url
+
+
+def test_the_keyboard_is_enough(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url) as page:
+        box = page.get_by_role("textbox", name="Votre question")
+        box.fill("arbre")
+        box.press("Shift+Enter")
+        box.press_sequentially("trop près")
+        assert box.input_value() == "arbre\ntrop près"
+        assert page.locator(".pd-card").count() == 0
+        box.press("Enter")
+        summary = page.locator(".pd-card summary").first
+        summary.wait_for()
+        summary.focus()
+        summary.press("Enter")
+
+        assert page.locator(".pd-card details[open]").count() == 1
+
+
+def test_a_citation_is_copied_in_one_click(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url, permissions=["clipboard-read", "clipboard-write"]) as page:
+        ask(page, QUESTION)
+        copy = page.locator(".pd-copy").first
+        copy.click()
+        page.wait_for_function("document.querySelector('.pd-copy').textContent === 'Copié'")
+
+        assert page.evaluate("navigator.clipboard.readText()") == "Code civil, art. 672"
+        page.wait_for_function("document.querySelector('.pd-copy').textContent === 'Copier la référence'")
+
+
+def test_the_official_text_opens_apart(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url) as page:
+        ask(page, QUESTION)
+        link = page.get_by_role("link", name="Texte officiel").first
+
+        assert link.get_attribute("target") == "_blank"
+        assert "noopener" in (link.get_attribute("rel") or "").split()
+
+
+def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url, locale="en-GB") as page:
+        assert page.locator("html").get_attribute("lang") == "en"
+        ask(page, QUESTION)
+        page.locator(".pd-card").first.wait_for()
+        page.get_by_text("Français", exact=True).click()
+        page.get_by_text("Interrogez la loi avec vos mots.").wait_for()
+        page.wait_for_function("document.documentElement.lang === 'fr'")
+
+        assert page.url.endswith("?lang=fr")
+        assert page.get_by_role("textbox", name="Votre question").input_value() == QUESTION
+        assert page.locator(".pd-card").count() == 3
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_nothing_is_wider_than_the_screen(browser: Browser, fake: Server, width: int) -> None:
+    with visit(browser, fake.url, viewport={"width": width, "height": 800}) as page:
+        ask(page, QUESTION)
+        page.locator(".pd-card").first.wait_for()
+        main = page.locator("[data-testid=stMain]")
+
+        assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+        assert page.locator(".pd-card").first.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+        line = page.locator(".pd-passage").first
+        per_line = line.evaluate("e => e.clientWidth / parseFloat(getComputedStyle(e).fontSize)")
+        assert per_line <= 36  # em; some 75 characters

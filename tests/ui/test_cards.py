@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from html_reading import Element, read
+from page_fakes import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, FakeAnalyser
+
+from rag.card import CorpusCard
+from rag.result import Shown, Why
+from rag.types import Article
+from rag.ui.cards import View, card_html
+from rag.ui.cite import citation, title
+from rag.ui.i18n import words
+from rag.ui.why import matched_words
+
+ALLOWED = {
+    "article", "header", "footer", "section", "h3", "h4", "div", "nav", "ol", "ul", "li", "p", "span", "mark",
+    "q", "a", "button", "details", "summary",
+}  # fmt: skip
+TREE = Why(
+    frozenset({"arbre", "voisin"}), {"bm25+questions": 3, "dense": 1}, ("mon voisin a un arbre trop près",)
+)
+
+
+def card(article: Article, why: Why = TREE, corpus: CorpusCard = CARD, language: str = "fr") -> Element:
+    return read(card_html(Shown(1, article, 1.0, why), View(corpus, FakeAnalyser(), words(language))))
+
+
+def test_a_card_says_what_it_is() -> None:
+    shown = card(ARTICLES[0])
+
+    assert shown.one("h3").text == "Article 671 Code civil"
+    assert shown.one(class_="pd-rank").text == "Rang 1"
+    assert [li.text for li in shown.one("nav").all("li")] == list(ARTICLES[0].headings)
+    assert [mark.text for mark in shown.all("mark")] == ["arbre", "voisin"]
+    assert shown.one(class_="pd-passage").text == ARTICLES[0].text
+    assert shown.one("a").attributes["href"] == "https://law.example/article/671"
+    assert shown.one("button").attributes["data-copy"] == "Code civil, art. 671"
+    assert not shown.all("details")  # a short text is there at once
+
+
+def test_a_long_text_shows_a_passage_and_the_whole_on_demand() -> None:
+    shown = card(ARTICLES[1])
+
+    assert len(shown.one(class_="pd-passage").text) < 400
+    assert "…" in shown.one(class_="pd-passage").text
+    assert shown.one("summary").text == "Lire tout le résumé"
+    assert [p.text for p in shown.one("details").all("p")] == [
+        line.strip() for line in ARTICLES[1].text.splitlines()
+    ]
+
+
+def test_a_summary_is_never_taken_for_the_law() -> None:
+    shown = card(ARTICLES[0])
+
+    assert shown.one(class_="pd-badge").text == "résumé non officiel"
+    assert shown.one(class_="pd-source").text == (
+        "Droit en vigueur au 1er janvier 2025 · Source\u00a0: DILA, LEGI · seul le texte officiel fait foi"
+    )
+
+
+def test_an_official_text_bears_no_such_badge() -> None:
+    official = replace(CARD, text_kind="official", law_date=None, source="")
+    dated = replace(ARTICLES[1], valid_from=date(1804, 2, 10), valid_to=date(2030, 1, 1), region="Wallonie")
+    shown = card(dated, corpus=official, language="en")
+
+    assert [badge.text for badge in shown.all(class_="pd-badge")] == ["Wallonie"]
+    assert shown.one("summary").text == "Read the whole article"
+    assert shown.one(class_="pd-source").text == "in force since 10 February 1804 · until 1 January 2030"
+    assert [
+        b.text
+        for b in card(replace(dated, region=None, law_type="regional"), corpus=official).all(
+            class_="pd-badge"
+        )
+    ] == ["régional"]
+
+
+def test_the_reasons_are_in_plain_words() -> None:
+    reasons = [li.text for li in card(ARTICLES[0]).one(class_="pd-why").all("li")]
+
+    assert reasons == [
+        "Mots en commun avec votre question\u00a0: arbre, voisin.",
+        "Une question proche, qui renvoie à cet article\u00a0: mon voisin a un arbre trop près",
+        "Sa place dans chaque classement\u00a0: n°\u00a03 par les mots, n°\u00a01 par le sens.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("why", "reason"),
+    [
+        (Why(known=True), "Your question names it by its number."),
+        (Why(moved_from="1382"), "It took over what article 1382 used to say."),
+        (Why(ranks={"colbert": 2}), "Its place in each ranking: no. 2 colbert."),
+        (Why(), "Its meaning is close to that of your question."),
+    ],
+)
+def test_each_reason_alone(why: Why, reason: str) -> None:
+    assert card(ARTICLES[0], why, language="en").one(class_="pd-why").one("li").text == reason
+
+
+def test_words_of_the_headings_count_too_and_each_once() -> None:
+    terms = frozenset({"arbre", "servitude", "absent"})
+
+    assert matched_words(ARTICLES[0], terms, FakeAnalyser()) == ["arbre", "servitudes"]
+
+
+def test_a_hostile_article_stays_text() -> None:
+    [article] = HOSTILE
+    shown = card(
+        article, Why(frozenset({"arbre"}), {"<b>": 1}, ("<img src=x onerror=alert(1)>",)), HOSTILE_CARD
+    )
+
+    elements = shown.all()
+    assert {element.name for element in elements} <= ALLOWED
+    assert not [
+        a for e in elements for a in e.attributes if a.startswith("on") or a in ("style", "src", "srcdoc")
+    ]
+    assert not shown.all("a")  # its address is a script
+    assert shown.one(class_="pd-passage").text.startswith("<img src=x onerror=alert(4)> arbre [a](javascript")
+    assert "\x00" not in shown.text
+    assert shown.one("h3").text == 'Article 1" onmouseover="alert(3) <script>alert(2)</script>'
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "number", "cited", "headed"),
+    [
+        ("fr", "Code civil", "671", "Code civil, art. 671", "Article 671"),
+        ("fr", "Code du travail", "L1234-5", "Code du travail, art. L1234-5", "Article L1234-5"),
+        ("nl", "BW", "Art. 7", "BW, Art. 7", "Art. 7"),
+        ("de", "BGB", "573c", "§ 573c BGB", "Article 573c"),
+        ("de", "BGB", "§ 573c", "§ 573c BGB", "§ 573c"),
+        ("zh", "民法典", "第五十四条", "民法典第五十四条", "第五十四条"),
+        ("zh", "民法典", "54", "民法典第54条", "Article 54"),
+    ],
+)
+def test_citations(language: str, code: str, number: str, cited: str, headed: str) -> None:
+    article = Article("x", code, number, "text")
+
+    assert citation(article, language) == cited
+    assert citation(replace(article, language=language), "fr") == cited
+    assert title(article, words("en")) == headed

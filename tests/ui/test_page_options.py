@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from datetime import date
+
+from page_driver import ask, body, cards, checked, headings, page
+from page_fakes import MANY_FACETS, QUESTION, FakeEngine, FakeInfo
+
+from rag.types import Filter
+
+
+def test_filters_show_only_when_the_corpus_has_them() -> None:
+    plain, many = page(), page(FakeEngine(offers=MANY_FACETS))
+
+    assert not plain.multiselect
+    assert [box.key for box in many.multiselect] == ["codes", "law_types", "regions"]
+    assert many.date_input(key="in_force_on").value is None
+
+
+def test_without_an_encoder_there_is_no_switch() -> None:
+    engine = FakeEngine(info=FakeInfo(encoder=None))
+    app = ask(page(engine), QUESTION)
+
+    assert [radio.key for radio in app.radio] == ["interface"]
+    assert not app.expander
+    assert engine.asked[0][3] == "keyword"
+    assert "mots communs" in body(app).one(class_="pd-loaded").text
+
+
+def test_the_switch_asks_again_in_another_way() -> None:
+    engine = FakeEngine()
+    app = ask(page(engine), QUESTION)
+    checked(app.radio(key="mode").set_value("meaning").run())
+
+    assert [mode for _, _, _, mode in engine.asked] == ["hybrid", "meaning"]
+
+
+def test_filters_reach_the_engine() -> None:
+    engine = FakeEngine(offers=MANY_FACETS)
+    app = page(engine)
+    app.multiselect(key="codes").set_value(["Code civil"])
+    app.multiselect(key="law_types").set_value(["national"])
+    app.multiselect(key="regions").set_value(["Flandre"])
+    app.date_input(key="in_force_on").set_value(date(2020, 5, 1))
+    ask(app, QUESTION)
+
+    wanted = Filter(
+        frozenset({"Code civil"}), frozenset({"national"}), frozenset({"Flandre"}), date(2020, 5, 1)
+    )
+    assert engine.asked[-1][2] == wanted
+
+
+def test_filters_that_leave_nothing_can_be_removed() -> None:
+    app = page(FakeEngine(offers=MANY_FACETS))
+    app.multiselect(key="codes").set_value(["Code rural"])
+    ask(app, QUESTION)
+    assert headings(app)[0] == "Aucun article avec ces filtres"
+
+    checked(app.button(key="unfilter").click().run())
+    assert app.multiselect(key="codes").value == []
+    assert len(cards(app)) == 3
