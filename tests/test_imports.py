@@ -1,0 +1,191 @@
+"""The arrows rag <- indexes <- training, and what may be imported where."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# package -> our own packages that it may import
+ARROWS = {
+    "rag": {"rag"},
+    "indexes": {"rag", "indexes"},
+    "training": {"rag", "indexes", "training"},
+}
+# package -> what of others its modules may import at their top; the rest is imported where it is used
+ALLOWED = {
+    "rag": {"bm25s", "faiss", "jieba", "numpy", "scipy", "Stemmer"},
+    "rag/ui": {"streamlit"},
+    "indexes": {"numpy", "scipy", "tqdm"},
+    "training": {"ir_measures", "numpy", "scipy", "tqdm"},
+}
+HEAVY = {
+    "torch",
+    "sentence_transformers",
+    "transformers",
+    "tokenizers",
+    "safetensors",
+    "langchain",
+    "datasets",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    module: str  # dotted, absolute
+    line: int
+    top: bool  # runs when the module is imported
+
+    @property
+    def root(self) -> str:
+        return self.module.partition(".")[0]
+
+
+class _Finder(ast.NodeVisitor):
+    """Collects every import; those that only the type checker sees are left out."""
+
+    def __init__(self) -> None:
+        self.found: list[Import] = []
+        self._functions = 0  # how many we are inside of
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.found += [Import(alias.name, node.lineno, not self._functions) for alias in node.names]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        assert node.level == 0, f"line {node.lineno}: a relative import; write it out"
+        self.found.append(Import(node.module or "", node.lineno, not self._functions))
+
+    def visit_If(self, node: ast.If) -> None:
+        seen = node.orelse if "TYPE_CHECKING" in ast.unparse(node.test) else [*node.body, *node.orelse]
+        for statement in seen:
+            self.visit(statement)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._functions += 1
+        self.generic_visit(node)
+        self._functions -= 1
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
+
+def _imports(source: str) -> list[Import]:
+    finder = _Finder()
+    finder.visit(ast.parse(source))
+    return finder.found
+
+
+def _modules(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def _found(path: Path) -> list[Import]:
+    return _imports(path.read_text(encoding="utf-8"))
+
+
+def test_imports_are_told_apart() -> None:
+    source = (
+        "import a.b\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import t\nelse:\n    import e\n"
+        "try:\n    import c\nexcept ValueError:\n    from d import x\n"
+        "class K:\n    import k\n    def m(self):\n        if self:\n            import m\n"
+        "async def f():\n    import f\n"
+    )
+    found = _imports(source)
+    assert [(i.module, i.top) for i in found] == [
+        ("a.b", True),
+        ("typing", True),
+        ("e", True),
+        ("c", True),
+        ("d", True),
+        ("k", True),
+        ("m", False),
+        ("f", False),
+    ]
+    assert found[0].root == "a"
+
+
+@pytest.mark.parametrize("package", sorted(ARROWS))
+def test_arrows_point_one_way(package: str) -> None:
+    ours = {"rag", "indexes", "training", "tests", "app"}
+    against = [
+        f"{path.relative_to(ROOT)}:{i.line} imports {i.module}"
+        for path in _modules(package)
+        for i in _found(path)
+        if i.root in ours - ARROWS[package]
+    ]
+    assert not against, f"rag <- indexes <- training: {against}"
+
+
+def test_streamlit_stays_in_the_pages() -> None:
+    against = [
+        f"{path.relative_to(ROOT)}:{i.line}"
+        for package in ARROWS
+        for path in _modules(package)
+        for i in _found(path)
+        if i.root == "streamlit" and not path.is_relative_to(ROOT / "rag" / "ui")
+    ]
+    assert not against, f"streamlit is imported outside rag/ui: {against}"
+
+
+def test_pages_are_imported_by_pages_alone() -> None:
+    # Whoever imports rag.ui loads streamlit, so that rule would else be got round.
+    against = [
+        f"{path.relative_to(ROOT)}:{i.line}"
+        for package in ARROWS
+        for path in _modules(package)
+        for i in _found(path)
+        if (i.module + ".").startswith("rag.ui.") and not path.is_relative_to(ROOT / "rag" / "ui")
+    ]
+    assert not against, f"rag.ui is imported outside rag/ui: {against}"
+
+
+@pytest.mark.parametrize("package", sorted(ARROWS))
+def test_only_known_packages_at_the_top(package: str) -> None:
+    against = []
+    for path in _modules(package):
+        known = ALLOWED[package] | (ALLOWED["rag/ui"] if path.is_relative_to(ROOT / "rag" / "ui") else set())
+        known |= sys.stdlib_module_names | ARROWS[package]
+        against += [
+            f"{path.relative_to(ROOT)}:{i.line} {i.root}"
+            for i in _found(path)
+            if i.top and i.root not in known
+        ]
+    assert not against, f"not in the list of this test, or to be imported where it is used: {against}"
+
+
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    assert not HEAVY & set().union(*ALLOWED.values())
+    against = [f"app.py:{i.line} {i.root}" for i in _found(ROOT / "app.py") if i.top and i.root in HEAVY]
+    assert not against
+
+
+def _loaded_by(code: str) -> set[str]:
+    """The top-level modules that a fresh Python holds after running the code."""
+    script = f"{code}\nimport sys\nprint('\\n'.join(sorted(set(m.partition('.')[0] for m in sys.modules))))"
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.split())
+
+
+def test_importing_rag_and_indexes_loads_neither_torch_nor_streamlit() -> None:
+    loaded = _loaded_by("import rag, indexes")
+    assert {"rag", "indexes"} <= loaded
+    assert not loaded & (HEAVY | {"streamlit"})
+
+
+def test_no_module_of_theirs_loads_them_either() -> None:
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for package in ("rag", "indexes")
+        for path in _modules(package)
+        if path.name != "__main__.py" and not path.is_relative_to(ROOT / "rag" / "ui")
+    ]
+    loaded = _loaded_by("\n".join(f"import {name}" for name in names))
+    assert not loaded & (HEAVY | {"streamlit"})

@@ -1,0 +1,206 @@
+"""What the repository holds, what its wheel holds, and what its lock says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("rag", "indexes", "training")
+TOP = {
+    "pyproject.toml", "app.py", "rag", "indexes", "training", "tests", "README.md", "LICENSE", "CHANGELOG.md",
+    "CONTRIBUTING.md", "CITATION.cff", "docs", "constraints.txt", "pandect",
+}  # fmt: skip
+LARGEST = 15_000_000  # bytes of one file
+BINARIES = 20_000_000  # bytes of all files that are not text
+# Written in pieces, so that this file does not find itself.
+NOT_OURS = [
+    "/" + "work/",
+    "/" + "opt/pv",
+    "/" + "root/",
+    "pypi" + ".org",
+    "python" + "hosted.org",
+    "registry.npm" + "js",
+]
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[Path]:
+    """The files that git knows or would take in."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed: apt-get install git")
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is not a git checkout")
+    listed = _git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    assert listed.returncode == 0, listed.stderr
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def _is_text(path: Path) -> bool:
+    return b"\0" not in path.read_bytes()[:8000]  # as git tells
+
+
+def test_top_level_holds_only_what_it_should(tracked: list[Path]) -> None:
+    top = {path.relative_to(ROOT).parts[0] for path in tracked}
+    assert {name for name in top if not name.startswith(".")} <= TOP
+
+
+def test_files_are_small(tracked: list[Path]) -> None:
+    sizes = {str(path.relative_to(ROOT)): path.stat().st_size for path in tracked}
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+    binaries = {name: size for name, size in sizes.items() if not _is_text(ROOT / name)}
+    assert sum(binaries.values()) <= BINARIES, binaries
+
+
+def test_no_place_of_one_machine_is_named(tracked: list[Path]) -> None:
+    found = []
+    for path in filter(_is_text, tracked):
+        text = path.read_text(encoding="utf-8")
+        found += [f"{path.relative_to(ROOT)}: {word}" for word in NOT_OURS if word in text]
+    assert not found
+
+
+def test_scripts_can_be_run() -> None:
+    for name in ("pandect", ".ci/run"):
+        assert os.access(ROOT / name, os.X_OK), f"chmod +x {name}"
+
+
+# --- the lock ---
+
+
+def _lock() -> dict[str, str]:
+    """Package -> version, as constraints.txt pins them."""
+    pins: dict[str, str] = {}
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([0-9][0-9a-z.]*)", line)
+            assert match, f"{line!r}: expected name==version, with no local version, path, host or hash"
+            name = canonicalize_name(match[1])
+            assert name not in pins, f"{name} is pinned twice"
+            pins[name] = match[2]
+    return pins
+
+
+def _required() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [
+        *project["dependencies"],
+        *(r for extra in project["optional-dependencies"].values() for r in extra),
+    ]
+    return [Requirement(r) for r in wanted]
+
+
+def test_lock_satisfies_the_project() -> None:
+    lock = _lock()
+    for requirement in _required():
+        name = canonicalize_name(requirement.name)
+        if name == "pandect":  # an extra that takes in another one
+            continue
+        assert name in lock, f"{name} is not in constraints.txt"
+        assert requirement.specifier.contains(lock[name]), f"{requirement} and {name}=={lock[name]}"
+
+
+def test_lock_is_plain() -> None:
+    lock = _lock()
+    assert all(Version(version).local is None for version in lock.values())
+    assert not [name for name in lock if name.startswith(("nvidia-", "cuda-", "triton"))]
+
+
+def test_torch_is_not_in_the_base() -> None:
+    base = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert not {canonicalize_name(Requirement(r).name) for r in base} & {
+        "torch",
+        "sentence-transformers",
+        "transformers",
+    }
+
+
+# --- the wheel ---
+
+
+def _shipped() -> set[str]:
+    """Every file of the packages, as the wheel should hold it."""
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
+    return {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
+
+
+def _run(*command: str | Path, cwd: Path) -> str:
+    clean = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PANDECT", "PIP_"))
+    }
+    run = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=clean)
+    assert run.returncode == 0, f"{command}\n{run.stdout}\n{run.stderr}"
+    return run.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project's wheel, built from a copy, where no old build folder is in the way."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source, cwd=out)
+    [built] = out.glob("*.whl")
+    return built
+
+
+def test_wheel_holds_the_packages_and_their_data(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    inside = {name for name in names if ".dist-info/" not in name}
+    assert inside == _shipped()
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+def test_installed_wheel_opens_the_builtin_index(wheel: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "an environment"
+    venv.create(environment, with_pip=False, symlinks=True)
+    python = environment / "bin" / "python"
+    _run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--no-deps",
+        "--no-index",
+        wheel,
+        cwd=tmp_path,
+    )
+    packages = Path(
+        _run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
+    )
+    # The dependencies are those of the environment that runs the tests. A folder that a .pth file names is
+    # searched, but its own .pth files are not read: an editable install of this clone stays out of sight.
+    paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (packages / "dependencies.pth").write_text("\n".join(sorted(paths)) + "\n", encoding="utf-8")
+    question = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
+    code = (
+        "import indexes, pathlib\n"
+        f"result = indexes.open().ask({question!r})\n"
+        "print(pathlib.Path(indexes.__file__).parent.parent)\n"
+        "print(*(shown.article.article_no for shown in result.shown))"
+    )
+    place, numbers = _run(python, "-c", code, cwd=tmp_path).splitlines()
+    assert Path(place) == packages, "the clone was imported, not the wheel"
+    assert {"671", "672"} & set(numbers.split())
