@@ -1,0 +1,1 @@
+"""A question is asked: analysers, retrievers, fusion, the engine and its page."""

@@ -88,9 +88,7 @@ class Filter:
 class Retriever(Protocol):
     """Ranks a corpus for each question; a hybrid is a retriever, a reranked retriever is one."""
 
-    def search(
-        self, questions: Sequence[str], k: int, where: Filter | None = None
-    ) -> list[Ranking]:
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question, in the order of the questions."""
         ...
 
@@ -98,9 +96,7 @@ class Retriever(Protocol):
 class Reranker(Protocol):
     """Reorders rankings that a retriever made."""
 
-    def rerank(
-        self, questions: Sequence[str], rankings: Sequence[Ranking], k: int
-    ) -> list[Ranking]:
+    def rerank(self, questions: Sequence[str], rankings: Sequence[Ranking], k: int) -> list[Ranking]:
         """Return one reordered ranking of at most k hits a question."""
         ...
 

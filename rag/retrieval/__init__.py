@@ -1,0 +1,1 @@
+"""Retrievers: each ranks a corpus for a question."""

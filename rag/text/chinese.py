@@ -61,7 +61,8 @@ class ChineseAnalyser:
 
     "第五十四条" and "第 54 条" are one term, dates too. With "both", a word of two characters comes
     twice, as a word and as a pair: what the dictionary knows weighs double against a chance pair
-    (STARD, five folds: R@10 of BM25 48.5 to 51.3). jieba is loaded when the first text comes. Safe to share between threads.
+    (STARD, five folds: R@10 of BM25 48.5 to 51.3). jieba is loaded when the first text comes. Safe
+    to share between threads.
 
     Args:
         name: the `id`; it must change when terms do.

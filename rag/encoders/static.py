@@ -1,0 +1,96 @@
+"""The static encoder: a text's vector is the sum of its terms' vectors.
+
+Made by `indexes.fit` when law comes in; needs numpy alone at question time. Because it is a sum,
+what each word adds to a similarity is exact, which explanation can show.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.retrieval.fields import term_ids
+from rag.text import Analyser
+from rag.types import Article, Floats
+
+
+@dataclass(frozen=True)
+class StaticEncoder:
+    """Term vectors with their learnt weights folded in, as bytes with one scale a term."""
+
+    name: str
+    analyser: Analyser
+    vocabulary: Mapping[str, int] = field(repr=False)
+    codes: npt.NDArray[np.int8] = field(repr=False)  # (n_terms, dim)
+    scales: Floats = field(repr=False)  # (n_terms,); vector = codes * scale
+
+    @classmethod
+    def of(
+        cls, name: str, analyser: Analyser, vocabulary: Mapping[str, int], vectors: Floats
+    ) -> StaticEncoder:
+        """Round (n_terms, dim) float32 vectors to bytes.
+
+        The error is at most 1/254 of a term's largest part.
+        """
+        scales = (np.abs(vectors).max(axis=1, initial=0) / 127).astype(np.float32)
+        codes = np.round(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+        return cls(name, analyser, vocabulary, codes, scales)
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.codes.shape[1])
+
+    def encode_questions(self, questions: Sequence[str]) -> Floats:
+        """Return unit vectors, (n_questions, dim) float32; zeros where no word is known."""
+        return self._encode(self.analyser.terms(q) for q in questions)
+
+    def encode_articles(self, articles: Sequence[Article]) -> Floats:
+        """Return unit vectors of code + headings + text, (n_articles, dim) float32."""
+        return self._encode(article_terms(a, self.analyser) for a in articles)
+
+    def _encode(self, texts: Iterator[list[str]]) -> Floats:
+        rows = [self._sum(term_ids(terms, self.vocabulary)) for terms in texts]
+        vectors = np.array(rows, dtype=np.float32).reshape(len(rows), self.dim)
+        length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+        return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
+
+    def _sum(self, ids: npt.NDArray[np.int64]) -> Floats:
+        # one text at a time, so that a vector does not depend on its batch
+        return self.scales[ids] @ self.codes[ids].astype(np.float32)
+
+    def save(self, folder: Path) -> None:
+        """Write vocabulary and vectors under the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(folder / "codes.npy", self.codes, allow_pickle=False)
+        np.save(folder / "scales.npy", self.scales, allow_pickle=False)
+        words = sorted(self.vocabulary, key=self.vocabulary.__getitem__)
+        (folder / "vocabulary.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
+        about = {"name": self.name, "dim": self.dim, "terms": len(words), "analyser": self.analyser.id}
+        (folder / "encoder.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path, analyser: Analyser) -> StaticEncoder:
+        """Open an encoder that `save` wrote; its vectors stay on disk, memory-mapped."""
+        about = json.loads((folder / "encoder.json").read_text(encoding="utf-8"))
+        words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
+        return cls(
+            about["name"],
+            analyser,
+            {word: i for i, word in enumerate(words)},
+            np.load(folder / "codes.npy", mmap_mode="r", allow_pickle=False),
+            np.load(folder / "scales.npy", allow_pickle=False),
+        )
+
+
+def article_terms(article: Article, analyser: Analyser) -> list[str]:
+    """Return the terms that an article is encoded by."""
+    return list(
+        chain.from_iterable(analyser.terms(t) for t in (article.code, *article.headings, article.text))
+    )

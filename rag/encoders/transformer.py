@@ -1,0 +1,147 @@
+"""A pretrained sentence encoder by path or hub id, through sentence-transformers (extra [models])."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rag.errors import BadInput, MissingExtra
+from rag.types import Article, Floats
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+class TransformerEncoder:
+    """Questions in one piece; long articles in overlapping chunks, their vectors averaged.
+
+    Chunks of 200 tokens with an overlap of 20, pooled by their mean, are those of BSARD (Louis &
+    Spanakis 2022). A model of long context takes `chunk=0`: the article in one piece.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        question_prompt: str = "",
+        passage_prompt: str = "",
+        chunk: int = 200,
+        overlap: int = 20,
+        batch: int = 32,
+        device: str | None = None,
+    ) -> None:
+        """Load the model.
+
+        Args:
+            model: a folder, or an id on the hub.
+            question_prompt: put in front of a question, such as "query: " for the E5 family.
+            passage_prompt: put in front of every chunk of an article, such as "passage: ".
+            chunk: tokens a chunk without prompt and special tokens, less where the model reads
+                fewer, for it would pass over the rest; 0 does not cut.
+            overlap: tokens that a chunk shares with the one before.
+            batch: texts encoded at once.
+            device: "cpu", "cuda", …; None takes the best there is.
+
+        Raises:
+            MissingExtra: sentence-transformers is not installed.
+            BadInput: the model cannot be loaded, or the chunks make no sense.
+        """
+        if chunk < 0 or overlap < 0 or 0 < chunk <= overlap:
+            raise BadInput(f"chunks of {chunk} tokens overlapping by {overlap}: the overlap must be smaller")
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise MissingExtra(
+                f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'"
+            ) from error
+        try:
+            self.model: SentenceTransformer = SentenceTransformer(str(model), device=device)
+        except (OSError, ValueError) as error:
+            raise BadInput(
+                f"encoder {model} cannot be loaded ({error}): give a folder that holds a model, or a hub id "
+                "and a connection to the hub"
+            ) from error
+        self.name = str(model) if not Path(model).is_dir() else Path(model).name
+        self.question_prompt, self.passage_prompt = question_prompt, passage_prompt
+        self.overlap, self.batch = overlap, batch
+        self.chunk = min(chunk, self._room()) if chunk else 0
+        if chunk and self.chunk <= overlap:
+            raise BadInput(
+                f"encoder {model} reads {self.model.max_seq_length} tokens, which leaves chunks of "
+                f"{self.chunk} beside the prompt: give an overlap below that, not {overlap}"
+            )
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.model.get_embedding_dimension() or 0)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the weights as they are loaded, hexadecimal."""
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self.model.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().float().numpy().tobytes())
+        return digest.hexdigest()
+
+    def encode_questions(self, questions: Sequence[str]) -> Floats:
+        """Return unit vectors, (n_questions, dim) float32; zeros for a blank question."""
+        vectors = self._encode(list(questions), self.question_prompt)
+        vectors[[not q.strip() for q in questions]] = 0
+        return vectors
+
+    def encode_articles(self, articles: Sequence[Article]) -> Floats:
+        """Return the unit-length mean of each article's chunk vectors, (n_articles, dim) float32."""
+        chunks = [self._chunks(_sound(" ".join((a.code, *a.headings, a.text)))) for a in articles]
+        flat = self._encode([c for own in chunks for c in own], self.passage_prompt)
+        ends = np.cumsum([len(own) for own in chunks])
+        means = [flat[end - len(own) : end].mean(axis=0) for own, end in zip(chunks, ends, strict=True)]
+        return _unit(np.array(means, dtype=np.float32).reshape(len(articles), self.dim))
+
+    def _chunks(self, text: str) -> list[str]:
+        if not self.chunk:
+            return [text]
+        encoded = self.model.tokenizer(
+            text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
+        )
+        offsets = encoded["offset_mapping"]
+        step = self.chunk - self.overlap
+        starts = range(0, max(len(offsets) - self.overlap, 1), step)
+        pieces = [offsets[s : s + self.chunk] for s in starts]
+        return [text[p[0][0] : p[-1][1]] for p in pieces if p] or [text]
+
+    def _room(self) -> int:
+        """Tokens that the model reads of a chunk, beside its prompt and special tokens."""
+        tokenizer, longest = self.model.tokenizer, self.model.max_seq_length
+        if longest is None:
+            return sys.maxsize
+        prompt = tokenizer(self.passage_prompt, add_special_tokens=False)["input_ids"]
+        return int(longest) - len(prompt) - int(tokenizer.num_special_tokens_to_add())
+
+    def _encode(self, texts: list[str], prompt: str) -> Floats:
+        if not texts:
+            return np.zeros((0, self.dim), dtype=np.float32)
+        vectors = self.model.encode(
+            [_sound(text) for text in texts],
+            prompt=prompt,  # "" too: else a default of the model's own would be put in front
+            batch_size=self.batch,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return _unit(np.asarray(vectors, dtype=np.float32))
+
+
+def _sound(text: str) -> str:
+    """Return the text with lone surrogates, which tokenizers refuse, as question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _unit(vectors: Floats) -> Floats:
+    length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)

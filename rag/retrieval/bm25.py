@@ -1,0 +1,153 @@
+"""BM25 over weighted fields, stored and summed by bm25s."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import bm25s
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rag.errors import BadInput
+from rag.retrieval.fields import FieldCounts, document_frequency, term_ids
+from rag.retrieval.postings import add_postings
+from rag.retrieval.scored import Mask, ScoredRetriever
+from rag.text import Analyser
+from rag.types import ArticleOrder, Floats
+
+Variant: TypeAlias = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
+EVEN_WEIGHTS: Mapping[str, float] = {"text": 1.0, "headings": 1.0, "code": 1.0, "questions": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class BM25Settings:
+    """Which BM25, with which parameters.
+
+    `variant` names the idf and saturation of Kamphuis et al. 2020: "lucene" (idf never negative),
+    "robertson" (idf log((N - df + 0.5) / (df + 0.5)) as the BSARD and LLeQA papers print it,
+    negative for a term in over half of the articles), "atire", "bm25l", "bm25+".
+    """
+
+    variant: Variant = "lucene"
+    k1: float = 1.2  # Robertson & Zaragoza 2009: 1.2 to 2 serve most collections
+    b: float = 0.75
+    delta: float = 0.5  # of bm25l and bm25+ alone
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(EVEN_WEIGHTS))
+
+    def __post_init__(self) -> None:
+        """Refuse what no BM25 can use."""
+        if self.variant not in get_args(Variant):
+            raise BadInput(f"BM25 variant {self.variant!r}: choose one of {', '.join(get_args(Variant))}")
+        if not (0 <= self.k1 < math.inf and 0 <= self.b <= 1 and 0 <= self.delta < math.inf):
+            raise BadInput(
+                f"BM25 k1 = {self.k1}, b = {self.b}, delta = {self.delta}: k1 and delta must be 0 or more, "
+                "b between 0 and 1"
+            )
+        if not all(0 <= weight < math.inf for weight in self.weights.values()):
+            raise BadInput(f"BM25 field weights {dict(self.weights)}: each must be a number of 0 or more")
+
+
+def term_scores(counts: FieldCounts, settings: BM25Settings) -> sp.csc_array:
+    """Return what each term adds to each article's score, (n_articles, n_terms) float32.
+
+    An article without the term gets nothing: for bm25l and bm25+, where absence has a score of its
+    own, that score is taken off everywhere, which leaves every ranking as it is.
+    """
+    tf = counts.weighted(settings.weights)
+    n_articles = tf.shape[0]
+    length = np.asarray(tf.sum(axis=1)).ravel()
+    mean = float(length.mean()) if n_articles else 0.0
+    of_article = np.asarray(1 - settings.b + settings.b * length / (mean or 1.0), dtype=np.float64)
+    norm = np.repeat(of_article, np.diff(tf.indptr))  # one for every non-zero
+    idf = _idf(document_frequency(tf), n_articles, settings.variant)[tf.indices]
+    saturated = _saturate(tf.data.astype(np.float64), norm, settings)
+    scores = sp.csr_array(((idf * saturated).astype(np.float32), tf.indices, tf.indptr), shape=tf.shape)
+    return sp.csc_array(scores)
+
+
+def _idf(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> npt.NDArray[np.float64]:
+    """Inverse document frequency by variant; 0 for a term that stands nowhere."""
+    seen = np.maximum(df, 1)
+    if variant == "lucene":
+        idf = np.log1p((n_articles - seen + 0.5) / (seen + 0.5))
+    elif variant == "robertson":
+        idf = np.log((n_articles - seen + 0.5) / (seen + 0.5))
+    elif variant == "atire":
+        idf = np.log(n_articles / seen)
+    elif variant == "bm25l":
+        idf = np.log((n_articles + 1) / (seen + 0.5))
+    else:
+        idf = np.log((n_articles + 1) / seen)
+    return np.where(df > 0, idf, 0.0)
+
+
+def _saturate(
+    tf: npt.NDArray[np.float64], norm: npt.NDArray[np.float64], settings: BM25Settings
+) -> npt.NDArray[np.float64]:
+    """Term-frequency part by variant, less what an absent term would get."""
+    k1, delta = settings.k1, settings.delta
+    if settings.variant in ("lucene", "robertson"):
+        return tf / (tf + k1 * norm)
+    if settings.variant == "bm25l":
+        spread = tf / norm + delta
+        absent = (k1 + 1) * delta / (k1 + delta) if delta else 0.0  # k1 may be 0 too
+        return (k1 + 1) * spread / (k1 + spread) - absent
+    return (k1 + 1) * tf / (tf + k1 * norm)  # the delta of bm25+ is the same for every article
+
+
+class BM25(ScoredRetriever):
+    """Robertson's BM25 (Robertson & Zaragoza 2009), every term's part computed when indexed.
+
+    bm25s keeps the matrix on disk and maps it into memory; the weights come from our fields, and
+    the sums are ours because they must tell "no term in common" from "a score of 0".
+    """
+
+    def __init__(self, index: bm25s.BM25, order: ArticleOrder, mask: Mask, analyser: Analyser) -> None:
+        """Take an index made by `build` or read by `load`."""
+        super().__init__(order, mask)
+        self.index = index
+        self.analyser = analyser
+
+    @classmethod
+    def build(cls, counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
+        """Score every term of every article."""
+        matrix = term_scores(counts, settings)
+        index = bm25s.BM25(
+            k1=settings.k1,
+            b=settings.b,
+            delta=settings.delta,
+            method="lucene",
+            backend="numpy",
+            dtype="float32",
+        )
+        index.vocab_dict = dict(counts.vocabulary)
+        index.scores = {
+            "data": matrix.data,
+            "indices": matrix.indices.astype(np.int32),
+            "indptr": matrix.indptr.astype(np.int64),
+            "num_docs": matrix.shape[0],
+        }
+        index.nonoccurrence_array = None
+        return cls(index, counts.order, mask, analyser)
+
+    def save(self, folder: Path) -> None:
+        """Write the index's arrays and vocabulary under the folder."""
+        self.index.save(folder, show_progress=False)
+
+    @classmethod
+    def load(cls, folder: Path, order: ArticleOrder, mask: Mask, analyser: Analyser) -> BM25:
+        """Open an index that `save` wrote; its arrays stay on disk, memory-mapped."""
+        index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+        return cls(index, order, mask, analyser)
+
+    def scores(self, question: str) -> Floats:
+        """Return BM25 scores; -inf for an article that shares no term with the question."""
+        ids = term_ids(self.analyser.terms(question), self.index.vocab_dict)
+        m = self.index.scores
+        total, matched = add_postings(ids, m["indptr"], m["indices"], m["data"], len(self.order.ids))
+        return np.where(matched, total, -np.inf).astype(np.float32)

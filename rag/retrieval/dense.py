@@ -1,0 +1,133 @@
+"""Nearest vectors: dense retrieval on FAISS (Karpukhin et al. 2020; Douze et al. 2024)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import faiss
+import numpy as np
+import numpy.typing as npt
+
+from rag.errors import BadInput
+from rag.retrieval.scored import Mask
+from rag.types import ArticleOrder, Bools, Encoder, Filter, Floats, Ranking, rank
+
+Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]
+SPARE = 64  # candidates past k that are scored again, for ties at the edge
+WALK = 128  # the fewest articles that a walk through the graph compares
+BATCH = 8  # from so many questions on, more threads pay
+
+
+def build_vectors(vectors: Floats, kind: Kind = "flat") -> faiss.Index:
+    """Index unit vectors by inner product.
+
+    Args:
+        vectors: (n_articles, dim) float32.
+        kind: "flat" is exact; "hnsw" a navigable graph (Malkov & Yashunin 2020), approximate and
+            fast, which may miss some of many articles of one and the same vector; "8bit" exact
+            search over vectors rounded to bytes, a quarter of the memory.
+
+    Raises:
+        BadInput: no such kind.
+    """
+    dim = vectors.shape[1]
+    index: Any  # what each kind has of its own
+    if kind == "flat":
+        index = faiss.IndexFlatIP(dim)
+    elif kind == "hnsw":
+        index = faiss.IndexHNSWFlat(dim, 32, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = 200
+        index.hnsw.efSearch = WALK
+    elif kind == "8bit":
+        index = faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
+        if len(vectors):
+            index.train(vectors)
+    else:
+        raise BadInput(f"vector index {kind!r}: choose one of {', '.join(get_args(Kind))}")
+    if len(vectors):
+        index.add(np.ascontiguousarray(vectors, dtype=np.float32))
+    made: faiss.Index = index
+    return made
+
+
+class Dense:
+    """Ranks articles by the cosine of their vector with the question's.
+
+    FAISS proposes; the proposed are scored again one question at a time, so that neither FAISS's
+    order of ties nor the size of a batch changes a result.
+    """
+
+    def __init__(self, encoder: Encoder, index: faiss.Index, order: ArticleOrder, mask: Mask) -> None:
+        """Search the index, whose row i is the article at position i of `order`."""
+        self.encoder = encoder
+        self.index = index
+        self.order = order
+        self.mask = mask
+        self._threads = os.cpu_count() or 1
+
+    def save(self, path: Path) -> None:
+        """Write the vectors as a FAISS file."""
+        faiss.write_index(self.index, str(path))
+
+    @staticmethod
+    def load_index(path: Path) -> faiss.Index:
+        """Open a FAISS file; its vectors stay on disk, memory-mapped."""
+        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)  # IO_FLAG_MMAP maps inverted lists alone
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        """Return one ranking of at most k hits a question; one with no known word has none."""
+        if k <= 0 or not self.order.ids or not questions:
+            return [() for _ in questions]
+        vectors = self.encoder.encode_questions(questions)
+        keep = self.mask(where)
+        known = np.flatnonzero(np.any(vectors != 0, axis=1))
+        answers: list[Ranking] = [() for _ in questions]
+        if len(known):
+            # one thread answers one question faster than two do: starting the others costs more
+            faiss.omp_set_num_threads(1 if len(known) < BATCH else self._threads)
+            for i, found in zip(known, self._propose(vectors[known], k, keep), strict=True):
+                answers[i] = self._score(vectors[i], found, k)
+        return answers
+
+    def _propose(self, vectors: Floats, k: int, keep: Bools | None) -> list[npt.NDArray[np.int64]]:
+        """Return candidate positions a question: the best k and every one that may tie with the last.
+
+        Questions whose ties go on past the candidates are asked again for four times as many; the
+        others are not, so that what an approximate index finds does not depend on the batch.
+        """
+        total = len(self.order.ids)
+        admitted = np.arange(total) if keep is None else np.flatnonzero(keep)
+        n, k = len(admitted), min(k, len(admitted))
+        found = [admitted for _ in vectors]
+        pending, depth = np.arange(len(vectors)), k + SPARE
+        while depth < n and len(pending):
+            walk = max(WALK, depth) * total // n  # a filter turns most of those away that the walk meets
+            if isinstance(self.index, faiss.IndexHNSW) and walk >= n:
+                break  # it would meet more than there are: all that are admitted are scored instead
+            selected = None if keep is None else admitted
+            scores, positions = self.index.search(
+                vectors[pending], depth, params=self._params(walk, selected)
+            )
+            done = scores[:, -1] < scores[:, k - 1] - 2e-5  # what rounding to 5 decimals could still tie
+            for i, row in zip(pending[done], positions[done], strict=True):
+                found[i] = row[row >= 0]
+            pending, depth = pending[~done], 4 * depth
+        return found
+
+    def _params(self, walk: int, selected: npt.NDArray[np.int64] | None) -> faiss.SearchParameters | None:
+        selector = {} if selected is None else {"sel": faiss.IDSelectorBatch(selected)}
+        if isinstance(self.index, faiss.IndexHNSW):
+            library: Any = faiss  # its stubs leave this out
+            parameters: faiss.SearchParameters = library.SearchParametersHNSW(efSearch=walk, **selector)
+            return parameters
+        return faiss.SearchParameters(**selector) if selector else None
+
+    def _score(self, vector: Floats, positions: npt.NDArray[np.int64], k: int) -> Ranking:
+        positions = np.sort(positions)
+        stored = self.index.reconstruct_batch(positions).astype(np.float64)
+        scores = (stored * vector.astype(np.float64)).sum(axis=1)
+        proposed = ArticleOrder(tuple(self.order.ids[p] for p in positions), self.order.by_id[positions])
+        return rank(scores, proposed, k)

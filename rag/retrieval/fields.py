@@ -1,0 +1,128 @@
+"""How often each term stands in each field of each article: what every lexical retriever is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rag.text import Analyser
+from rag.types import Article, ArticleOrder, Ints, Question
+
+LAW_FIELDS = ("text", "headings", "code")
+QUESTIONS_FIELD = "questions"  # annotated-question expansion
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCounts:
+    """Term counts by field, (n_articles, n_terms) each, over one vocabulary."""
+
+    order: ArticleOrder
+    vocabulary: Mapping[str, int]
+    fields: Mapping[str, sp.csr_array] = field(repr=False)
+
+    def weighted(self, weights: Mapping[str, float]) -> sp.csr_array:
+        """Return the weighted sum of the fields' counts, (n_articles, n_terms) float32.
+
+        This is the simple extension of BM25 to fields (Robertson, Zaragoza & Taylor 2004): a field
+        of weight 2 counts as if it were written twice, before the term frequency saturates. With
+        weights of 1 it equals the concatenation of the fields.
+
+        Args:
+            weights: field name -> weight of 0 or more; a field not named weighs 0.
+        """
+        shape = (len(self.order.ids), len(self.vocabulary))
+        total: Any = sp.csr_array(shape, dtype=np.float32)  # the stubs lose the shape of a sum
+        for name, counts in self.fields.items():
+            weight = weights.get(name, 0.0)
+            if weight > 0:
+                total = total + counts * np.float32(weight)
+        made = sp.csr_array(total, shape=shape)
+        made.sort_indices()
+        return made
+
+    def with_questions(
+        self, questions: Iterable[Question], analyse: Callable[[str], list[str]]
+    ) -> FieldCounts:
+        """Return the counts with one more field: the terms of the questions that cite each article.
+
+        Args:
+            questions: annotated questions; a gold id that is not in the corpus is passed over.
+            analyse: question text -> terms.
+        """
+        position = {article_id: i for i, article_id in enumerate(self.order.ids)}
+        words: list[list[str]] = [[] for _ in self.order.ids]
+        for question in questions:
+            terms = analyse(question.text)
+            for article_id in dict.fromkeys(question.article_ids):  # a gold id listed twice counts once
+                if article_id in position:
+                    words[position[article_id]].extend(terms)
+        vocabulary = dict(self.vocabulary)
+        expansion = _count(words, vocabulary)
+        fields = {name: _widen(counts, len(vocabulary)) for name, counts in self.fields.items()}
+        fields[QUESTIONS_FIELD] = _widen(expansion, len(vocabulary))
+        return FieldCounts(self.order, vocabulary, fields)
+
+
+def count(
+    articles: Sequence[Article], analyser: Analyser, progress: Callable[[int], object] | None = None
+) -> FieldCounts:
+    """Analyse the text, headings and code of every article.
+
+    Args:
+        articles: the corpus, in its order.
+        analyser: cuts the text.
+        progress: called with the number of articles done, now and then.
+    """
+    vocabulary: dict[str, int] = {}
+    repeated = lru_cache(maxsize=None)(analyser.terms)  # headings and codes stand above many articles
+    text: list[list[str]] = []
+    for done, article in enumerate(articles, start=1):
+        text.append(analyser.terms(article.text))
+        if progress is not None and (done % 500 == 0 or done == len(articles)):
+            progress(done)
+    headings = [list(chain.from_iterable(repeated(h) for h in a.headings)) for a in articles]
+    codes = [repeated(a.code) for a in articles]
+    made = {
+        name: _count(rows, vocabulary) for name, rows in zip(LAW_FIELDS, (text, headings, codes), strict=True)
+    }
+    fields = {name: _widen(counts, len(vocabulary)) for name, counts in made.items()}
+    return FieldCounts(ArticleOrder.of([a.id for a in articles]), vocabulary, fields)
+
+
+def term_ids(terms: Iterable[str], vocabulary: Mapping[str, int]) -> Ints:
+    """Return the numbers of the terms that the vocabulary knows, in order, repeats kept."""
+    return np.array([vocabulary[t] for t in terms if t in vocabulary], dtype=np.int64)
+
+
+def document_frequency(counts: sp.csr_array) -> npt.NDArray[np.int64]:
+    """Return in how many articles each term stands, (n_terms,)."""
+    return np.bincount(counts.indices, minlength=counts.shape[1]).astype(np.int64)
+
+
+def _count(rows: Sequence[Sequence[str]], vocabulary: dict[str, int]) -> sp.csr_array:
+    """Count the terms of each row; new terms join the vocabulary."""
+    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
+    indices: list[int] = []
+    data: list[int] = []
+    for i, terms in enumerate(rows):
+        for term, n in Counter(terms).items():
+            indices.append(vocabulary.setdefault(term, len(vocabulary)))
+            data.append(n)
+        indptr[i + 1] = len(indices)
+    return sp.csr_array(
+        (np.array(data, dtype=np.float32), np.array(indices, dtype=np.int64), indptr),
+        shape=(len(rows), len(vocabulary)),
+    )
+
+
+def _widen(counts: sp.csr_array, n_terms: int) -> sp.csr_array:
+    """Give the counts the columns of terms that other fields brought in."""
+    return sp.csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], n_terms))

@@ -1,0 +1,49 @@
+"""What every retriever that scores a whole corpus shares: filters, the k that is asked for, the sort."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from rag.types import Article, ArticleOrder, Bools, Filter, Floats, Ranking, rank
+
+
+class Mask:
+    """Turns a filter into the positions that it admits; keeps the last few answers."""
+
+    def __init__(self, articles: Sequence[Article]) -> None:
+        """Look at these articles, in the order of the corpus."""
+        self._articles = articles
+        self._known: dict[Filter, Bools] = {}
+
+    def __call__(self, where: Filter | None) -> Bools | None:
+        """Return (n_articles,) bool, or None when everything is admitted."""
+        if where is None or where == Filter():
+            return None
+        if where not in self._known:
+            if len(self._known) >= 32:  # filters are few; dates could be many
+                self._known.clear()
+            self._known[where] = np.array([where.admits(a) for a in self._articles], dtype=np.bool_)
+        return self._known[where]
+
+
+class ScoredRetriever(ABC):
+    """A retriever that gives every article a score, -inf where it has none."""
+
+    def __init__(self, order: ArticleOrder, mask: Mask) -> None:
+        """Rank the articles of `order`; `mask` turns filters into positions."""
+        self.order = order
+        self.mask = mask
+
+    @abstractmethod
+    def scores(self, question: str) -> Floats:
+        """Return (n_articles,) float32; -inf marks an article that must not be returned."""
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        """Return one ranking of at most k hits a question; an unmatched question has none."""
+        if k <= 0:
+            return [() for _ in questions]
+        keep = self.mask(where)
+        return [rank(self.scores(question), self.order, k, keep) for question in questions]
