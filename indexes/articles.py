@@ -56,8 +56,7 @@ def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection, path:
             continue
         seen[article.id] = place.line
         articles.append(article)
-        for column in (key for key in record if key not in _KEYS):
-            inspection.unused(column, record[column])
+        inspection.keep("article", article.id, {k: v for k, v in record.items() if k not in _KEYS})
     if not articles:
         raise BadInput(
             f"{path}: no articles in it. Give a file with one article a line: {', '.join(REQUIRED)}."
@@ -78,7 +77,9 @@ def article_of(record: Record) -> Article:
     if missing:
         problem = f"no {', '.join(missing)}; it has: {', '.join(record) or 'nothing'}"
         raise UnfitError(
-            Reason.MISSING_COLUMN, problem, "Add it to the record, or map a column to it with --source table"
+            Reason.MISSING_COLUMN,
+            problem,
+            "Add it to the record, or map a column to it with --from table --column FIELD=COLUMN",
         )
     body = text(record, "text")
     if not body.strip():

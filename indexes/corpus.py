@@ -1,14 +1,14 @@
 """A corpus: one jurisdiction's articles in one language, with its card and its annotated questions.
 
 On disk it is a folder: `articles.jsonl.gz` (or `articles.jsonl`), `card.json` and, where there are
-any, `questions.jsonl`.
+any, `questions.jsonl` and the columns that nothing uses (`indexes.extras`).
 
 The identity of a corpus is the SHA-256 of its articles in canonical form, in their order: one line
 an article as `indexes.jsonl.dump` writes `indexes.articles.record_of`, that is UTF-8 JSON without
 spaces or escapes beyond the necessary, the keys of `indexes.articles.KEYS` in that order, those
 that are null or an empty list left out, each line ended by a line feed. These are the bytes that
-`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card and questions
-are no part of it; questions have an identity of their own, made in the same way.
+`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions and
+extra columns are no part of it; questions have an identity of their own, made in the same way.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from indexes import articles as articles_
+from indexes import extras as extras_
 from indexes import questions as questions_
 from indexes.articles import read_articles
 from indexes.card import FILE as CARD
 from indexes.card import card_bytes, read_card
-from indexes.folder import appearing
+from indexes.extras import Extras
+from indexes.folder import ARTICLES, QUESTIONS, appearing, articles_file, questions_file
 from indexes.inspection import ImportReport, Inspection
 from indexes.jsonl import Progress, dump, write_lines
 from indexes.questions import Cited, attach, read_cited, read_questions
@@ -34,6 +36,8 @@ from rag.errors import BadInput
 from rag.types import Article, Question
 
 __all__ = [
+    "ARTICLES",
+    "QUESTIONS",
     "Cited",
     "Corpus",
     "ImportReport",
@@ -41,6 +45,7 @@ __all__ = [
     "articles_file",
     "attach",
     "counts",
+    "gathered",
     "questions_file",
     "read",
     "read_articles",
@@ -50,8 +55,6 @@ __all__ = [
     "write",
 ]
 
-ARTICLES = ("articles.jsonl.gz", "articles.jsonl")
-QUESTIONS = ("questions.jsonl", "questions.jsonl.gz")
 HELD_OUT = frozenset({"test", "dev", "validation"})  # splits that nothing may learn from
 
 
@@ -62,6 +65,8 @@ class Corpus:
     card: CorpusCard
     articles: tuple[Article, ...]
     questions: tuple[Question, ...] = ()
+    extras: Extras = field(default_factory=dict, repr=False)  # of the articles, never searched
+    question_extras: Extras = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what no index could be built from, wherever it was made."""
@@ -81,6 +86,8 @@ class Corpus:
                     raise BadInput(
                         f"question {question.id!r} cites {id_!r}, not in the corpus {name}. Correct it."
                     )
+        extras_.check(name, "article", self.extras, known)
+        extras_.check(name, "question", self.question_extras, {question.id for question in self.questions})
 
     @cached_property
     def sha256(self) -> str:
@@ -115,18 +122,46 @@ def read(
     """
     inspection = report if report is not None else Inspection(lenient=lenient)
     if path.is_dir() and not (path / CARD).is_file():
-        cure = "python -m indexes import PATH --source pandect --name NAME --language fr writes one"
+        cure = "python -m indexes import PATH --from pandect --name NAME --language fr writes one"
         raise BadInput(f"{path}: no {CARD} in it. {cure}.")
     card = read_card(path / CARD)
     articles = read_articles(articles_file(path), inspection=inspection, progress=progress)
     asked = questions_file(path, questions)
-    if asked is None:
-        return Corpus(card, articles)
-    return Corpus(card, articles, read_questions(asked, articles, inspection=inspection, progress=progress))
+    found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
+    return gathered(card, articles, found, inspection, path)
 
 
-def write(corpus: Corpus, folder: Path, *, compress: bool = True) -> Path:
+def gathered(
+    card: CorpusCard,
+    articles: tuple[Article, ...],
+    questions: tuple[Question, ...],
+    inspection: Inspection,
+    folder: Path | None = None,
+) -> Corpus:
+    """Make a corpus of what was read, with the extra columns that the inspection was told of.
+
+    Args:
+        card: of the corpus.
+        articles: that were read.
+        questions: that were read.
+        inspection: that watched.
+        folder: of a corpus, whose files of extra columns are read too.
+    """
+    ids, asked = [article.id for article in articles], [question.id for question in questions]
+    if folder is not None:
+        extras_.read_extras(folder, set(ids), set(asked), inspection)
+    kept = inspection.kept("article", ids), inspection.kept("question", asked)
+    return Corpus(card, articles, questions, *kept)
+
+
+def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool = True) -> Path:
     """Write a corpus folder, whole or not at all, and return it; the same corpus gives the same bytes.
+
+    Args:
+        corpus: what to write.
+        folder: where.
+        compress: write the articles as gzip.
+        extras: write the columns that nothing uses too.
 
     Raises:
         BadInput: the folder is there already and is not empty, or cannot be made.
@@ -135,40 +170,12 @@ def write(corpus: Corpus, folder: Path, *, compress: bool = True) -> Path:
         write_lines(part / ARTICLES[0 if compress else 1], _article_lines(corpus.articles))
         if corpus.questions:
             write_lines(part / QUESTIONS[0], _question_lines(corpus.questions))
+        if extras:
+            extras_.write_extras(part / extras_.ARTICLES, corpus.extras, (a.id for a in corpus.articles))
+            asked = (question.id for question in corpus.questions)
+            extras_.write_extras(part / extras_.QUESTIONS, corpus.question_extras, asked)
         (part / CARD).write_bytes(card_bytes(corpus.card))
     return folder
-
-
-def articles_file(folder: Path) -> Path:
-    """Return the articles' file of a folder.
-
-    Raises:
-        BadInput: there is none, or both the plain and the gzip one.
-    """
-    found = [folder / name for name in ARTICLES if (folder / name).is_file()]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadInput(
-            f"{folder}: both {' and '.join(ARTICLES)} are there. Remove the one that is out of date."
-        )
-    raise BadInput(
-        f"{folder}: no {' or '.join(ARTICLES)} in it. Give the folder that holds one, or its path."
-    )
-
-
-def questions_file(folder: Path, named: str | None = None) -> Path | None:
-    """Return the questions' file of a folder, or None where there is none and none was named.
-
-    Raises:
-        BadInput: the file named is not there; the text lists those that are.
-    """
-    if named is not None:
-        if (folder / named).is_file():
-            return folder / named
-        there = ", ".join(sorted(path.name for path in folder.glob("questions*.jsonl*"))) or "none"
-        raise BadInput(f"{folder / named}: no such file. Questions in this folder: {there}.")
-    return next((folder / name for name in QUESTIONS if (folder / name).is_file()), None)
 
 
 def to_learn_from(questions: Iterable[Question]) -> list[Question]:

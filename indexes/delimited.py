@@ -91,7 +91,7 @@ def _header(path: Path, first: str, delimiter: str, required: Collection[str]) -
     if missing:
         raise BadInput(
             f"{path}:1: no column {', '.join(missing)}; the columns are: {', '.join(names) or 'none'}. "
-            "Rename the column in the file, or import with --source table --column FIELD=COLUMN."
+            "Rename the column in the file, or import with --from table --column FIELD=COLUMN."
         )
     twice = {name for name in names if names.count(name) > 1}
     if twice:

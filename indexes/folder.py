@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all."""
+"""The folder of a corpus: its files, and how it appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rag.errors import BadInput
+
+ARTICLES = ("articles.jsonl.gz", "articles.jsonl")
+QUESTIONS = ("questions.jsonl", "questions.jsonl.gz")
 
 
 @contextmanager
@@ -41,6 +44,38 @@ def appearing(folder: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
         raise
     _sync(folder.parent)
+
+
+def articles_file(folder: Path) -> Path:
+    """Return the articles' file of a folder.
+
+    Raises:
+        BadInput: there is none, or both the plain and the gzip one.
+    """
+    found = [folder / name for name in ARTICLES if (folder / name).is_file()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(
+            f"{folder}: both {' and '.join(ARTICLES)} are there. Remove the one that is out of date."
+        )
+    raise BadInput(
+        f"{folder}: no {' or '.join(ARTICLES)} in it. Give the folder that holds one, or its path."
+    )
+
+
+def questions_file(folder: Path, named: str | None = None) -> Path | None:
+    """Return the questions' file of a folder, or None where there is none and none was named.
+
+    Raises:
+        BadInput: the file named is not there; the text lists those that are.
+    """
+    if named is not None:
+        if (folder / named).is_file():
+            return folder / named
+        there = ", ".join(sorted(path.name for path in folder.glob("questions*.jsonl*"))) or "none"
+        raise BadInput(f"{folder / named}: no such file. Questions in this folder: {there}.")
+    return next((folder / name for name in QUESTIONS if (folder / name).is_file()), None)
 
 
 def _sync(path: Path) -> None:

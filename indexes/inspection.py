@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from rag.errors import BadInput
+
+Owner: TypeAlias = Literal["article", "question"]
 
 
 class Reason(StrEnum):
@@ -17,12 +19,16 @@ class Reason(StrEnum):
     BROKEN_UTF8 = "broken UTF-8"
     INVALID_JSON = "invalid JSON"
     INVALID_CSV = "invalid CSV"
+    INVALID_XML = "invalid XML"
+    INVALID_PARQUET = "invalid Parquet"
+    TOO_LONG = "line too long"
     TRUNCATED = "damaged or truncated gzip"
     MISSING_COLUMN = "missing column"
     WRONG_TYPE = "wrong type"
     EMPTY_TEXT = "empty text"
     DUPLICATE_ID = "duplicate id"
     UNKNOWN_GOLD = "gold article not in the corpus"
+    UNKNOWN_OWNER = "extra columns of nobody"
 
 
 class Place(NamedTuple):
@@ -67,7 +73,7 @@ class ImportReport:
         """Return the report for people, one finding a line."""
         found = [f"{self.articles:,} articles, {self.questions:,} questions"]
         found += [f"skipped {s.count:,}: {s.reason} (first at {s.first}: {s.example})" for s in self.skipped]
-        found += [f"column not used: {name} ({n:,} values)" for name, n in self.extra_columns.items()]
+        found += [f"column kept, not used: {name} ({n:,} values)" for name, n in self.extra_columns.items()]
         return found
 
 
@@ -77,7 +83,8 @@ class Inspection:
     def __init__(self, *, lenient: bool = False) -> None:
         self.lenient = lenient
         self._skipped: dict[Reason, Skipped] = {}
-        self._extra: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
+        self._kept: dict[Owner, dict[str, dict[str, object]]] = {"article": {}, "question": {}}
 
     def refuse(self, reason: Reason, place: Place, problem: str, cure: str) -> None:
         """Raise BadInput with file, line and cure; when lenient, count it instead and return."""
@@ -90,11 +97,19 @@ class Inspection:
             else Skipped(reason, 1, str(place), problem)
         )
 
-    def unused(self, column: str, value: object) -> None:
-        """Note a column that is not used; only values that say something are counted."""
-        filled = value is not None and value != "" and value != []
-        self._extra[column] = self._extra.get(column, 0) + filled
+    def keep(self, of: Owner, id_: str, columns: Mapping[str, object]) -> None:
+        """Keep and count the columns of a record that nothing uses, where they hold something."""
+        for column, value in columns.items():
+            filled = value is not None and value != "" and value != []
+            self._counts[column] = self._counts.get(column, 0) + filled
+            if filled:
+                self._kept[of].setdefault(id_, {})[column] = value
+
+    def kept(self, of: Owner, ids: Iterable[str]) -> dict[str, dict[str, object]]:
+        """Return the columns that were kept of these articles or questions: id -> column -> value."""
+        kept = self._kept[of]
+        return {id_: kept[id_] for id_ in ids if id_ in kept}
 
     def report(self, articles: int, questions: int) -> ImportReport:
         """Return what was found so far."""
-        return ImportReport(articles, questions, tuple(self._skipped.values()), dict(self._extra))
+        return ImportReport(articles, questions, tuple(self._skipped.values()), dict(self._counts))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,9 +18,15 @@ from rag.errors import BadInput
 Record: TypeAlias = Mapping[str, object]
 Progress: TypeAlias = Callable[[int, int | None], None]  # bytes read so far, bytes in all
 
+LONGEST = (
+    64 * 2**20
+)  # bytes of one line, or of one object of an array: more is no article, and would fill memory
 _EVERY = 1000  # lines between two calls of progress: often enough for a bar, too rare to cost time
+_CHUNK = 2**20  # bytes read at once from a file that has no lines
 _TO_UTF8 = "Save the file as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
 _GZIP = b"\x1f\x8b"
+_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
+_DECODER = json.JSONDecoder()
 
 
 def lines(
@@ -33,20 +41,23 @@ def lines(
         BadInput: the file cannot be opened; or the gzip is damaged and the inspection not lenient
             (when lenient, the lines before the damage are kept).
     """
-    with _open(path) as raw:
-        total = path.stat().st_size
-        stream: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
+    with _opened(path) as (raw, stream, total):
         number = 0
         try:
-            for line in stream:
+            while line := stream.readline(LONGEST):
                 number += 1
-                yield Place(path, number), line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                place = Place(path, number)
+                if len(line) == LONGEST and not line.endswith(b"\n"):
+                    problem = f"the line is longer than {LONGEST // 2**20} MB"
+                    inspection.refuse(Reason.TOO_LONG, place, problem, "Write one record on each line")
+                    while line and not line.endswith(b"\n"):
+                        line = stream.readline(LONGEST)
+                    continue
+                yield place, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if progress is not None and number % _EVERY == 0:
                     progress(raw.tell(), total)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            problem = f"the gzip data is damaged or ends too early ({error})"
-            cure = f"Fetch the file again (gzip -t {path.name} checks it)"
-            inspection.refuse(Reason.TRUNCATED, Place(path, number + 1), problem, cure)
+        except _DAMAGE as error:
+            _damaged(error, Place(path, number + 1), inspection)
         if progress is not None:
             progress(total, total)
 
@@ -74,31 +85,47 @@ def records(
             yield place, record
 
 
-def array(path: Path, inspection: Inspection) -> Iterator[tuple[Place, Record]]:
-    """Yield the objects of a file that is one JSON array, each with the line on which it begins."""
-    text = "".join(decode(line, place, inspection) or "\n" for place, line in lines(path, inspection))
-    if not text.lstrip().startswith("["):
-        raise BadInput(f"{path}:1: a JSON array was expected. Give the file as it was published.")
-    decoder, at, line, counted = json.JSONDecoder(), text.index("[") + 1, 1, 0
+def array(
+    path: Path, inspection: Inspection, progress: Progress | None = None
+) -> Iterator[tuple[Place, Record]]:
+    """Yield the objects of a file that is one JSON array, each with the line on which it begins.
+
+    The file is read piece by piece, whether it has line breaks or not.
+
+    Raises:
+        BadInput: as `records`; or the file is no array.
+    """
+    text, line, begun = "", 1, False  # what is not used up yet, the line on which it begins
+    pieces = _pieces(path, inspection, progress)
+    ended = False
     while True:
-        while at < len(text) and text[at] in ", \t\r\n":
-            at += 1
-        line, counted = line + text.count("\n", counted, at), at
-        if text[at : at + 1] == "]":
+        rest = text.lstrip(", \t\r\n" if begun else " \t\r\n\ufeff")
+        line, text = line + text.count("\n", 0, len(text) - len(rest)), rest
+        if text and not begun:
+            if not text.startswith("["):
+                raise BadInput(
+                    f"{path}:{line}: a JSON array was expected. Give the file as it was published."
+                )
+            text, begun = text[1:], True
+            continue
+        if text.startswith("]"):
             return
+        problem = "Expecting value"
         try:
-            record, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError) as error:  # what follows cannot be told apart any more
+            record, end = _DECODER.raw_decode(text)
+            if end < len(text) or ended:  # else a number may go on in the next piece
+                if _is_fit(record, Place(path, line), inspection, escaped=True):
+                    yield Place(path, line), record
+                line, text = line + text.count("\n", 0, end), text[end:]
+                continue
+        except (ValueError, RecursionError) as error:
+            problem = str(error)
+        if ended or len(text) > LONGEST:  # what follows cannot be told apart any more
             cure = "Fetch the file again: it is cut short or was edited"
-            inspection.refuse(Reason.INVALID_JSON, Place(path, line), f"not JSON ({error})", cure)
+            inspection.refuse(Reason.INVALID_JSON, Place(path, line), f"not JSON ({problem})", cure)
             return
-        if isinstance(record, dict):
-            yield Place(path, line), record
-        else:
-            problem = f"a JSON {type(record).__name__} came where an object was expected"
-            inspection.refuse(
-                Reason.WRONG_TYPE, Place(path, line), problem, "Give the file as it was published"
-            )
+        more = [piece for _, piece in zip(range(1 + len(text) // _CHUNK), pieces, strict=False)]
+        text, ended = text + "".join(more), not more
 
 
 def decode(line: bytes, place: Place, inspection: Inspection) -> str | None:
@@ -145,10 +172,38 @@ def _is_fit(record: object, place: Place, inspection: Inspection, *, escaped: bo
         try:
             json.dumps(record, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            problem = "an escape \\ud… stands without its other half"
+            problem = "an escape \\ud… stands without its other half, or a byte is not UTF-8"
             inspection.refuse(Reason.BROKEN_UTF8, place, problem, _TO_UTF8)
             return False
     return True
+
+
+def _pieces(path: Path, inspection: Inspection, progress: Progress | None) -> Iterator[str]:
+    """Yield the text of a file, a megabyte at a time; bytes that are not UTF-8 become half surrogates."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    with _opened(path) as (raw, stream, total):
+        try:
+            while chunk := stream.read(_CHUNK):
+                yield decoder.decode(chunk)
+                if progress is not None:
+                    progress(raw.tell(), total)
+        except _DAMAGE as error:
+            _damaged(error, Place(path, 1), inspection)
+        yield decoder.decode(b"", final=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int]]:
+    """Open a file; give it as it is, unpacked if it is gzip, and its size in bytes."""
+    with _open(path) as raw:
+        packed = raw.peek(2)[:2] == _GZIP
+        yield raw, gzip.GzipFile(fileobj=raw) if packed else raw, path.stat().st_size
+
+
+def _damaged(error: Exception, place: Place, inspection: Inspection) -> None:
+    problem = f"the gzip data is damaged or ends too early ({error})"
+    cure = f"Fetch the file again (gzip -t {place.path.name} checks it)"
+    inspection.refuse(Reason.TRUNCATED, place, problem, cure)
 
 
 def _open(path: Path) -> io.BufferedReader:

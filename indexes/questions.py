@@ -13,7 +13,7 @@ from rag.types import Article, Question
 
 # The keys of questions.jsonl that are written, in order; code and article_no are read as well.
 KEYS = ("id", "question", "article_ids", "answer", "category", "split")
-_READ = frozenset((*KEYS, "code", "article_no"))
+READ = frozenset((*KEYS, "code", "article_no"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,7 @@ def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection) -> It
             inspection.refuse(Reason.DUPLICATE_ID, place, problem, "Give every question an id of its own")
             continue
         seen[id_] = place
-        for column in (key for key in record if key not in _READ):
-            inspection.unused(column, record[column])
+        inspection.keep("question", id_, {k: v for k, v in record.items() if k not in READ})
         yield place, cited
 
 

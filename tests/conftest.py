@@ -25,7 +25,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
         if "data" in item.keywords and not data:
-            item.add_marker(pytest.mark.skip(reason=f"needs the measuring data, absent from {shared() / 'data'}"))
+            reason = f"needs the measuring data, absent from {shared() / 'data'}"
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

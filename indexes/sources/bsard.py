@@ -11,7 +11,7 @@ from typing import Unpack
 from indexes import articles as articles_
 from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, counts
+from indexes.corpus import Corpus, counts, gathered
 from indexes.delimited import rows
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record
@@ -87,11 +87,12 @@ def load(
     inspection = Inspection(lenient=lenient)
     file = _file(path, "articles")
     found = rows(file, inspection, required=("id", "article", "code"), progress=progress)
-    articles = articles_.collect(((place, _article(row)) for place, row in found), inspection, file)
+    articles = articles_.collect(((place, article_of(row)) for place, row in found), inspection, file)
     asked = questions_.collect(_questions(path, splits, extra_description, inspection), inspection)
     questions = questions_.resolve(asked, articles, inspection)
     made = with_options(CARD, card, CARD.name)
-    return Corpus(made, articles, questions), inspection.report(len(articles), len(questions))
+    corpus = gathered(made, articles, questions, inspection)
+    return corpus, inspection.report(len(articles), len(questions))
 
 
 def law_of(code: str, law_type: str = "") -> tuple[str, str | None]:
@@ -131,7 +132,8 @@ def _file(folder: Path, stem: str) -> Path:
     raise BadInput(f"{folder}: no {today.name} and no {of_2021.name} in it. Give the folder of CSV files.")
 
 
-def _article(row: Record) -> Record:
+def article_of(row: Record) -> Record:
+    """Return a row of articles.csv as a record of the project's own keys."""
     values = {key: str(value).strip() for key, value in row.items()}
     code = values["code"]
     law_type, region = law_of(code, values.get("law_type", ""))
@@ -160,22 +162,24 @@ def _questions(
     for split in wanted:
         file = _file(folder, f"questions_{split}")
         for place, row in rows(file, inspection, required=("id", "question", "article_ids")):
-            values = {key: str(value).strip() for key, value in row.items()}
-            asked, situation = values["question"], values.pop("extra_description", "")
-            if not extra_description:
-                inspection.unused("extra_description", situation)
-            elif situation and asked:
-                asked = f"{situation}{'' if situation.endswith(_SENTENCE_END) else '.'} {asked}"
-            yield (
-                place,
-                {
-                    **values,
-                    "id": f"{split}-{values['id']}" if split == "synthetic" else values["id"],
-                    "question": asked,
-                    "article_ids": ids_of(values["article_ids"]),
-                    "split": split,
-                },
-            )
+            record = question_of(row, split, extra_description)
+            yield place, {**record, "id": f"{split}-{record['id']}"} if split == "synthetic" else record
+
+
+def question_of(row: Record, split: str, extra_description: bool) -> Record:
+    """Return a row of questions as a record of the project's own keys.
+
+    Args:
+        row: of the CSV.
+        split: to which it belongs.
+        extra_description: put the situation of the asker in front of the question.
+    """
+    values = {key: str(value).strip() for key, value in row.items()}
+    asked = values["question"]
+    situation = values.pop("extra_description", "") if extra_description else ""
+    if situation and asked:
+        asked = f"{situation}{'' if situation.endswith(_SENTENCE_END) else '.'} {asked}"
+    return {**values, "question": asked, "article_ids": ids_of(values["article_ids"]), "split": split}
 
 
 def _recognises(path: Path) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexes.articles import read_articles
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, articles_file, counts, questions_file
+from indexes.card import FILE, CardOptions, read_card, with_options
+from indexes.corpus import Corpus, articles_file, counts, gathered, questions_file
 from indexes.inspection import ImportReport, Inspection
 from indexes.jsonl import Progress
+from indexes.nodes import Node
 from indexes.questions import read_questions
 from rag.card import CorpusCard
 
@@ -30,6 +31,7 @@ class Source:
     published: Mapping[str, int] = field(default_factory=dict)  # counts to find; keys of `counts`
     counts: Callable[[Corpus], dict[str, int]] = counts
     recognises: Recognise = _never  # whether the files at a path are surely this source's
+    nodes: Callable[[Path], tuple[Node, ...]] | None = None  # what else stands in the graph, if anything does
 
 
 def load_folder(
@@ -56,4 +58,11 @@ def load_folder(
     articles = read_articles(file or articles_file(folder), inspection=inspection, progress=progress)
     asked = questions_file(folder, questions)
     found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
-    return Corpus(made, articles, found), inspection.report(len(articles), len(found))
+    corpus = gathered(made, articles, found, inspection, folder if file is None else None)
+    return corpus, inspection.report(len(articles), len(found))
+
+
+def card_beside(path: Path) -> CorpusCard | None:
+    """Return the card that lies in a folder, or beside a file; None where there is none."""
+    file = (path if path.is_dir() else path.parent) / FILE
+    return read_card(file) if file.is_file() else None

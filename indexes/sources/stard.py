@@ -43,8 +43,8 @@ def load(
 ) -> tuple[Corpus, ImportReport]:
     """Load the folder: articles.jsonl.gz and questions_train.jsonl.
 
-    The column stard_id is counted and left out: it is filled for gold articles only, so it would
-    give them away.
+    The column stard_id is kept with the extra columns, which nothing searches: it is filled for gold
+    articles only, so it would give them away.
     """
     inspection = Inspection(lenient=lenient)
     asked = "questions_train.jsonl"

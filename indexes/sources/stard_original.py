@@ -10,7 +10,7 @@ from typing import Unpack
 from indexes import articles as articles_
 from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
+from indexes.corpus import Corpus, gathered
 from indexes.inspection import ImportReport, Inspection, Place, Reason
 from indexes.jsonl import Progress, Record, array, decode, lines, records
 from indexes.sources import stard
@@ -52,7 +52,7 @@ def load(
     asked = questions_.collect(_questions(folder, names, inspection), inspection)
     found = questions_.resolve(asked, articles, inspection)
     made = with_options(CARD, card, CARD.name)
-    return Corpus(made, articles, found), inspection.report(len(articles), len(found))
+    return gathered(made, articles, found, inspection), inspection.report(len(articles), len(found))
 
 
 def split_name(name: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Any CSV or JSON Lines file whose columns are told: text from "contenu", code from "loi", and so on."""
+"""Any CSV, Parquet or JSON Lines file whose columns are told: text from "contenu", code from "loi"."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TypeAlias, Unpack
 
 from indexes import articles as articles_
+from indexes import parquet
 from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
+from indexes.corpus import Corpus, gathered
 from indexes.delimited import rows
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record, records
@@ -41,7 +42,7 @@ def load(
     r"""Load articles from a file of any columns; a field that is not told comes from the column of its name.
 
     Args:
-        path: .csv or .tsv (.gz too), or JSON Lines with any other ending.
+        path: .csv or .tsv (.gz too), .parquet, or JSON Lines with any other ending.
         lenient: skip and count bad rows.
         progress: called with bytes read and bytes in all, for each file.
         columns: the mapping, or the TOML or JSON file that holds it; field = "column",
@@ -69,11 +70,11 @@ def load(
     numbered = ((place, {"article_no": "", **record}) for place, record in found)
     articles = articles_.collect(numbered, inspection, path)
     if questions is None:
-        return Corpus(made, articles), inspection.report(len(articles), 0)
+        return gathered(made, articles, (), inspection), inspection.report(len(articles), 0)
     file = Path(questions)
     found = _mapped(file, asking, ("id", "question"), inspection, delimiter=delimiter, progress=progress)
     asked = questions_.resolve(questions_.collect(found, inspection), articles, inspection)
-    return Corpus(made, articles, asked), inspection.report(len(articles), len(asked))
+    return gathered(made, articles, asked, inspection), inspection.report(len(articles), len(asked))
 
 
 def _mapped(
@@ -92,6 +93,8 @@ def _mapped(
     if any(path.name.removesuffix(".gz").endswith(ending) for ending in _CSV):
         must = used | {field for field in needed if field not in named}
         found = rows(path, inspection, required=sorted(must), delimiter=delimiter, progress=progress)
+    elif path.suffix == ".parquet":
+        found = parquet.rows(path, inspection, required=sorted(used), progress=progress)
     else:
         found = records(path, inspection, progress)
     for place, row in found:

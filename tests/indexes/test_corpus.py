@@ -189,7 +189,7 @@ def test_whole_numbers_become_text_and_extra_columns_are_only_counted(tmp_path: 
     found = read_articles(tmp_path / "articles.jsonl", inspection=inspection)
     assert found == tuple(Article(id_, "C", "12", "t", references=("3",)) for id_ in ("7", "8"))
     assert inspection.report(2, 0).extra_columns == {"stard_id": 1, "note": 2}
-    assert "column not used: stard_id (1 values)" in inspection.report(2, 0).lines()
+    assert "column kept, not used: stard_id (1 values)" in inspection.report(2, 0).lines()
 
 
 def test_questions_name_their_articles_by_id_or_by_code_and_number(tmp_path: Path) -> None:

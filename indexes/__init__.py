@@ -1,0 +1,29 @@
+"""Law comes in: corpora, sources and built indexes.
+
+`indexes.open()` opens the index that ships, `indexes.open("belgium")` one of your own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rag.engine import Engine
+
+__all__ = ["open"]
+
+
+def open(name_or_path: str | Path | None = None) -> Engine:
+    """Open an index: see `indexes.store.open_index`.
+
+    Args:
+        name_or_path: a name under PANDECT_HOME, "builtin", or a path; None takes PANDECT_INDEX,
+            and the builtin one where that is not set.
+
+    Raises:
+        MissingIndex, DamagedIndex, StaleIndex: it cannot be opened; the text says what to type.
+    """
+    from indexes.store import open_index  # what it needs is loaded with the first index, not with the package
+
+    return open_index(name_or_path)

@@ -1,0 +1,215 @@
+"""`python -m indexes`: bring law in, build its index, look after both."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from indexes import grammar, sources, store
+from indexes.build import BuildSettings, build
+from indexes.corpus import Corpus, read, write
+from indexes.manifest import read as read_manifest
+from indexes.manifest import verify
+from indexes.progress import Bars
+from indexes.shipped_questions import with_shipped_questions
+from rag.errors import BadInput, MissingIndex, PandectError
+from rag.retrieval.bm25 import BM25Settings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; errors that a person can act on are printed without a traceback."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    parsed = parser().parse_args(arguments)
+    try:
+        parsed.run(parsed)
+    except PandectError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:  # a full disk, a folder that may not be written
+        place = f"{error.filename}: " if error.filename else ""
+        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {store.home()})"
+        print(
+            f"error: {place}{error.strerror}. Check that you may read and write there; {cure}",
+            file=sys.stderr,
+        )
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; what was there before still works", file=sys.stderr)
+        return 130
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    return grammar.parser(COMMANDS)
+
+
+def _import(parsed: argparse.Namespace) -> None:
+    path: Path = parsed.path
+    if not path.exists():
+        raise BadInput(f"{path} does not exist: give the file or folder that holds the law")
+    if parsed.name:  # before minutes are spent on reading
+        store.refuse_existing(parsed.name, replace=parsed.replace)
+    building = _settings(parsed)
+    source = parsed.format or sources.detect(path)
+    given = {key: getattr(parsed, key) for key in (name.replace("-", "_") for name in grammar.CARD_OPTIONS)}
+    given |= {"column": parsed.column, **dict(_option(text) for text in parsed.option)}
+    bars = Bars("B")
+    try:
+        corpus, report = sources.load(
+            source,
+            path,
+            lenient=parsed.lenient,
+            name=parsed.name,
+            progress=lambda done, total: bars("reading", done, total or done),
+            **given,
+        )
+    finally:
+        bars.close()
+    counted = sources.SOURCES[source].counts(corpus)
+    if not parsed.no_shipped_questions:
+        own, corpus = len(corpus.questions), with_shipped_questions(corpus)
+        if shipped := len(corpus.questions) - own:
+            counted["shipped questions attached"] = shipped
+    name = corpus.card.name
+    with store.new_corpus(name, replace=parsed.replace) as place:
+        write(corpus, place)
+    print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {store.corpus_folder(name)}")
+    published = sources.SOURCES[source].published
+    for what, found in counted.items():
+        beside = f"   (published: {published[what]:,})" if what in published else ""
+        mark = "  <-- differs" if what in published and published[what] != found else ""
+        print(f"  {what:36} {found:>9,}{beside}{mark}")
+    for line in report.lines():
+        print(f"  {line}")
+    if parsed.build:
+        _build_index(corpus, name, building)
+    else:
+        print(f"next: {store.rebuild(name)}")
+
+
+def _option(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise BadInput(f"--option {text}: expected KEY=VALUE, such as --option questions=questions_dev.jsonl")
+    return key.replace("-", "_"), value
+
+
+def _build(parsed: argparse.Namespace) -> None:
+    settings = _settings(parsed)
+    name = parsed.name
+    with store.only_one(name):  # so that no import puts another corpus there while this one is read
+        folder = store.corpus_folder(name)
+        if not folder.is_dir():
+            there = ", ".join(n for n in store.names() if store.corpus_folder(n).is_dir()) or "none yet"
+            raise MissingIndex(
+                f"no corpus named {name!r} (there: {there}): run python -m indexes import PATH --name {name}"
+            )
+        corpus = read(folder)
+    _build_index(corpus, name, settings)
+
+
+def _build_index(corpus: Corpus, name: str, settings: BuildSettings) -> None:
+    bars = Bars()
+    try:
+        made = build(corpus, name, settings, bars)
+    finally:
+        bars.close()
+    manifest = read_manifest(made, store.rebuild(name))
+    encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
+    print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
+    print(f"next: PANDECT_INDEX={name} streamlit run app.py")
+
+
+def _settings(parsed: argparse.Namespace) -> BuildSettings:
+    if parsed.bm25 is None:
+        return BuildSettings(encoder=parsed.encoder, vectors=parsed.vectors)
+    bm25, analyser = tuned(parsed.bm25)
+    return BuildSettings(encoder=parsed.encoder, vectors=parsed.vectors, bm25=bm25, analyser=analyser)
+
+
+def tuned(path: Path) -> tuple[BM25Settings, Mapping[str, object]]:
+    """Return the BM25 and the analyser's options that a tuning file holds.
+
+    Raises:
+        BadInput: the file is not one that `python -m training.tune` wrote.
+    """
+    cure = "give a file that python -m training.tune wrote"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        bm25, analyser = BM25Settings(**record["bm25"]), dict(record.get("analyser") or {})
+    except KeyError as error:
+        raise BadInput(f"{path}: no {error} in it: {cure}") from error
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path}: {error}: {cure}") from error
+    return bm25, analyser
+
+
+def _list(parsed: argparse.Namespace) -> None:
+    rows = [(store.BUILTIN, store.builtin())]
+    for name in store.names():
+        try:
+            rows.append((name, store.current(name)))
+        except MissingIndex:
+            print(f"{name:24} imported, not built: {store.rebuild(name)}")
+        except PandectError as error:
+            print(f"{name:24} damaged: {error}")
+    for name, folder in rows:
+        try:
+            m = read_manifest(folder, store.rebuild(name))
+        except PandectError as error:
+            print(f"{name:24} damaged: {error}")
+            continue
+        encoder = m.encoder["name"] if m.encoder else "keywords only"
+        learnt = f"learnt from {m.corpus['learnt']:,} questions"
+        print(f"{name:24} {m.corpus['articles']:>9,} articles  {learnt}  {encoder}  built {m.built}")
+
+
+def _check(parsed: argparse.Namespace) -> None:
+    folder, again = store.locate(parsed.name)
+    manifest = read_manifest(folder, again)
+    verify(folder, manifest, again)
+    engine = store.assemble(folder, manifest, again)
+    files = f"{len(manifest.files)} files match their hashes"
+    print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
+
+
+def _remove(parsed: argparse.Namespace) -> None:
+    if not store.remove(parsed.name):
+        raise MissingIndex(
+            f"nothing named {parsed.name!r} is installed: python -m indexes list shows what is"
+        )
+    print(f"{parsed.name}: removed")
+
+
+def _make_builtin(parsed: argparse.Namespace) -> None:
+    from indexes.builtin_corpus import make
+
+    bars = Bars()
+    try:
+        manifest = make(parsed.law, parsed.folder, bars, parsed.written)
+    finally:
+        bars.close()
+    size = sum(int(f["bytes"]) for f in manifest.files.values()) / 1e6
+    print(f"{store.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
+
+
+COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
+    {
+        "import": _import,
+        "build": _build,
+        "list": _list,
+        "check": _check,
+        "remove": _remove,
+        "make-builtin": _make_builtin,
+    }
+)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

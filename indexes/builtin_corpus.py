@@ -1,0 +1,151 @@
+"""Make the index that ships from what was written for it and from the official numbers and headings.
+
+The repository holds our own words: a summary of every article of the Code civil, and questions.
+Numbers, heading paths and links come from the official text, which does not travel with the
+project, and so does the language that the encoder is fitted to. Who has it makes all again with
+
+    python -m indexes make-builtin LAW [--written FOLDER]
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from indexes import corpus as corpora
+from indexes import manifest as manifests
+from indexes.articles import read_articles
+from indexes.build import BuildSettings, Report, build_into, fit_encoder
+from indexes.card import card_of
+from indexes.corpus import Corpus, attach, read_cited
+from indexes.fit import FitSettings
+from indexes.manifest import Manifest
+from indexes.places import BUILTIN
+from rag.card import CorpusCard
+from rag.errors import BadInput
+from rag.text.analysers import analyser
+from rag.types import Article, Question
+
+CODE = "Code civil"
+LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
+TEST = "questions_test.jsonl"
+INDEX = "index"
+
+
+def article_id(number: str) -> str:
+    """Return the id that an article of the Code civil bears in the corpus that ships."""
+    return f"CC-{number}"
+
+
+def make(law: Path, folder: Path, report: Report, written: Path | None = None) -> Manifest:
+    """Make the index that ships, and put it in the place of the former one.
+
+    Args:
+        law: JSON Lines of the official articles of the Code civil and of other French codes.
+        folder: holds card.json and the lists of the card, and the former index unless `written` is given.
+        report: called as the work goes on.
+        written: code_civil_digest.jsonl and code_civil_questions.jsonl, for the first time.
+
+    Raises:
+        BadInput: a summary has no article, an article no summary, or a file cannot be used.
+    """
+    official = read_articles(law)
+    card = whole_card(folder)
+    shipped = assemble(official, card, *(_written(written) if written else _kept(folder)))
+    cut = analyser(card.language)
+    # the encoder learns the law's own language, and every code's: full texts, not summaries
+    full = Corpus(replace(card, name="fr-full-text"), official, _on_official(shipped, official))
+    encoder = fit_encoder(full, full.questions, cut, FitSettings(), report)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        made = Path(scratch) / "index"
+        made.mkdir()
+        version = f"{card.law_date}-{shipped.sha256[:8]}"
+        build_into(made, shipped, BUILTIN, version, BuildSettings(), report, encoder)
+        _plain_text(made / "corpus", shipped)
+        manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
+        if (folder / INDEX).exists():
+            (folder / INDEX).replace(Path(scratch) / "former")
+        made.replace(folder / INDEX)
+        return manifest
+
+
+def whole_card(folder: Path) -> CorpusCard:
+    """Read the card and the lists that stand beside it."""
+    record = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    for name in LISTS:
+        record[name] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return card_of(record, str(folder / "card.json"))
+
+
+def assemble(
+    official: Sequence[Article], card: CorpusCard, summaries: dict[str, str], asked: Sequence[corpora.Cited]
+) -> Corpus:
+    """Join each official number, heading path and link with its summary.
+
+    Args:
+        official: articles of the Code civil and perhaps of others.
+        card: of the corpus that ships.
+        summaries: article number -> summary.
+        asked: questions by code and article number.
+    """
+    left = dict(summaries)
+    articles = []
+    for article in official:
+        if article.code == CODE:
+            if article.article_no not in left:
+                raise BadInput(f"article {article.article_no} of the {CODE} has no summary: write one")
+            articles.append(_summarised(article, left.pop(article.article_no)))
+    if left:
+        raise BadInput(
+            f"summaries without an article in the law at hand: {', '.join([*left][:5])}: remove them"
+        )
+    return Corpus(card, tuple(articles), attach(asked, articles))
+
+
+def _summarised(article: Article, summary: str) -> Article:
+    return replace(
+        article,
+        id=article_id(article.article_no),
+        text=summary,
+        language="fr",
+        jurisdiction="FR",
+        references=(),
+    )
+
+
+def _written(folder: Path) -> tuple[dict[str, str], Sequence[corpora.Cited]]:
+    lines = (folder / "code_civil_digest.jsonl").read_text(encoding="utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    summaries = {str(r["article_no"]): str(r["summary"]) for r in records}
+    return summaries, read_cited(folder / "code_civil_questions.jsonl")
+
+
+def _kept(folder: Path) -> tuple[dict[str, str], Sequence[corpora.Cited]]:
+    kept = corpora.read(folder / INDEX / "corpus")
+    number = {a.id: a.article_no for a in kept.articles}
+    cited = [
+        corpora.Cited(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
+        for q in kept.questions
+    ]
+    return {a.article_no: a.text for a in kept.articles}, cited
+
+
+def _on_official(shipped: Corpus, official: Sequence[Article]) -> tuple[Question, ...]:
+    ids = {article_id(a.article_no): a.id for a in official if a.code == CODE}
+    return tuple(replace(q, article_ids=tuple(ids[i] for i in q.article_ids)) for q in shipped.questions)
+
+
+def _plain_text(folder: Path, corpus: Corpus) -> None:
+    """Write the corpus uncompressed, so that a change of a word shows in a diff."""
+    shutil.rmtree(folder)
+    corpora.write(corpus, folder, compress=False)
+
+
+def read_test_questions(index: Path) -> tuple[Question, ...]:
+    """Read the test questions that ship beside the index; nothing is fitted to them."""
+    articles = corpora.read(index / "corpus").articles
+    return corpora.read_questions(index.parent / TEST, articles)

@@ -1,0 +1,141 @@
+"""The arithmetic of fitting a static encoder: one contrastive step, its gradient and its optimiser.
+
+A text is the bag of its terms; its vector is z = sum over terms of exp(s_t) * E_t, l2-normalised.
+E (n_terms, dim) are the term vectors and exp(s) > 0 the learnt term weights. A batch of pairs
+(question-like text i, article-like text i) is scored by InfoNCE (van den Oord et al. 2018) in both
+directions: each text must find its partner among the batch. The gradient is written out by hand,
+since a question-time package without an autograd library should not need one to be built;
+tests/indexes/test_contrastive.py holds it against automatic differentiation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rag.types import Bools, Floats, Ints
+
+Bags: TypeAlias = sp.csr_array  # (n_texts, n_terms) float32, how often a term stands in a text
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """Loss of one batch and its derivative by the parameters."""
+
+    loss: float
+    vectors: Floats  # (n_terms, dim)
+    log_weights: Floats  # (n_terms,)
+
+
+def embed(bags: Bags, weighted: Floats) -> tuple[Floats, Floats]:
+    """Return unit vectors (n_texts, dim) and the lengths (n_texts, 1) that they were divided by.
+
+    Args:
+        bags: (n_texts, n_terms) term counts; a text without terms gives zeros.
+        weighted: (n_terms, dim), term vectors times term weights.
+    """
+    z = np.asarray(bags @ weighted, dtype=np.float32)
+    length = np.sqrt(np.einsum("ij,ij->i", z, z))[:, None].astype(np.float32)
+    length[length == 0] = 1
+    return z / length, length
+
+
+def _softmax(logits: Floats, axis: int) -> tuple[Floats, Floats]:
+    """Return probabilities and log of the partition function along the axis."""
+    top = logits.max(axis=axis, keepdims=True)
+    e = np.exp(logits - top)
+    total = e.sum(axis=axis, keepdims=True)
+    return e / total, (np.log(total) + top).squeeze(axis)
+
+
+def pair_gradient(
+    left: Bags,
+    right: Bags,
+    vectors: Floats,
+    log_weights: Floats,
+    *,
+    temperature: float = 0.05,
+    masked: Bools | None = None,
+) -> Gradient:
+    """Return loss and gradient of InfoNCE over a batch of pairs.
+
+    Args:
+        left: (n, n_terms); text i belongs to row i of `right`.
+        right: (n + m, n_terms); rows past n are extra negatives that belong to nobody.
+        vectors: (n_terms, dim).
+        log_weights: (n_terms,), the s of the module's description.
+        temperature: cosines are divided by it.
+        masked: (n, n + m); True takes a pair out of the denominator (another right answer of the
+            same question must not count as a wrong one). The diagonal is never masked.
+    """
+    n = left.shape[0]
+    weight = np.exp(log_weights)[:, None]
+    weighted = vectors * weight
+    u, u_length = embed(left, weighted)
+    v, v_length = embed(right, weighted)
+    logits = (u @ v.T) / np.float32(temperature)
+    diagonal = np.arange(n)
+    if masked is not None:
+        keep_diagonal = logits[diagonal, diagonal].copy()
+        logits = np.where(masked, np.float32(-1e9), logits)
+        logits[diagonal, diagonal] = keep_diagonal
+    p_row, z_row = _softmax(logits, axis=1)  # left finds right
+    p_col, z_col = _softmax(logits[:, :n], axis=0)  # right finds left
+    own = logits[diagonal, diagonal]
+    loss = float((z_row - own).mean() + (z_col - own).mean()) / 2
+    d_logits = p_row
+    d_logits[:, :n] += p_col
+    d_logits[diagonal, diagonal] -= 2
+    d_logits /= np.float32(2 * n * temperature)
+    d_u, d_v = d_logits @ v, d_logits.T @ u
+    # through the normalisation: the part of the gradient along the unit vector does nothing
+    d_zu = (d_u - u * np.einsum("ij,ij->i", d_u, u)[:, None]) / u_length
+    d_zv = (d_v - v * np.einsum("ij,ij->i", d_v, v)[:, None]) / v_length
+    d_weighted = np.asarray(left.T @ d_zu + right.T @ d_zv, dtype=np.float32)
+    return Gradient(
+        loss=loss,
+        vectors=d_weighted * weight,
+        log_weights=np.einsum("ij,ij->i", d_weighted, weighted),
+    )
+
+
+class SparseAdam:
+    """Adam (Kingma & Ba 2015) that touches only the rows of the terms in the batch.
+
+    Rows keep their own step count, so that a rare term's first steps are as large as a frequent
+    one's were.
+    """
+
+    def __init__(
+        self, shape: tuple[int, ...], rate: float, betas: tuple[float, float] = (0.9, 0.999)
+    ) -> None:
+        """Start with no momentum; `rate` is the step size."""
+        self.rate = rate
+        self.betas = betas
+        self.mean = np.zeros(shape, dtype=np.float32)
+        self.square = np.zeros(shape, dtype=np.float32)
+        self.steps = np.zeros(shape[0], dtype=np.int32)
+
+    def step(
+        self, parameters: npt.NDArray[np.float32], rows: Ints, gradient: Floats, scale: float = 1.0
+    ) -> None:
+        """Move parameters[rows] against the gradient, in place.
+
+        Args:
+            parameters: (n, ...) float32, the same shape as given at the start.
+            rows: distinct row numbers.
+            gradient: (len(rows), ...).
+            scale: factor on the rate (a schedule).
+        """
+        one, two = self.betas
+        self.steps[rows] += 1
+        t = self.steps[rows].astype(np.float32).reshape((-1,) + (1,) * (gradient.ndim - 1))
+        mean = one * self.mean[rows] + (1 - one) * gradient
+        square = two * self.square[rows] + (1 - two) * gradient * gradient
+        self.mean[rows], self.square[rows] = mean, square
+        root = np.sqrt(square / (1 - two**t)) + 1e-8
+        parameters[rows] -= (self.rate * scale) * (mean / (1 - one**t)) / root

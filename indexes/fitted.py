@@ -1,0 +1,50 @@
+"""What an encoder is fitted with, and what comes of it before it is rounded to bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from rag.encoders.static import StaticEncoder
+from rag.text import Analyser
+from rag.types import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings:
+    """How an encoder is fitted; all of it goes into the manifest."""
+
+    dim: int = 256
+    min_count: int = 2  # a term in fewer articles and questions gets no vector
+    max_terms: int = 100_000  # the most frequent ones
+    passes: int = 3
+    question_passes: int = 10
+    batch: int = 512
+    random_negatives: int = 512  # articles that join each batch of questions
+    temperature: float = 0.05
+    rate: float = 0.01
+    weight_start: float = 0.3  # first term weight = this times idf
+    seed: int = 0
+
+    @property
+    def id(self) -> str:
+        """Short hash of every value."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Parameters of a static encoder, still in float32 so that fitting can go on."""
+
+    vocabulary: Mapping[str, int] = field(repr=False)
+    vectors: Floats = field(repr=False)  # (n_terms, dim)
+    log_weights: Floats = field(repr=False)  # (n_terms,)
+
+    def encoder(self, name: str, analyser: Analyser) -> StaticEncoder:
+        """Fold the weights into the vectors and round them to bytes."""
+        folded = self.vectors * np.exp(self.log_weights)[:, None]
+        return StaticEncoder.of(name, analyser, self.vocabulary, folded)

@@ -1,0 +1,148 @@
+"""The stamp of an index: what it was made of and by what, written last and checked when it is opened."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rag.errors import DamagedIndex, StaleIndex
+
+FILE = "manifest.json"
+FORMAT = 1  # raised when an older index can no longer be read
+LIBRARIES = ("bm25s", "faiss-cpu", "numpy", "PyStemmer", "scipy")
+OF_CHINESE = ("jieba",)
+OF_MODELS = ("sentence-transformers", "torch")  # of encoders that are pretrained models
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything that tells one index from another."""
+
+    name: str
+    version: str  # of this build: time and corpus hash
+    built: str  # ISO 8601, UTC
+    corpus: Mapping[str, Any]  # sha256, articles, questions, questions_sha256, learnt_from
+    analyser: Mapping[str, Any]  # id, language and the options that make it again
+    bm25: Mapping[str, Any]
+    encoder: Mapping[str, Any] | None  # kind, name, dim, and how it was fitted or found
+    libraries: Mapping[str, str] = field(default_factory=dict)  # name -> version
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # path -> bytes, sha256
+    format: int = FORMAT
+
+
+def libraries(of: Manifest) -> dict[str, str]:
+    """Return the installed versions of the libraries that this index depends on."""
+    language = of.analyser["options"].get("language")
+    pretrained = of.encoder is not None and of.encoder["kind"] != "static"
+    wanted = (*LIBRARIES, *(OF_CHINESE if language == "zh" else ()), *(OF_MODELS if pretrained else ()))
+    found = {}
+    for name in wanted:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def stamp(manifest: Manifest, folder: Path) -> Manifest:
+    """Write the manifest, with every file's hash and the libraries' versions; nothing may be added after."""
+    files = {
+        path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": digest(path)}
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != FILE
+    }
+    record = asdict(manifest) | {"libraries": libraries(manifest), "files": files}
+    (folder / FILE).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return Manifest(**record)
+
+
+def read(folder: Path, rebuild: str) -> Manifest:
+    """Read the manifest of an index folder.
+
+    Args:
+        folder: a built index.
+        rebuild: the command that makes it again, for the error.
+
+    Raises:
+        DamagedIndex: the manifest is missing, not readable, or lacks an entry.
+        StaleIndex: another format than this version reads.
+    """
+    path = folder / FILE
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        found = record["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedIndex(f"{path} is missing or not readable ({error}): run {rebuild}") from error
+    if found != FORMAT:
+        raise StaleIndex(f"{folder} has index format {found}, this version reads {FORMAT}: run {rebuild}")
+    try:
+        manifest = Manifest(**record)
+        odd = _odd(manifest)
+    except (TypeError, AttributeError, KeyError) as error:
+        raise DamagedIndex(f"{path} lacks or has an unknown entry ({error}): run {rebuild}") from error
+    if odd:
+        raise DamagedIndex(f"{path} has another {odd} than an index writes: run {rebuild}")
+    return manifest
+
+
+def _odd(manifest: Manifest) -> str | None:
+    """Return the name of an entry that is not of its type, or None; a missing one raises KeyError."""
+    encoder = manifest.encoder
+    wanted: dict[str, tuple[type, Any]] = {
+        "name": (str, manifest.name),
+        "version": (str, manifest.version),
+        "built": (str, manifest.built),
+        "corpus.sha256": (str, manifest.corpus["sha256"]),
+        "corpus.articles": (int, manifest.corpus["articles"]),
+        "corpus.learnt": (int, manifest.corpus["learnt"]),
+        "analyser.id": (str, manifest.analyser["id"]),
+        "analyser.options": (dict, manifest.analyser["options"]),
+        "bm25": (dict, manifest.bm25),
+        "encoder": (dict, {} if encoder is None else encoder),
+        "encoder.kind": (str, "static" if encoder is None else encoder["kind"]),
+        "encoder.name": (str, "" if encoder is None else encoder["name"]),
+        "libraries": (dict, manifest.libraries),
+        "files": (dict, manifest.files),
+    }
+    for path, file in manifest.files.items():
+        wanted[f"files.{path}.bytes"] = (int, file["bytes"])
+        wanted[f"files.{path}.sha256"] = (str, file["sha256"])
+    if encoder is not None and encoder["kind"] != "static":
+        wanted["encoder.options"] = (dict, encoder["options"])
+    return next((name for name, (kind, value) in wanted.items() if not isinstance(value, kind)), None)
+
+
+def verify(folder: Path, manifest: Manifest, rebuild: str, *, contents: bool = True) -> None:
+    """Hold the files of an index against its manifest.
+
+    Args:
+        folder: a built index.
+        manifest: its manifest.
+        rebuild: the command that makes it again, for the error.
+        contents: compare hashes too, not only sizes.
+
+    Raises:
+        DamagedIndex: a file is missing, of another size, or of other content.
+    """
+    for name, expected in manifest.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise DamagedIndex(f"{path} is missing: run {rebuild}")
+        size = path.stat().st_size
+        if size != expected["bytes"]:
+            raise DamagedIndex(
+                f"{path} has {size} bytes, its manifest says {expected['bytes']}: run {rebuild}"
+            )
+        if contents and digest(path) != expected["sha256"]:
+            raise DamagedIndex(f"{path} is not what was built (another SHA-256): run {rebuild}")

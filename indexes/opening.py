@@ -1,0 +1,143 @@
+"""Open an index: its files held against its manifest, then put together as a `rag.Engine`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from indexes.corpus import Corpus, to_learn_from
+from indexes.corpus import read as read_corpus
+from indexes.manifest import Manifest, libraries, read, verify
+from indexes.places import locate
+from rag.encoders.static import StaticEncoder
+from rag.engine import Engine, IndexInfo
+from rag.errors import BadInput, DamagedIndex, StaleIndex
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
+from rag.retrieval.scored import Mask
+from rag.text import Analyser
+from rag.text.analysers import analyser
+from rag.types import ArticleOrder, Encoder
+
+HASH_AT_OPENING = 512 * 2**20  # bytes; a larger index is held against sizes, `check` reads it whole
+
+
+def open_index(name_or_path: str | Path | None = None, *, hash_up_to: int = HASH_AT_OPENING) -> Engine:
+    """Open an index.
+
+    Args:
+        name_or_path: a name under PANDECT_HOME, "builtin", or the path of an index folder; None
+            takes PANDECT_INDEX, and the builtin one where that is not set.
+        hash_up_to: bytes; of a larger index only the sizes of the files are compared.
+
+    Raises:
+        MissingIndex: there is none.
+        DamagedIndex: its files are not those that its manifest lists.
+        StaleIndex: it was built for another format, corpus or analyser.
+        BadInput: what came is neither a name nor a path.
+    """
+    folder, again = locate(name_or_path)
+    manifest = read(folder, again)
+    small = sum(f["bytes"] for f in manifest.files.values()) <= hash_up_to
+    verify(folder, manifest, again, contents=small)
+    return assemble(folder, manifest, again)
+
+
+def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
+    """Put the engine together from a verified folder.
+
+    Args:
+        folder: of an index.
+        manifest: its manifest.
+        again: the command that builds it again, for the errors.
+
+    Raises:
+        DamagedIndex: a file cannot be read after all.
+        StaleIndex: it was built for another corpus or analyser.
+    """
+    with _damaged_if_unreadable(folder, again):
+        corpus = read_corpus(folder / "corpus")
+    if corpus.sha256 != manifest.corpus["sha256"]:
+        raise StaleIndex(
+            f"{manifest.name} was built from corpus {manifest.corpus['sha256'][:8]}…, "
+            f"this one is {corpus.sha256[:8]}…: run {again}"
+        )
+    cut = _analyser(manifest, again)
+    _warn_of_versions(manifest)
+    order = ArticleOrder.of([a.id for a in corpus.articles])
+    mask = Mask(corpus.articles)
+    with _damaged_if_unreadable(folder, again):
+        keyword = BM25.load(folder / "bm25", order, mask, cut)
+    return Engine(
+        card=corpus.card,
+        info=_info(manifest, corpus),
+        articles=corpus.articles,
+        questions=to_learn_from(corpus.questions),
+        analyser=cut,
+        keyword=keyword,
+        meaning=_meaning(folder, manifest, cut, order, mask, again),
+    )
+
+
+def _info(manifest: Manifest, corpus: Corpus) -> IndexInfo:
+    return IndexInfo(
+        name=manifest.name,
+        title=corpus.card.title,
+        version=manifest.version,
+        articles=len(corpus.articles),
+        questions=manifest.corpus["learnt"],
+        encoder=manifest.encoder["name"] if manifest.encoder else None,
+        corpus_sha256=corpus.sha256,
+        built=manifest.built,
+    )
+
+
+def _analyser(manifest: Manifest, again: str) -> Analyser:
+    try:
+        cut = analyser(**manifest.analyser["options"])
+    except (BadInput, TypeError) as error:  # an option that this version does not know
+        raise StaleIndex(
+            f"{manifest.name} was analysed with {manifest.analyser['options']} ({error}): run {again}"
+        ) from error
+    if cut.id != manifest.analyser["id"]:
+        was = manifest.analyser["id"]
+        raise StaleIndex(f"{manifest.name} was analysed by {was}, here it would be {cut.id}: run {again}")
+    return cut
+
+
+def _meaning(
+    folder: Path, manifest: Manifest, cut: Analyser, order: ArticleOrder, mask: Mask, again: str
+) -> Dense | None:
+    if manifest.encoder is None:
+        return None
+    encoder: Encoder
+    if manifest.encoder["kind"] == "static":
+        with _damaged_if_unreadable(folder, again):
+            encoder = StaticEncoder.load(folder / "encoder", cut)
+    else:
+        from rag.encoders.transformer import TransformerEncoder
+
+        encoder = TransformerEncoder(**manifest.encoder["options"])
+    with _damaged_if_unreadable(folder, again):
+        return Dense(encoder, Dense.load_index(folder / "vectors.faiss"), order, mask)
+
+
+@contextmanager
+def _damaged_if_unreadable(folder: Path, again: str) -> Iterator[None]:
+    """Say what to type when a file is broken although its size is right."""
+    try:
+        yield
+    except (BadInput, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise DamagedIndex(f"{folder} cannot be read ({error}): run {again}") from error
+
+
+def _warn_of_versions(manifest: Manifest) -> None:
+    here = libraries(manifest)
+    other = [f"{n} {v} (here {here[n]})" for n, v in manifest.libraries.items() if here.get(n, v) != v]
+    if other:
+        warnings.warn(
+            f"index {manifest.name} was built with {', '.join(other)}; it should serve all the same",
+            stacklevel=4,  # whoever called open_index
+        )

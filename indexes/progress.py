@@ -1,0 +1,47 @@
+"""Progress bars with counts, one for each thing that is done."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+from tqdm import tqdm
+
+SECONDS = 0.1  # between two looks of a bar on a terminal
+SECONDS_IN_A_FILE = 5.0  # in a log, where every look stays
+
+
+class Bars:
+    """Shows one bar at a time; its last look, with the final count, stays."""
+
+    def __init__(self, unit: str = "it") -> None:
+        """Show nothing yet; `unit` is what is counted."""
+        self._bar: tqdm[NoReturn] | None = None
+        self._what = ""
+        self._unit = unit
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Move the bar of `what` to done of total; when it begins again, a new bar begins."""
+        if self._bar is None or what != self._what or done < self._bar.n:
+            self.close()
+            self._bar = self._begin(what)
+            self._what = what
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def _begin(self, what: str) -> tqdm[NoReturn]:
+        terminal = sys.stderr.isatty()
+        return tqdm(
+            desc=what,
+            unit=self._unit,
+            unit_scale=self._unit == "B",
+            file=sys.stderr,
+            mininterval=SECONDS if terminal else SECONDS_IN_A_FILE,
+            maxinterval=10 if terminal else 2 * SECONDS_IN_A_FILE,
+        )
+
+    def close(self) -> None:
+        """End the bar that is shown."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

@@ -1,0 +1,53 @@
+"""The store of corpora and indexes: where they lie, how one is switched in, how one is opened."""
+
+from __future__ import annotations
+
+from indexes.opening import HASH_AT_OPENING, assemble, open_index
+from indexes.places import (
+    BUILTIN,
+    CURRENT,
+    builtin,
+    checked_name,
+    corpus_folder,
+    current,
+    home,
+    index_folder,
+    locate,
+    names,
+    rebuild,
+)
+from indexes.versions import (
+    new_corpus,
+    new_version,
+    only_one,
+    refuse_existing,
+    remove,
+    stamp_now,
+    switch,
+    sync,
+)
+
+__all__ = [
+    "BUILTIN",
+    "CURRENT",
+    "HASH_AT_OPENING",
+    "assemble",
+    "builtin",
+    "checked_name",
+    "corpus_folder",
+    "current",
+    "home",
+    "index_folder",
+    "locate",
+    "names",
+    "new_corpus",
+    "new_version",
+    "only_one",
+    "open_index",
+    "rebuild",
+    "refuse_existing",
+    "remove",
+    "stamp_now",
+    "switch",
+    "sync",
+]

@@ -1,0 +1,27 @@
+"""Fusing rankings into one: pure functions, of rankings here, of whole benchmarks in `matrices`.
+
+`Hybrid(parts, fuse=partial(normalised, by=z_score, weights=(0.4, 0.6)))` is how one is used.
+"""
+
+from rag.fusion.distribution import Distribution
+from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, ranks, reciprocal_rank
+from rag.fusion.shares import Matrix, Share, borda_points, min_max, percentile, places, reciprocals, z_score
+
+__all__ = [
+    "Distribution",
+    "Fuse",
+    "Matrix",
+    "Share",
+    "borda",
+    "borda_points",
+    "comb_mnz",
+    "comb_sum",
+    "min_max",
+    "normalised",
+    "percentile",
+    "places",
+    "ranks",
+    "reciprocal_rank",
+    "reciprocals",
+    "z_score",
+]

@@ -1,0 +1,85 @@
+"""Fusing the score matrices of whole benchmarks: what `rag.fusion` does ranking by ranking.
+
+A score matrix is (n_systems, n_questions, n_candidates) float64, nan where a system did not return
+an article; the fused scores are (n_questions, n_candidates), nan for an article that no system (of a
+weight above 0) returned. They are not rounded: `rag.types.rank` does that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rag.errors import BadInput
+from rag.fusion.shares import Matrix, Share, borda_points, min_max, reciprocals, returned
+
+
+def exact_sum(terms: Matrix) -> Matrix:
+    """Sum over the first axis as `math.fsum` does: the order of the terms changes nothing."""
+    if len(terms) <= 2:  # one addition is rounded once: exact in that sense already
+        return np.asarray(terms.sum(axis=0) + 0.0, dtype=np.float64)
+    columns = terms.reshape(len(terms), -1).tolist()
+    sums = np.fromiter(map(math.fsum, zip(*columns, strict=True)), dtype=np.float64, count=terms[0].size)
+    return sums.reshape(terms.shape[1:])
+
+
+def checked(weights: Sequence[float] | None, systems: int) -> tuple[float, ...]:
+    """Return one weight a system, 1 each if left out.
+
+    Raises:
+        BadInput: not one weight a system, or one that is negative or not a number.
+    """
+    if weights is None:
+        return (1.0,) * systems
+    if len(weights) != systems:
+        fault = "longer" if len(weights) > systems else "shorter"
+        raise BadInput(f"{len(weights)} weights for {systems} systems: the list is {fault} than it must be")
+    if not all(math.isfinite(w) and w >= 0 for w in weights):
+        raise BadInput(f"weights {list(weights)}: each must be 0 or more (0 takes a system out)")
+    return tuple(float(w) for w in weights)
+
+
+def alphas(weights: Sequence[float] | None, systems: int) -> tuple[float, ...]:
+    """Return the weights scaled to add up to 1; equal if left out, as they are if all are 0."""
+    given = checked(weights, systems)
+    total = math.fsum(given)
+    if total == 0 or abs(total - 1) < 1e-12:  # those that do but for rounding are taken as they are
+        return given
+    return tuple(w / total for w in given)
+
+
+def weighted(scores: Matrix, share: Share, weights: Sequence[float]) -> Matrix:
+    """Return the weighted sum of the shares; a system of weight 0 is as if it were not there."""
+    factors = np.array(weights, dtype=np.float64)
+    terms = share(scores) * factors[:, None, None]
+    held = returned(scores) & (factors > 0)[:, None, None]
+    return np.where(held.any(axis=0), exact_sum(terms[factors > 0]), np.nan)
+
+
+def borda(scores: Matrix, weights: Sequence[float] | None = None) -> Matrix:
+    """Return the Borda count; see `rag.fusion.borda`."""
+    return weighted(scores, borda_points, checked(weights, len(scores)))
+
+
+def reciprocal_rank(scores: Matrix, c: float = 60.0, weights: Sequence[float] | None = None) -> Matrix:
+    """Return reciprocal rank fusion; see `rag.fusion.reciprocal_rank`."""
+    return weighted(scores, lambda s: reciprocals(s, c), checked(weights, len(scores)))
+
+
+def normalised(scores: Matrix, by: Share = min_max, weights: Sequence[float] | None = None) -> Matrix:
+    """Return normalised score fusion; see `rag.fusion.normalised`."""
+    return weighted(scores, by, alphas(weights, len(scores)))
+
+
+def comb_sum(scores: Matrix, by: Share = min_max, weights: Sequence[float] | None = None) -> Matrix:
+    """Return CombSUM; see `rag.fusion.comb_sum`."""
+    return weighted(scores, by, checked(weights, len(scores)))
+
+
+def comb_mnz(scores: Matrix, by: Share = min_max, weights: Sequence[float] | None = None) -> Matrix:
+    """Return CombMNZ; see `rag.fusion.comb_mnz`."""
+    used = np.array(checked(weights, len(scores))) > 0
+    agreeing = np.asarray(returned(scores)[used].sum(axis=0), dtype=np.float64)
+    return np.asarray(comb_sum(scores, by, weights) * agreeing, dtype=np.float64)

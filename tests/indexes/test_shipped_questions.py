@@ -1,0 +1,63 @@
+"""The questions that ship go to whoever imports the official Code civil, and to nobody else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from indexes import sources
+from indexes.__main__ import main
+from indexes.corpus import Corpus
+from indexes.shipped_questions import with_shipped_questions
+from rag.card import CorpusCard
+from rag.types import Article, Question
+
+CARD = CorpusCard(name="essai", title="Essai", language="fr", jurisdiction="FR")
+LAW = (
+    Article("a", "Code civil", "671", "Les arbres se plantent à distance."),
+    Article("b", "Code civil", "1240", "Qui cause un tort le répare."),
+    Article("c", "Code du vent", "671", "Rien."),
+)
+
+
+def test_questions_follow_the_number_of_the_article_whatever_its_id() -> None:
+    made = with_shipped_questions(Corpus(CARD, LAW, (Question("mine", "Et moi ?", ("b",)),)))
+    assert made.questions[0].id == "mine"
+    cited = {article for question in made.questions for article in question.article_ids}
+    assert cited == {"a", "b"}, "both articles of the Code civil, not the one of another code"
+    assert len(made.questions) > 3
+    assert made.sha256 == Corpus(CARD, LAW).sha256, "the law is the same law"
+
+
+@pytest.mark.parametrize("card", [replace(CARD, jurisdiction="BE"), replace(CARD, jurisdiction="")])
+def test_another_country_has_a_code_civil_of_its_own(card: CorpusCard) -> None:
+    corpus = Corpus(card, LAW)
+    assert with_shipped_questions(corpus) is corpus
+
+
+def test_a_question_of_the_corpus_keeps_its_id() -> None:
+    shipped = with_shipped_questions(Corpus(CARD, LAW)).questions[0]
+    own = replace(shipped, text="Autre question ?")
+    again = with_shipped_questions(Corpus(CARD, LAW, (own,)))
+    assert [q.text for q in again.questions if q.id == own.id] == ["Autre question ?"]
+
+
+def test_import_attaches_them_and_says_so_unless_told_not_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    line = '{"id": "1", "code": "Code civil", "article_no": "671", "text": "Arbres et distances."}\n'
+    (tmp_path / "articles.jsonl").write_text(line, encoding="utf-8")
+    typed = ["import", str(tmp_path / "articles.jsonl"), "--language", "fr", "--jurisdiction", "FR"]
+    assert main([*typed, "--name", "avec"]) == 0
+    assert "shipped questions attached" in capsys.readouterr().out
+    assert main([*typed, "--name", "sans", "--no-shipped-questions"]) == 0
+    assert "shipped questions attached" not in capsys.readouterr().out
+
+
+@pytest.mark.data
+def test_the_official_code_civil_gets_every_one(data: Path) -> None:
+    corpus, _ = sources.load("fr", data / "fr")
+    assert len(with_shipped_questions(corpus).questions) - len(corpus.questions) == 6889
