@@ -1,0 +1,255 @@
+"""`python -m training.eval` on a small benchmark, from the files to the files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_benchmark import CORPUS, QUESTIONS, articles_as_records, questions_as_records, write_lines
+
+from indexes.corpus import write
+from indexes.fit import FitSettings
+from rag.types import Question
+from training.bench import SYSTEMS, Bench
+from training.eval import main
+from training.metrics import DEFAULT
+
+LEXICAL = ["bm25", "tfidf", "ql"]
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write(CORPUS, tmp_path / "corpus")
+
+
+def run(*arguments: object) -> int:
+    return main([str(a) for a in arguments])
+
+
+def said(folder: Path) -> dict[str, Any]:
+    entry: dict[str, Any] = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    return entry
+
+
+def test_five_folds_of_every_system(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--corpus", corpus, "--folds", 5, "--output", tmp_path / "out") == 0
+    printed = capsys.readouterr().out
+    entry = said(tmp_path / "out")
+    assert list(entry["systems"]) == list(SYSTEMS)
+    assert (entry["questions"], entry["unanswerable"], entry["seed"]) == (18, 2, 42)
+    assert entry["learnt_from"] == "the other folds"
+    assert entry["tuned_on"] is None
+    assert entry["command"].startswith("python -m training.eval --corpus ")
+    for system in entry["systems"].values():
+        assert set(system) == {*DEFAULT, "by_category", "ms_per_question"}
+        assert {"value", "low", "high", "fold_mean", "fold_sd"} <= set(system["R@10"])
+        assert set(system["by_category"]) == {"c0", "c1"}  # those without gold are not there
+    assert entry["systems"]["bm25"]["R@20"]["value"] > 0.9
+    assert "30 articles, 18 questions with gold articles and 2 without" in printed
+    assert "hybrid - bm25: R@10" in printed
+    assert str(tmp_path / "out") in printed
+
+
+def test_folds_are_those_of_the_definition(corpus: Path, tmp_path: Path) -> None:
+    assert (
+        run(
+            "--corpus",
+            corpus,
+            "--folds",
+            4,
+            "--only-fold",
+            1,
+            "--seed",
+            7,
+            "--systems",
+            "bm25",
+            "--output",
+            tmp_path / "out",
+        )
+        == 0
+    )
+    order = np.random.default_rng(7).permutation(len(QUESTIONS))
+    expected = {QUESTIONS[q].id for place, q in enumerate(order) if place % 4 == 1}
+    lines = (tmp_path / "out" / "bm25.trec").read_text(encoding="utf-8").splitlines()
+    asked = {line.split()[0] for line in lines}
+    assert asked <= expected
+    assert {q for q in expected if not q.startswith("none")} <= asked
+    assert said(tmp_path / "out")["questions"] == sum(not q.startswith("none") for q in expected)
+
+
+UNIQUE = tuple(
+    Question(f"u{n}", f"zy{chr(97 + n)}x", (f"a{n}",)) for n in range(10)
+)  # words that no article has
+
+
+def test_a_question_is_not_found_through_itself(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each question is one word of its own: only an index that has seen the question can answer it."""
+    asked = write_lines(tmp_path / "asked.jsonl", questions_as_records(UNIQUE))
+    both = ("--corpus", corpus, "--questions", asked, "--systems", "bm25+questions", "dense", "hybrid")
+    assert run(*both, "--folds", 5, "--output", tmp_path / "folds") == 0
+    assert capsys.readouterr().err.count("word for word") == 0
+    for system in said(tmp_path / "folds")["systems"].values():
+        assert system["R@100"]["value"] == 0
+    # the same questions to learn from: now they are found, and it is said why
+    assert run(*both, "--annotated", asked, "--output", tmp_path / "leak") == 0
+    assert "10 of the questions asked are also learnt from, word for word" in capsys.readouterr().err
+    assert said(tmp_path / "leak")["systems"]["bm25+questions"]["R@10"]["value"] == 1
+
+
+def test_no_fold_s_systems_know_its_questions() -> None:
+    bench = Bench(replace(CORPUS, questions=()), fit=FitSettings(dim=8, min_count=1, random_negatives=4))
+    learn, held = UNIQUE[:8], UNIQUE[8:]
+    systems = bench.systems(["bm25+questions", "dense"], learn)
+    for system in systems.values():
+        assert all(system.search([q.text], 10) == [()] for q in held)
+        assert all(system.search([q.text], 10) != [()] for q in learn)
+    again = bench.systems(["bm25+questions", "dense"], held)  # nothing of the fold before is left
+    for system in again.values():
+        assert all(system.search([q.text], 10) == [()] for q in learn)
+
+
+def test_other_questions_to_learn_from(corpus: Path, tmp_path: Path) -> None:
+    records = [
+        {"id": "w1", "question": "ronces envahissantes", "code": "Code civil", "article_no": "0"},
+        {"id": "w2", "question": "ailleurs", "code": "Code du travail", "article_no": "0"},
+        {"id": "w3", "question": "ronces tenues en secret", "article_ids": ["a1"], "split": "test"},
+    ]
+    annotated = write_lines(tmp_path / "written.jsonl", records)
+    asked = write_lines(
+        tmp_path / "asked.jsonl", [{"id": "q", "question": "des ronces", "article_ids": ["a0"]}]
+    )
+    output = tmp_path / "out"
+    assert run("--corpus", corpus, "--questions", asked, "--annotated", annotated, "--output", output,
+               "--systems", "bm25", "bm25+questions") == 0  # fmt: skip
+    entry = said(output)
+    assert entry["systems"]["bm25"]["R@10"]["value"] == 0
+    assert entry["systems"]["bm25+questions"]["R@10"]["value"] == 1
+    assert entry["learnt_from"] == str(annotated)
+    assert (
+        len((output / "bm25+questions.trec").read_text(encoding="utf-8").splitlines()) == 1
+    )  # a1 was held out
+
+
+def test_plain_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    law = write_lines(tmp_path / "articles.jsonl.gz", articles_as_records())
+    asked = write_lines(tmp_path / "asked.jsonl", questions_as_records())
+    assert run("--corpus", law, "--questions", asked, "--language", "fr", "--systems", *LEXICAL) == 0
+    assert "30 articles, 18 questions" in capsys.readouterr().out
+    assert run("--corpus", law, "--questions", asked, "--systems", *LEXICAL) == 2
+    assert "--language" in capsys.readouterr().err
+
+
+def test_what_was_analysed_is_kept_and_gives_the_same(corpus: Path, tmp_path: Path) -> None:
+    names = ("--systems", "bm25", "dense")
+    for output in ("first", "second"):
+        assert (
+            run("--corpus", corpus, *names, "--cache", tmp_path / "cache", "--output", tmp_path / output) == 0
+        )
+    kept = [p.name.split("-")[0] for p in (tmp_path / "cache" / CORPUS.sha256[:16]).iterdir()]
+    assert sorted(kept) == ["counts", "fitted"]
+    for name in ("bm25", "dense"):
+        first, second = (
+            (tmp_path / o / f"{name}.trec").read_text(encoding="utf-8") for o in ("first", "second")
+        )
+        assert first == second
+
+
+def test_the_seed_fixes_the_intervals(corpus: Path, tmp_path: Path) -> None:
+    ranks_1_to_3 = [replace(q, article_ids=(f"a{n % 10 + n % 3 * 10}",)) for n, q in enumerate(QUESTIONS)]
+    asked = write_lines(tmp_path / "asked.jsonl", questions_as_records(ranks_1_to_3))
+    same = ("--corpus", corpus, "--questions", asked, "--systems", "bm25")
+    for output, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert run(*same, "--seed", seed, "--output", tmp_path / output) == 0
+    a, b, c = (said(tmp_path / output)["systems"]["bm25"]["MRR@10"] for output in "abc")
+    assert a == b
+    assert a["value"] == c["value"]
+    assert (a["low"], a["high"]) != (c["low"], c["high"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--systems", "bm26"], "no system 'bm26': choose among bm25"),
+        (["--systems", "dense", "bm25+questions"], "add --folds 5 or --annotated PATH"),
+        (["--measures", "R@0"], "no measure 'R@0'"),
+        (["--tune"], "--tune needs --folds"),
+        (["--only-fold", "0"], "--only-fold needs --folds"),
+        (["--folds", "5", "--only-fold", "5"], "folds 0 to 4"),
+        (["--folds", "1"], "at least 2 folds"),
+        (["--folds", "0"], "at least 2 folds"),
+        (["--folds", "21"], "21 folds of 20 questions"),
+        (["--questions", "absent.jsonl"], "absent.jsonl"),
+        (["--annotated", "absent.jsonl"], "absent.jsonl"),
+        (["--output", "{corpus}"], "there already"),
+    ],
+)
+def test_errors_say_what_to_type(
+    corpus: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    assert run("--corpus", corpus, *(a.format(corpus=corpus) for a in arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.err.splitlines()[-1].startswith("error: ")
+    assert words in printed.err
+    assert printed.out == ""
+    assert sorted(tmp_path.rglob("*")) == before  # told before any work
+
+
+def test_no_corpus_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--corpus", tmp_path / "absent") == 2
+    assert "does not exist" in capsys.readouterr().err
+
+
+def test_no_question_has_gold(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = write_lines(tmp_path / "asked.jsonl", questions_as_records(QUESTIONS[18:]))
+    assert run("--corpus", corpus, "--questions", asked) == 2
+    assert "has gold articles" in capsys.readouterr().err
+    mixed = write_lines(tmp_path / "mixed.jsonl", questions_as_records(QUESTIONS[17:]))
+    with_gold = next(n for n, q in enumerate(np.random.default_rng(42).permutation(3)) if q == 0)
+    other = (with_gold + 1) % 3
+    assert (
+        run("--corpus", corpus, "--questions", mixed, "--folds", 3, "--only-fold", other, "--systems", "bm25")
+        == 2
+    )
+    assert f"no question of fold {other} has gold articles" in capsys.readouterr().err
+
+
+def test_nothing_to_learn_from_in_the_file(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [
+        {"id": "1", "question": "un", "code": "Code du travail", "article_no": "1"},
+        {"id": "2", "question": "deux", "article_ids": ["not here"]},
+    ]
+    annotated = write_lines(tmp_path / "other.jsonl", records)
+    assert run("--corpus", corpus, "--annotated", annotated) == 2
+    assert "none of its questions cites an article of small" in capsys.readouterr().err
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    assert "examples" in printed
+    assert all(
+        name in printed for name in (*SYSTEMS, "--folds", "--annotated", "metrics.json", "articles.jsonl")
+    )
+
+
+def test_the_hybrid_without_questions_is_of_bm25_and_the_encoder() -> None:
+    systems = Bench(CORPUS).systems(["hybrid"], [])
+    assert list(systems["hybrid"].parts) == ["bm25", "dense"]  # type: ignore[attr-defined]
+    learnt = Bench(CORPUS).systems(["hybrid"], QUESTIONS[:18])
+    assert list(learnt["hybrid"].parts) == ["bm25+questions", "dense"]  # type: ignore[attr-defined]

@@ -1,0 +1,212 @@
+"""Weight tuning: the grid, every value against plain fusion and metrics, and that only dev labels count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag.errors import BadInput
+from rag.fusion import (
+    Distribution,
+    Share,
+    borda_points,
+    min_max,
+    normalised,
+    percentile,
+    reciprocals,
+    z_score,
+)
+from rag.types import Filter, Hit, Question, Ranking
+from training.lists import Lists, values_at
+from training.metrics import per_question
+from training.weights import Point, curves, simplex, tune, tune_inside
+
+SHARES: dict[str, tuple[Share, int | None]] = {
+    "min-max": (min_max, 5),
+    "z-score": (z_score, 5),
+    "percentile": (partial(percentile, distributions=[Distribution.of(range(9))] * 3), 5),
+    "reciprocal rank": (partial(reciprocals, c=20.0), None),
+    "borda": (borda_points, None),
+}
+GOLD_LAST = {"q": frozenset({"g"})}
+
+
+def ranking(scores: Mapping[str, float]) -> Ranking:
+    return tuple(Hit(i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def benchmark(
+    seed: int, systems: int = 3, questions: int = 12, articles: int = 30
+) -> tuple[dict[str, dict[str, Ranking]], dict[str, frozenset[str]]]:
+    """Runs with ties and gaps, and gold articles some of which nobody returns."""
+    rng = np.random.default_rng(seed)
+    ids = [f"a{i}" for i in range(articles)]
+    runs: dict[str, dict[str, Ranking]] = {f"s{m}": {} for m in range(systems)}
+    qrels = {}
+    for q in range(questions):
+        for run in runs.values():
+            chosen = rng.choice(ids, size=int(rng.integers(0, articles)), replace=False)
+            run[f"q{q}"] = ranking({str(i): float(rng.integers(0, 9)) for i in chosen})
+        qrels[f"q{q}"] = frozenset(map(str, rng.choice(ids, size=int(rng.integers(0, 4)), replace=False)))
+    return runs, qrels
+
+
+def test_the_grid() -> None:
+    assert simplex(2, 0.5).tolist() == [[0, 1], [0.5, 0.5], [1, 0]]
+    assert len(simplex(3)) == 231
+    assert len(simplex(4)) == 1771
+    assert simplex(1).tolist() == [[1.0]]
+    assert len({tuple(point) for point in simplex(3).tolist()}) == 231
+    assert np.allclose(simplex(3).sum(axis=1), 1, atol=1e-15)
+    assert set(simplex(3).ravel().tolist()) == {i / 20 for i in range(21)}
+
+
+@pytest.mark.parametrize(("systems", "step"), [(0, 0.05), (2, 0.3), (2, 0.0), (2, -0.5), (2, 2.0)])
+def test_no_grid(systems: int, step: float) -> None:
+    with pytest.raises(BadInput, match="give a step"):
+        simplex(systems, step)
+
+
+@pytest.mark.parametrize("name", SHARES)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_every_point_is_what_fusing_and_measuring_give(name: str, seed: int) -> None:
+    share, decimals = SHARES[name]
+    runs, qrels = benchmark(seed)
+    grid = simplex(3, 0.25)
+    measures = ("R@3", "R@10", "MRR@5")
+    found = values_at(Lists.of(runs, list(qrels)), qrels, grid, measures, share=share, decimals=decimals)
+    for p, weights in enumerate(grid):
+        fused = {
+            question: normalised(
+                [run[question] for run in runs.values()],
+                50,
+                by=share,
+                weights=weights.tolist(),
+                decimals=decimals,
+            )
+            for question in qrels
+        }
+        expected = per_question(qrels, fused, measures)
+        for measure in measures:
+            assert found[measure][p].tolist() == pytest.approx(expected[measure].tolist(), abs=1e-12)
+
+
+def test_the_matrix_of_lists_fuses_to_the_same_run() -> None:
+    runs, qrels = benchmark(3)
+    weights = (0.2, 0.0, 0.8)
+    fused = Lists.of(runs, list(qrels)).fused(weights, z_score)
+    assert fused == {
+        q: normalised([run[q] for run in runs.values()], 1000, by=z_score, weights=weights) for q in qrels
+    }
+
+
+def test_the_optimum_worked_by_hand() -> None:
+    good = {"q": ranking({"g": 1.0, "x": 0.0})}
+    bad = {"q": ranking({"x": 1.0, "y": 0.5, "g": 0.0})}
+    tuned = tune(Lists.of({"bad": bad, "good": good}, ["q"]), GOLD_LAST, ["MRR@10"])
+    # g: w, x: 1 - w, y: (1 - w) / 2; a tie at 1/2 goes to g by its id
+    assert tuned.value == 1.0
+    assert tuned.weights == {"bad": 0.5, "good": 0.5}  # of all that are right, the nearest to equal
+    assert tuned.fuse([bad["q"], good["q"]], 1) == (Hit("g", 0.5),)
+
+
+def test_equal_choices_do_not_depend_on_the_order_of_systems() -> None:
+    runs = {name: {"q": ranking({"g": 1.0, "x": 0.0})} for name in ("b", "a", "c")}
+    tuned = tune(Lists.of(runs, ["q"]), GOLD_LAST, ["R@10"])
+    assert tuned.weights == {"a": 0.35, "b": 0.35, "c": 0.3}  # a third each is not on the grid
+    assert list(tuned.weights) == ["b", "a", "c"]  # the order to fuse in is the order given
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), random=st.randoms(use_true_random=False))
+def test_neither_order_decides(seed: int, random: Random) -> None:
+    runs, qrels = benchmark(seed)
+    names, questions = list(runs), list(qrels)
+    random.shuffle(names)
+    random.shuffle(questions)
+    one = tune(Lists.of(runs, list(qrels)), qrels, step=0.1)
+    other = tune(Lists.of({n: runs[n] for n in names}, questions), {q: qrels[q] for q in questions}, step=0.1)
+    assert one.weights == dict(other.weights)
+    assert one.value == pytest.approx(other.value, abs=1e-12)
+    assert one.value == pytest.approx(float(one.values.max()), abs=1e-12)
+
+
+def test_labels_of_other_questions_are_not_looked_at() -> None:
+    runs, qrels = benchmark(8, questions=40)
+    lists = Lists.of(runs, list(qrels))
+    dev = {q: gold for q, gold in qrels.items() if int(q[1:]) < 20}
+    alone = tune(Lists.of({n: {q: r[q] for q in dev} for n, r in runs.items()}, list(dev)), dev)
+    beside = tune(lists, dev)  # the test questions' lists are there, their labels are not
+    assert beside.weights == alone.weights
+    assert beside.values.tolist() == alone.values.tolist()
+    assert beside.questions == sum(bool(gold) for gold in dev.values())
+    everything = tune(lists, qrels)
+    assert everything.values.tolist() != beside.values.tolist()  # they would have mattered
+
+
+def test_curves_of_pairs() -> None:
+    runs, qrels = benchmark(1)
+    lists = Lists.of(runs, list(qrels))
+    drawn = curves(lists, qrels, ["R@10"], step=0.25)
+    assert list(drawn) == [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
+    points = drawn["s0", "s2"]
+    assert [point.alpha for point in points] == [0, 0.25, 0.5, 0.75, 1]
+    for point, name in ((points[0], "s2"), (points[-1], "s0")):  # at the ends one system is alone
+        alone = per_question(qrels, runs[name], ["R@10"])["R@10"].mean()
+        assert point == Point(point.alpha, {"R@10": pytest.approx(alone)})
+
+
+def test_what_cannot_be_tuned() -> None:
+    runs, qrels = benchmark(2)
+    lists = Lists.of(runs, list(qrels))
+    with pytest.raises(BadInput, match="R@k or MRR@k"):
+        tune(lists, qrels, ["nDCG@10"])
+    with pytest.raises(BadInput, match="0 questions"):
+        tune(lists, {"q0": frozenset()})
+    with pytest.raises(BadInput, match="at least one of each"):
+        tune(lists, qrels, [])
+    with pytest.raises(BadInput, match="'elsewhere'"):
+        tune(lists, {"elsewhere": frozenset({"a1"})})
+    with pytest.raises(BadInput, match="give at least 10"):
+        tune_inside(lambda learn: {}, [])
+
+
+class Remembers:
+    """Answers what it has seen perfectly, anything else with one article."""
+
+    def __init__(self, learn: Sequence[Question]) -> None:
+        self.seen = {q.text: q.article_ids[0] for q in learn}
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        return [ranking({self.seen.get(q, "wrong"): 2.0, "also": 1.0}) for q in questions]
+
+
+class Knows:
+    """Answers every question well enough."""
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        return [ranking({"also": 2.0, q.removeprefix("about "): 1.5, "last": 1.0}) for q in questions]
+
+
+def test_systems_that_learn_are_not_asked_what_they_learnt() -> None:
+    questions = [Question(f"q{i}", f"about a{i}", (f"a{i}",)) for i in range(20)]
+    learnt: list[int] = []
+
+    def make(learn: Sequence[Question]) -> dict[str, Remembers | Knows]:
+        learnt.append(len(learn))
+        return {"remembers": Remembers(learn), "knows": Knows()}
+
+    tuned = tune_inside(make, questions, ["MRR@10"], asked=2)
+    assert learnt == [16, 16]
+    assert tuned.questions == 8
+    # Asked of what it had learnt, remembering would put every gold article first. Held back, its wrong
+    # article w must stay below gold's (1 - w) / 2, which is second: w < 1/3, and 0.3 is nearest to equal.
+    assert tuned.weights == {"remembers": 0.3, "knows": 0.7}
+    assert tuned.value == 0.5

@@ -1,0 +1,77 @@
+"""Measures of a ranking, by ir_measures, given our final order.
+
+Conventions (they differ between published evaluations, so they are spelt out): gold articles are a
+set; AP is divided by the number of gold articles; a question for which nothing is returned counts 0;
+one without gold is left out; ties were broken before, by `rag.types.rank`, and each place of a
+ranking is handed on as its own score, for metric libraries disagree on ties.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import ir_measures
+import numpy as np
+import numpy.typing as npt
+
+from rag.errors import BadInput
+from rag.types import Qrels, Run
+
+DEFAULT = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")
+# the papers' names and the library's own -> the library's, and whether a cut-off may, must or must not follow
+_STEMS = {
+    "R": ("R", "must"),
+    "P": ("P", "must"),
+    "Success": ("Success", "must"),
+    "MRR": ("RR", "may"),
+    "RR": ("RR", "may"),
+    "MAP": ("AP", "may"),
+    "AP": ("AP", "may"),
+    "nDCG": ("nDCG", "may"),
+    "R-precision": ("Rprec", "not"),
+    "Rprec": ("Rprec", "not"),
+}
+
+
+def parse(name: str) -> ir_measures.Measure:
+    """Return the library's measure for a name as the papers write it, such as "MRR@10".
+
+    Raises:
+        BadInput: there is no such measure.
+    """
+    stem, at, cut = name.partition("@")
+    library, cutoff = _STEMS.get(stem, ("", ""))
+    fits = re.fullmatch("[1-9][0-9]{0,8}", cut) and cutoff != "not" if at else cutoff != "must"
+    if not library or not fits:  # asked for a cut-off of 0, the library ends the whole process
+        raise BadInput(f"no measure {name!r}: use names such as {', '.join(DEFAULT)}, MAP@100, P@5")
+    return ir_measures.parse_measure(library + at + cut)
+
+
+def per_question(
+    qrels: Qrels, run: Run, measures: Sequence[str] = DEFAULT
+) -> Mapping[str, npt.NDArray[np.float64]]:
+    """Return each measure's value for every question that has gold articles, in the order of qrels.
+
+    Args:
+        qrels: question id -> gold article ids.
+        run: question id -> ranking; a question that is missing counts as answered by nothing.
+        measures: names as the papers write them.
+    """
+    asked = [question for question, gold in qrels.items() if gold]
+    place = {question: i for i, question in enumerate(asked)}
+    values = {name: np.zeros(len(asked), dtype=np.float64) for name in measures}
+    relevance = {question: dict.fromkeys(qrels[question], 1) for question in asked}
+    scored = {
+        question: {hit.article_id: float(-n) for n, hit in enumerate(run.get(question, ()))}
+        for question in asked
+    }
+    answered = {question: hits for question, hits in scored.items() if hits}
+    named: dict[ir_measures.Measure, list[str]] = {}
+    for name in values:
+        named.setdefault(parse(name), []).append(name)  # one measure may be asked for by two names
+    if answered:
+        for value in ir_measures.iter_calc(list(named), relevance, answered):
+            for name in named[value.measure] if value.query_id in place else ():
+                values[name][place[value.query_id]] = value.value
+    return values

@@ -1,0 +1,212 @@
+"""How sure a mean or a difference is: bootstrap intervals over questions, and tests of pairs.
+
+Every comparison of a table is one family: Holm's correction keeps the chance of any false claim in
+it at the level of a single test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtr
+
+from rag.errors import BadInput
+
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
+_CHUNK = 1000  # resamples drawn at once
+
+Values: TypeAlias = Mapping[str, npt.NDArray[np.float64]]  # measure -> one value a question
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean with its confidence interval; all fractions."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One system against another on the same questions; fractions."""
+
+    a: str
+    b: str
+    measure: str
+    questions: int
+    difference: Interval  # mean of a - b, paired
+    p_bootstrap: float
+    p_t: float
+    p_holm: float  # the larger of the two, corrected over the family
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a result file holds it."""
+        return asdict(self)
+
+
+def interval(values: npt.NDArray[np.float64], seed: int, resamples: int = RESAMPLES) -> Interval:
+    """Return the mean and its percentile bootstrap interval (Efron & Tibshirani 1993).
+
+    Args:
+        values: (n_questions,); one value a question, or the differences of two systems for a paired
+            interval.
+        seed: of the resampling.
+        resamples: how many.
+    """
+    if len(values) == 0:
+        return Interval(float("nan"), float("nan"), float("nan"))
+    return _interval(values, _means(values, seed, resamples))
+
+
+def paired_bootstrap(
+    differences: npt.NDArray[np.float64], seed: int, resamples: int = RESAMPLES
+) -> tuple[Interval, float]:
+    """Return the mean difference with its interval, and the two-sided bootstrap p-value.
+
+    The p-value is the share of resamples of the centred differences whose mean is at least as far
+    from 0 as the one observed, the observed one counted among them (shift method: Noreen 1989;
+    Smucker, Allan & Carterette 2007). It is 1 where the means are equal, and nan without questions.
+
+    Args:
+        differences: (n_questions,), one system's values minus the other's.
+        seed: of the resampling.
+        resamples: how many; the least p-value is 1 / (resamples + 1).
+    """
+    if len(differences) == 0:
+        return interval(differences, seed, resamples), float("nan")
+    means = _means(differences, seed, resamples)
+    found = _interval(differences, means)
+    # Sums of floats: what is as far as the observed mean but for rounding counts as far.
+    far = np.abs(means - found.value) >= abs(found.value) - 1e-12
+    return found, float((1 + np.count_nonzero(far)) / (1 + resamples))
+
+
+def paired_t(differences: npt.NDArray[np.float64]) -> float:
+    """Return the two-sided p-value of the paired t-test.
+
+    It is that of `scipy.stats.ttest_rel`, with an answer where all differences are equal: 1 if they
+    are 0, else 0. With fewer than two questions nothing can be said: nan.
+
+    Args:
+        differences: (n_questions,), one system's values minus the other's.
+    """
+    n = len(differences)
+    if n < 2:
+        return float("nan")
+    mean = float(differences.mean())
+    error = float(differences.std(ddof=1)) / math.sqrt(n)
+    if error == 0 or float(np.ptp(differences)) == 0:  # rounding gives equal numbers a deviation
+        return float(mean == 0)
+    return min(1.0, 2 * float(stdtr(n - 1, -abs(mean / error))))
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return p-values corrected over their family (Holm 1979), in the order given.
+
+    A nan takes no part and stays nan.
+
+    Args:
+        p_values: those of all comparisons that are made together.
+    """
+    tested = sorted((i for i, p in enumerate(p_values) if not math.isnan(p)), key=p_values.__getitem__)
+    corrected = [float("nan")] * len(p_values)
+    largest = 0.0
+    for done, i in enumerate(tested):
+        largest = max(largest, min(1.0, (len(tested) - done) * p_values[i]))
+        corrected[i] = largest
+    return tuple(corrected)
+
+
+def compare(
+    systems: Mapping[str, Values],
+    pairs: Sequence[tuple[str, str]],
+    measures: Sequence[str],
+    seed: int,
+    resamples: int = RESAMPLES,
+) -> tuple[Comparison, ...]:
+    """Compare pairs of systems on the same questions; all comparisons together are one family.
+
+    Args:
+        systems: name -> measure -> (n_questions,), the questions in the same order everywhere.
+        pairs: (a, b): a's values minus b's.
+        measures: which of them.
+        seed: of the resampling; every comparison draws the same questions.
+        resamples: how many.
+
+    Raises:
+        BadInput: an unknown system or measure, or systems asked different numbers of questions.
+    """
+    raw = []
+    for a, b in pairs:
+        for measure in measures:
+            difference = _difference(systems, a, b, measure)
+            found, p_bootstrap = paired_bootstrap(difference, seed, resamples)
+            raw.append((a, b, measure, len(difference), found, p_bootstrap, paired_t(difference)))
+    corrected = holm([max(row[-1], row[-2]) for row in raw])
+    return tuple(Comparison(*row, p_holm=p) for row, p in zip(raw, corrected, strict=True))
+
+
+def against(name: str, systems: Mapping[str, Values]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of every other system with this one, for `compare`."""
+    return tuple((other, name) for other in systems if other != name)
+
+
+def table(comparisons: Sequence[Comparison]) -> str:
+    """Return the comparisons for people: points, 95 % intervals, p-values; a star below 5 % after Holm."""
+    rows = [("A vs B", "measure", "difference", "95 % CI", "p bootstrap", "p t-test", "p Holm", "")]
+    for c in comparisons:
+        d = c.difference
+        span = f"[{100 * d.low:+.1f}, {100 * d.high:+.1f}]"
+        p_values = (_p(c.p_bootstrap), _p(c.p_t), _p(c.p_holm))
+        star = "*" if c.p_holm < 1 - CONFIDENCE else ""
+        rows.append((f"{c.a} vs {c.b}", c.measure, f"{100 * d.value:+.1f}", span, *p_values, star))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(w) if i < 2 else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _p(p: float) -> str:
+    if math.isnan(p):
+        return "–"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _difference(systems: Mapping[str, Values], a: str, b: str, measure: str) -> npt.NDArray[np.float64]:
+    for name in (a, b):
+        if name not in systems:
+            raise BadInput(f"no system {name!r} to compare: there are {', '.join(systems)}")
+        if measure not in systems[name]:
+            raise BadInput(f"{name} was not measured by {measure!r}: there are {', '.join(systems[name])}")
+    ours, theirs = systems[a][measure], systems[b][measure]
+    if ours.shape != theirs.shape:
+        raise BadInput(
+            f"{a} answered {len(ours)} questions, {b} {len(theirs)}: compare them on the same ones"
+        )
+    return ours - theirs
+
+
+def _means(values: npt.NDArray[np.float64], seed: int, resamples: int) -> npt.NDArray[np.float64]:
+    """Return the means of resamples of the questions, drawn with replacement."""
+    n = len(values)
+    rng = np.random.default_rng(seed)
+    sizes = [min(_CHUNK, resamples - done) for done in range(0, resamples, _CHUNK)]
+    return np.concatenate([values[rng.integers(0, n, size=(size, n))].mean(axis=1) for size in sizes])
+
+
+def _interval(values: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> Interval:
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return Interval(float(values.mean()), float(low), float(high))
