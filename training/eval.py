@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from rag.text.analysers import analyser
 from rag.types import Question
 from training import report
 from training.bench import LEARNING, SYSTEMS, Bench, Settings, refuse_unfit
-from training.measure import Collected, answer, measure
+from training.measure import Collected, Measured, answer, measure
 from training.metrics import DEFAULT, parse
 from training.notices import notices
 from training.splits import folds, pick
@@ -126,20 +126,10 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     progress.close()
     asked = [q for held, _, _ in plan for q in held]
     results = measure(collected, asked, parsed.seed, parsed.measures)
-    gold = sum(bool(q.article_ids) for q in asked)
-    print(
-        f"{corpus.card.title or corpus.card.name}: {len(corpus.articles):,} articles, {gold} questions with "
-        f"gold articles{f' and {len(asked) - gold} without (not measured here)' if gold < len(asked) else ''}"
-    )
-    print(report.table(results, parsed.measures))
-    if len(results) > 1:
-        print(report.differences(results, [m for m in ("R@10", "R@100", "MRR@10") if m in parsed.measures]))
-    for i, settings in enumerate(chosen):
-        print(f"fold {i}: tuned to {settings}")
     told = notices(store.open_index(store.BUILTIN), asked) if parsed.corpus is None else {}
-    for kind, row in told.items():
-        print(f"{kind}: told that another law governs it: {row['told']} of {row['questions']} questions")
+    _tell(parsed, corpus, asked, results, chosen, told)
     if parsed.output is not None:
+        gold = sum(bool(q.article_ids) for q in asked)
         entry = report.record(
             results,
             corpus,
@@ -156,6 +146,28 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             entry["tuned"] = [asdict(settings) for settings in chosen]
         report.write(parsed.output, results, entry)
         print(f"written: {parsed.output}")
+
+
+def _tell(
+    parsed: argparse.Namespace,
+    corpus: Corpus,
+    asked: Sequence[Question],
+    results: Mapping[str, Measured],
+    chosen: Sequence[Settings],
+    told: Mapping[str, Mapping[str, int]],
+) -> None:
+    """Print the tables."""
+    gold = sum(bool(q.article_ids) for q in asked)
+    rest = f" and {len(asked) - gold} without (not measured here)" if gold < len(asked) else ""
+    title = corpus.card.title or corpus.card.name
+    print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
+    print(report.table(results, parsed.measures))
+    if len(results) > 1:
+        print(report.differences(results, [m for m in ("R@10", "R@100", "MRR@10") if m in parsed.measures]))
+    for i, settings in enumerate(chosen):
+        print(f"fold {i}: tuned to {settings}")
+    for kind, row in told.items():
+        print(f"{kind}: told that another law governs it: {row['told']} of {row['questions']} questions")
 
 
 def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Question], list[Question]]:
