@@ -6,9 +6,11 @@ import codecs
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,6 +29,7 @@ _TO_UTF8 = "Save the file as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
 _GZIP = b"\x1f\x8b"
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
 _DECODER = json.JSONDecoder()
+_BEFORE, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
 def lines(
@@ -95,37 +98,40 @@ def array(
     Raises:
         BadInput: as `records`; or the file is no array.
     """
-    text, line, begun = "", 1, False  # what is not used up yet, the line on which it begins
     pieces = _pieces(path, inspection, progress)
-    ended = False
+    text, at, line = "", 0, 1  # what is read, how far it is used up, and the line there
+    begun = ended = odd = False  # odd: a byte was not UTF-8
     while True:
-        rest = text.lstrip(", \t\r\n" if begun else " \t\r\n\ufeff")
-        line, text = line + text.count("\n", 0, len(text) - len(rest)), rest
-        if text and not begun:
-            if not text.startswith("["):
-                raise BadInput(
-                    f"{path}:{line}: a JSON array was expected. Give the file as it was published."
-                )
-            text, begun = text[1:], True
+        found = (_BETWEEN if begun else _BEFORE).match(text, at)
+        line, at = line + text.count("\n", at, found.end() if found else at), found.end() if found else at
+        if at < len(text) and not begun:
+            if text[at] != "[":
+                cure = "Give the file as it was published"
+                raise BadInput(f"{path}:{line}: a JSON array was expected. {cure}.")
+            at, begun = at + 1, True
             continue
-        if text.startswith("]"):
+        if text.startswith("]", at):
             return
         problem = "Expecting value"
         try:
-            record, end = _DECODER.raw_decode(text)
+            record, end = _DECODER.raw_decode(text, at)
             if end < len(text) or ended:  # else a number may go on in the next piece
-                if _is_fit(record, Place(path, line), inspection, escaped=True):
+                if _is_fit(
+                    record, Place(path, line), inspection, escaped=odd or text.find("\\u", at, end) >= 0
+                ):
                     yield Place(path, line), record
-                line, text = line + text.count("\n", 0, end), text[end:]
+                line, at = line + text.count("\n", at, end), end
                 continue
         except (ValueError, RecursionError) as error:
             problem = str(error)
-        if ended or len(text) > LONGEST:  # what follows cannot be told apart any more
+        if ended or len(text) - at > LONGEST:  # what follows cannot be told apart any more
             cure = "Fetch the file again: it is cut short or was edited"
             inspection.refuse(Reason.INVALID_JSON, Place(path, line), f"not JSON ({problem})", cure)
             return
-        more = [piece for _, piece in zip(range(1 + len(text) // _CHUNK), pieces, strict=False)]
-        text, ended = text + "".join(more), not more
+        text, at = text[at:], 0
+        # As much again as there is: an object of many pieces is not decoded anew for each of them.
+        more = list(islice(pieces, 1 + len(text) // _CHUNK))
+        text, ended, odd = text + "".join(more), not more, odd or not all(map(_is_utf8, more))
 
 
 def decode(line: bytes, place: Place, inspection: Inspection) -> str | None:
@@ -175,6 +181,14 @@ def _is_fit(record: object, place: Place, inspection: Inspection, *, escaped: bo
             problem = "an escape \\ud… stands without its other half, or a byte is not UTF-8"
             inspection.refuse(Reason.BROKEN_UTF8, place, problem, _TO_UTF8)
             return False
+    return True
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
     return True
 
 

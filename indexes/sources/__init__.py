@@ -11,7 +11,23 @@ from indexes.card import CardOptions
 from indexes.corpus import Corpus
 from indexes.inspection import ImportReport
 from indexes.jsonl import Progress
-from indexes.sources import bsard, de, fr, pandect, stard, stard_original, table
+from indexes.sources import (
+    bbsard,
+    beir,
+    bsard,
+    de,
+    fr,
+    jurifindit,
+    legi,
+    lleqa,
+    mmarco,
+    pandect,
+    parquet,
+    stard,
+    stard_original,
+    table,
+    trec,
+)
 from indexes.sources.source import Source
 from rag.errors import BadInput
 
@@ -19,12 +35,21 @@ __all__ = ["SOURCES", "Source", "detect", "load", "options"]
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
+        # first those whose exports have a card.json, by which pandect is known
+        "beir": beir.SOURCE,
+        "trec": trec.SOURCE,
+        "parquet": parquet.SOURCE,
         "pandect": pandect.SOURCE,
         "stard": stard.SOURCE,
         "fr": fr.SOURCE,
         "de": de.SOURCE,
         "stard-original": stard_original.SOURCE,
         "bsard": bsard.SOURCE,
+        "bbsard": bbsard.SOURCE,
+        "lleqa": lleqa.SOURCE,
+        "jurifindit": jurifindit.SOURCE,
+        "mmarco": mmarco.SOURCE,
+        "legi": legi.SOURCE,
         "table": table.SOURCE,
     }
 )
@@ -53,7 +78,18 @@ def load(
     unknown = sorted(given.keys() - set(known))
     if unknown:
         raise BadInput(f"the source {name} has no option {', '.join(unknown)}. It has: {', '.join(known)}.")
+    given = {key: _switch(name, key, value) for key, value in given.items()}
     return SOURCES[name].load(path, lenient=lenient, progress=progress, **given)
+
+
+def _switch(name: str, key: str, value: object) -> object:
+    """Return the truth value of one typed for an option that is a switch; others as they are."""
+    parameter = inspect.signature(SOURCES[name].load).parameters.get(key)
+    if parameter is None or not isinstance(parameter.default, bool) or not isinstance(value, str):
+        return value
+    if value.casefold() not in ("true", "false"):
+        raise BadInput(f"the option {key} of {name} is {value!r}. Give true or false.")
+    return value.casefold() == "true"
 
 
 def options(name: str) -> tuple[str, ...]:

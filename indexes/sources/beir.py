@@ -1,0 +1,102 @@
+"""The layout of BEIR: corpus.jsonl, queries.jsonl and qrels/*.tsv (Thakur et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Unpack
+
+from indexes import articles as articles_
+from indexes import questions as questions_
+from indexes.card import CardOptions, with_options
+from indexes.corpus import Corpus, gathered
+from indexes.inspection import ImportReport, Inspection
+from indexes.jsonl import Progress, Record, records
+from indexes.sources import judged
+from indexes.sources.source import Source, card_beside
+from rag.errors import BadInput
+
+CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
+
+
+def load(
+    path: Path,
+    *,
+    lenient: bool = False,
+    progress: Progress | None = None,
+    code: str | None = None,
+    **card: Unpack[CardOptions],
+) -> tuple[Corpus, ImportReport]:
+    """Load the folder; queries without a judgement are left out.
+
+    A document has no code or number there: its title becomes the heading. What our own export put
+    into "metadata" (code, number, headings, dates, ...) is taken back from it.
+
+    Args:
+        path: the folder.
+        lenient: skip and count bad lines.
+        progress: called with bytes read and bytes in all, for each file.
+        code: of all articles that tell none; None takes the folder's name.
+        card: what the card shall say; the language must be given where there is no card.json.
+    """
+    made = with_options(card_beside(path), card, path.resolve().name)
+    inspection = Inspection(lenient=lenient)
+    corpus = _file(path, CORPUS)
+    found = records(corpus, inspection, progress)
+    named = code or path.resolve().name
+    articles = articles_.collect(((at, _article(record, named)) for at, record in found), inspection, corpus)
+    files = [(file.name.removesuffix(".gz").removesuffix(".tsv"), file) for file in _qrels(path)]
+    queries = ((at, _query(record)) for at, record in records(_file(path, QUERIES), inspection, progress))
+    asked = judged.questions(queries, judged.gold(files, inspection))
+    questions = questions_.resolve(questions_.collect(asked, inspection), articles, inspection)
+    gathered_ = gathered(made, articles, questions, inspection)
+    return gathered_, inspection.report(len(articles), len(questions))
+
+
+def _article(record: Record, code: str) -> Record:
+    rest, ours = _parted(record, "text")
+    known = {**rest, **ours, "id": record.get("_id"), "text": record.get("text")}
+    if "code" in ours:  # our own export: the title was made of code and number
+        return known
+    title = record.get("title")
+    headings = [title] if isinstance(title, str) and title.strip() else []
+    return {"article_no": "", "headings": headings, **known, "code": code}
+
+
+def _query(record: Record) -> Record:
+    rest, ours = _parted(record, "question")
+    return {**rest, **ours, "id": record.get("_id"), "question": record.get("text")}
+
+
+def _parted(record: Record, text: str) -> tuple[Record, Record]:
+    """Return the columns that the format does not know, and those of "metadata"."""
+    rest = {key: value for key, value in record.items() if key not in ("_id", "title", "text", "metadata")}
+    metadata = record.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return rest, {}
+    return rest, {key: value for key, value in metadata.items() if key not in ("id", text)}
+
+
+def _qrels(folder: Path) -> Iterator[Path]:
+    found = sorted((folder / QRELS).glob("*.tsv*"))
+    if not found:
+        raise BadInput(f"{folder / QRELS}: no .tsv in it. Give a folder of BEIR, its judgements in {QRELS}/.")
+    yield from found
+
+
+def _file(folder: Path, name: str) -> Path:
+    for file in (folder / name, folder / f"{name}.gz"):
+        if file.is_file():
+            return file
+    raise BadInput(f"{folder}: no {name} in it. Give a folder of BEIR: {CORPUS}, {QUERIES} and {QRELS}/.")
+
+
+def _recognises(path: Path) -> bool:
+    return (
+        (path / QRELS).is_dir()
+        and any((path / f"{CORPUS}{end}").is_file() for end in ("", ".gz"))
+        and any((path / f"{QUERIES}{end}").is_file() for end in ("", ".gz"))
+    )
+
+
+SOURCE = Source("a folder in BEIR's layout", load, recognises=_recognises)

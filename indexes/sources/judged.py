@@ -1,0 +1,57 @@
+"""What BEIR and TREC share: queries apart from their judgements, and columns that only we have written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from indexes.inspection import Inspection, Place
+from indexes.jsonl import Record
+from indexes.trec import judgements
+
+Gold: TypeAlias = Mapping[str, "Judged"]  # question id -> its judgements
+
+
+class Judged(NamedTuple):
+    """What was judged of one question."""
+
+    split: str  # the name of the file of judgements
+    article_ids: list[str]  # those with a grade of 1 or more, in the order of the file
+
+
+def gold(files: Iterable[tuple[str, Path]], inspection: Inspection) -> Gold:
+    """Read files of judgements, each with its split; a question is of the first file that knows it.
+
+    Raises:
+        BadInput: a line is bad and the inspection is not lenient.
+    """
+    found: dict[str, Judged] = {}
+    for split, path in files:
+        for _, judged in judgements(path, inspection):
+            of = found.setdefault(judged.question_id, Judged(split, []))
+            if judged.grade > 0:
+                of.article_ids.append(judged.article_id)
+    return found
+
+
+def questions(
+    queries: Iterable[tuple[Place, Record]], found: Gold, kept: Mapping[str, Record] | None = None
+) -> Iterator[tuple[Place, Record]]:
+    """Yield the judged queries as records of the project's own keys; the others are left out.
+
+    Args:
+        queries: with id and question.
+        found: their judgements.
+        kept: id -> what our own export wrote of a question besides; a question named there is
+            taken without judgements too.
+    """
+    kept = kept or {}
+    for place, record in queries:
+        id_ = str(record.get("id"))
+        judged = found.get(id_)
+        if judged is None and id_ not in kept and "article_ids" not in record:
+            continue
+        split = {"split": judged.split} if judged else {}
+        ids = list(dict.fromkeys(judged.article_ids)) if judged else []
+        yield place, {**split, **record, **kept.get(id_, {}), "article_ids": ids}

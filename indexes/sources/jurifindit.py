@@ -1,0 +1,187 @@
+"""JuriFindIT as published: Italian and European law, experts' questions, in Parquet (Noce et al. 2026)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+from indexes import articles as articles_
+from indexes import parquet
+from indexes import questions as questions_
+from indexes.card import CardOptions, with_options
+from indexes.corpus import Corpus, counts, gathered
+from indexes.inspection import ImportReport, Inspection, Place
+from indexes.jsonl import Progress, Record
+from indexes.nodes import Node
+from indexes.sources.bsard import ids_of
+from indexes.sources.source import Source
+from rag.card import CorpusCard
+from rag.errors import BadInput
+
+CARD = CorpusCard(
+    name="jurifindit",
+    title="Diritto italiano ed europeo: il corpus di JuriFindIT",
+    language="it",
+    jurisdiction="IT",
+    licence="CC BY-NC-SA 4.0",
+    licence_url="https://creativecommons.org/licenses/by-nc-sa/4.0/",
+    source="JuriFindIT: an Italian legal retrieval dataset (2025)",
+    official_site="https://www.normattiva.it",
+    note="As published in 2025, for measuring: do not show it as the law in force.",
+)
+PUBLISHED = {
+    "articles": 23_458,
+    "questions": 895,
+    "questions (synthetic)": 169_301,
+    "questions (validation)": 179,
+    "relevant articles": 2_439,
+    "references": 20_608,
+}
+FILES: Mapping[str, str] = {
+    "train": "questions/train.parquet",
+    "validation": "questions/validation.parquet",
+    "synthetic": "synth_questions/synth.parquet",
+}
+_CORPUS = "corpus/corpus.parquet"
+_ROOT = "<< file root node >>"  # content of the rows that stand for a whole act
+_NUMBER = re.compile(r"art(?:icolo|\.|(?=[_ \d]))[_ ]*(.+)", re.IGNORECASE)
+
+
+def load(
+    path: Path,
+    *,
+    lenient: bool = False,
+    progress: Progress | None = None,
+    splits: str = "train,validation",
+    **card: Unpack[CardOptions],
+) -> tuple[Corpus, ImportReport]:
+    """Load the folder of Parquet files.
+
+    Questions have no id there: theirs is the split and the number of the row from 0, "validation-17".
+    References are kept as published, those to acts (see `nodes`) and of an article to itself too.
+
+    Args:
+        path: the folder that holds corpus, questions and synth_questions.
+        lenient: skip and count bad rows.
+        progress: called with rows read and rows in all, for each file.
+        splits: which questions, of train, validation and synthetic, with commas.
+        card: what the card shall say instead.
+    """
+    inspection = Inspection(lenient=lenient)
+    file = path / _CORPUS
+    found = parquet.rows(file, inspection, required=("id", "content", "path"), progress=progress)
+    kept = ((place, _article(row)) for place, row in found if not _is_root(row))
+    articles = articles_.collect(kept, inspection, file)
+    asked = questions_.collect(_questions(path, splits, inspection, progress), inspection)
+    questions = questions_.resolve(asked, articles, inspection)
+    corpus = gathered(with_options(CARD, card, CARD.name), articles, questions, inspection)
+    return corpus, inspection.report(len(articles), len(questions))
+
+
+def nodes(path: Path) -> tuple[Node, ...]:
+    """Return the rows that stand for a whole act: articles refer to them, nobody may find them.
+
+    Args:
+        path: the folder that `load` takes.
+
+    Raises:
+        BadInput: the file cannot be used.
+    """
+    found = parquet.rows(path / _CORPUS, Inspection(), required=("id", "content", "path"))
+    made = []
+    for _, row in found:
+        if _is_root(row):
+            parts = _parts(row)
+            title = parts[0] if parts else str(row.get("file_name") or row["id"])
+            made.append(Node(str(row["id"]), title, tuple(parts[1:]), tuple(_references(row))))
+    return tuple(made)
+
+
+def split_path(path: str) -> tuple[str, tuple[str, ...], str]:
+    """Return code, headings and article number of a path such as "Codice__LIBRO I__Art. 5"."""
+    parts = [part.strip() for part in path.split("__") if part.strip()]
+    if not parts:
+        return "", (), ""
+    numbered = _NUMBER.fullmatch(parts[-1]) if len(parts) > 1 else None
+    number = numbered[1].strip(" .") if numbered else ""
+    return parts[0], tuple(parts[1:-1] if numbered else parts[1:]), number
+
+
+def found_counts(corpus: Corpus) -> dict[str, int]:
+    """Count as the paper does: synthetic questions apart, and the references."""
+    asked = tuple(question for question in corpus.questions if question.split != "synthetic")
+    synthetic = len(corpus.questions) - len(asked)
+    found = counts(replace(corpus, questions=asked, question_extras={}))
+    if synthetic:
+        found["questions (synthetic)"] = synthetic
+    found["references"] = sum(len(article.references) for article in corpus.articles)
+    found["references of an article to itself"] = sum(a.id in a.references for a in corpus.articles)
+    return found
+
+
+def _article(row: Record) -> Record:
+    content = row["content"]
+    code, headings, number = split_path(str(row["path"] or ""))
+    return {
+        **{key: value for key, value in row.items() if key not in ("content", "reference")},
+        "code": code or row.get("file_name"),
+        "article_no": number,
+        "headings": list(headings),
+        "text": content.strip() if isinstance(content, str) else content,
+        "references": _references(row),
+    }
+
+
+def _questions(
+    folder: Path, splits: str, inspection: Inspection, progress: Progress | None
+) -> Iterator[tuple[Place, Record]]:
+    wanted = [split.strip() for split in splits.split(",") if split.strip()]
+    unknown = [split for split in wanted if split not in FILES]
+    if unknown:
+        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(FILES)}.")
+    for split in dict.fromkeys(wanted):
+        needed = ("question", "relevant_doc_ids")
+        for place, row in parquet.rows(folder / FILES[split], inspection, required=needed, progress=progress):
+            rest = {key: value for key, value in row.items() if key not in (*needed, "normative_area", "id")}
+            gold, area = row["relevant_doc_ids"], row.get("normative_area")
+            yield (
+                place,
+                {
+                    **rest,
+                    "id": f"{split}-{place.line - 1}",
+                    "question": row["question"],
+                    "article_ids": None if gold is None else ids_of(gold),
+                    "category": area if isinstance(area, str) else None,
+                    "split": split,
+                },
+            )
+
+
+def _is_root(row: Record) -> bool:
+    return isinstance(row["content"], str) and row["content"].strip() == _ROOT
+
+
+def _parts(row: Record) -> list[str]:
+    return [part.strip() for part in str(row["path"] or "").split("__") if part.strip()]
+
+
+def _references(row: Record) -> list[str]:
+    cited = row.get("reference")
+    return [] if cited is None else ids_of(cited)
+
+
+def _recognises(path: Path) -> bool:
+    return (path / _CORPUS).is_file() and (path / FILES["validation"]).is_file()
+
+
+SOURCE = Source(
+    "the folder of JuriFindIT's Parquet files",
+    load,
+    PUBLISHED,
+    counts=found_counts,
+    recognises=_recognises,
+    nodes=nodes,
+)

@@ -1,0 +1,220 @@
+"""LEGI: the open bulk of French law, one XML file for each version of an article (DILA)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Unpack
+
+from indexes import articles as articles_
+from indexes.archive import is_archive, members
+from indexes.card import CardOptions, with_options
+from indexes.corpus import Corpus, gathered
+from indexes.inspection import ImportReport, Inspection, Place, Reason
+from indexes.jsonl import Progress, Record
+from indexes.sources.source import Source
+from rag.card import Contact, CorpusCard
+from rag.errors import BadInput, MissingExtra
+
+CARD = CorpusCard(
+    name="legi",
+    title="Droit français en vigueur (LEGI)",
+    language="fr",
+    jurisdiction="FR",
+    licence="Licence Ouverte 2.0",
+    licence_url="https://www.etalab.gouv.fr/licence-ouverte-open-licence/",
+    source="LEGI, Direction de l'information légale et administrative (DILA)",
+    official_site="https://www.legifrance.gouv.fr",
+    contacts=(
+        Contact(name="Service-Public.fr", url="https://www.service-public.fr"),
+        Contact(name="France Services", url="https://www.france-services.gouv.fr"),
+    ),
+)
+# In force today, later, and until a day that is known already.
+IN_FORCE = "VIGUEUR,VIGUEUR_DIFF,ABROGE_DIFF"
+_NEVER = ("2999-01-01", "2222-02-22")  # how LEGI writes that a day is not known
+_BREAKS = {"p", "br", "div", "tr", "li", "table", "ul", "ol", "blockquote", "h1", "h2", "h3", "h4", "h5"}
+_CELLS = {"td", "th"}
+_BLANKS = re.compile(r"\s+")
+_EVERY = 1000
+
+
+def load(
+    path: Path,
+    *,
+    lenient: bool = False,
+    progress: Progress | None = None,
+    states: str = IN_FORCE,
+    codes: str | None = None,
+    **card: Unpack[CardOptions],
+) -> tuple[Corpus, ImportReport]:
+    """Load articles of one or more XML files, with their dates and the titles they stand under.
+
+    An article's valid_to is the first day on which it no longer holds, as in LEGI. Its state and kind of
+    text are kept with the extra columns; the articles it cites are its references.
+
+    Args:
+        path: a file, a folder with files below it, or the .tar.gz or .zip as it was downloaded, which is
+            read without unpacking it.
+        lenient: skip and count files that are not XML, and articles without text.
+        progress: called with files read and None.
+        states: which values of ETAT to take, with commas; "all" takes every version there ever was.
+        codes: only of these texts: ids (LEGITEXT...) or titles, with semicolons; None takes all.
+        card: what the card shall say instead.
+
+    Raises:
+        BadInput: nothing was found, or a file is no XML and lenient is off.
+        MissingExtra: lxml is not installed.
+    """
+    inspection = Inspection(lenient=lenient)
+    wanted = None if states == "all" else frozenset(state.strip() for state in states.split(","))
+    only = frozenset(code.strip() for code in codes.split(";") if code.strip()) if codes else None
+    found = _records(path, wanted, only, inspection, progress)
+    articles = articles_.collect(found, inspection, path)
+    corpus = gathered(with_options(CARD, card, CARD.name), articles, (), inspection)
+    return corpus, inspection.report(len(articles), 0)
+
+
+def _records(
+    path: Path,
+    states: frozenset[str] | None,
+    codes: frozenset[str] | None,
+    inspection: Inspection,
+    progress: Progress | None,
+) -> Iterator[tuple[Place, Record]]:
+    for number, (name, file) in enumerate(_files(path), 1):
+        for place, element in _articles(name, file, inspection):
+            if states is not None and _text(element, ".//META_ARTICLE/ETAT") not in states:
+                continue
+            title, id_ = _law(element)
+            if codes is None or {title, id_} & codes:
+                yield place, _record(element, title)
+        if progress is not None and number % _EVERY == 0:
+            progress(number, None)
+
+
+def _files(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """Yield the XML files of a path, always in one order; a tree of millions is not listed at once."""
+    if path.is_file() and is_archive(path):
+        for name, packed in members(path):
+            if name.lower().endswith(".xml"):
+                yield path / name, packed
+    elif path.is_file():
+        with path.open("rb") as file:
+            yield path, file
+    elif path.is_dir():
+        for folder, below, names in os.walk(path):
+            below.sort()
+            for name in sorted(names):
+                if name.lower().endswith(".xml"):
+                    with (Path(folder) / name).open("rb") as file:
+                        yield Path(folder) / name, file
+    else:
+        raise BadInput(f"{path}: no such file or folder. Give LEGI's files or the archive of them.")
+
+
+def _articles(path: Path, file: IO[bytes], inspection: Inspection) -> Iterator[tuple[Place, Any]]:
+    """Yield each ARTICLE of a file; entities, DTDs and the network are left alone."""
+    try:
+        from lxml import etree
+    except ImportError as error:
+        raise MissingExtra("LEGI needs lxml: pip install 'pandect[law]'") from error
+    line = 1
+    try:
+        for _, element in etree.iterparse(
+            file, events=("end",), tag="ARTICLE", resolve_entities=False, load_dtd=False, no_network=True
+        ):
+            line = element.sourceline or 1
+            yield Place(path, line), element
+            element.clear()
+            parent = element.getparent()  # none for the root, which may have comments before it all the same
+            while parent is not None and element.getprevious() is not None:
+                del parent[0]
+    except etree.XMLSyntaxError as error:
+        place = Place(path, (error.position or (line, 0))[0] or line)
+        inspection.refuse(Reason.INVALID_XML, place, f"not XML ({error.msg})", "Fetch the file again")
+
+
+def _record(element: Any, code: str) -> Record:  # noqa: ANN401  # lxml has no types
+    id_ = _text(element, ".//META_COMMUN/ID")
+    nature = element.find(".//CONTEXTE/TEXTE")
+    kind = nature.get("nature", "") if nature is not None else ""
+    return {
+        "id": id_ or None,
+        "code": code,
+        "article_no": _text(element, ".//META_ARTICLE/NUM"),
+        "text": _plain(element.find("./BLOC_TEXTUEL/CONTENU")),
+        "headings": _headings(element.find(".//CONTEXTE//TM")),
+        "url": f"https://www.legifrance.gouv.fr/codes/article_lc/{id_}" if id_ and kind == "CODE" else None,
+        "valid_from": _day(_text(element, ".//META_ARTICLE/DATE_DEBUT")),
+        "valid_to": _day(_text(element, ".//META_ARTICLE/DATE_FIN")),
+        "references": [
+            link.get("id")
+            for link in element.iterfind("./LIENS/LIEN")
+            if link.get("typelien") == "CITATION"
+            and link.get("sens") == "source"
+            and (link.get("id") or "").startswith("LEGIARTI")
+        ],
+        "state": _text(element, ".//META_ARTICLE/ETAT"),
+        "kind": kind,
+    }
+
+
+def _law(element: Any) -> tuple[str, str]:  # noqa: ANN401
+    """Return title and id of an article's text, by the latest of its consolidated titles."""
+    titles = element.findall(".//CONTEXTE/TEXTE/TITRE_TXT")
+    named = [title for title in titles if (title.get("id_txt") or "").startswith("LEGITEXT")] or titles
+    if not named:
+        return "", ""
+    last = max(named, key=lambda title: title.get("debut") or "")
+    text = " ".join("".join(last.itertext()).split())
+    return text or (last.get("c_titre_court") or "").strip(), last.get("id_txt") or ""
+
+
+def _headings(element: Any) -> list[str]:  # noqa: ANN401
+    """Return the titles from the outermost section inwards; of several versions of a title the latest."""
+    found = []
+    while element is not None:
+        titles = element.findall("./TITRE_TM")
+        if titles:
+            last = max(titles, key=lambda title: (title.get("fin") or "", title.get("debut") or ""))
+            found.append(" ".join("".join(last.itertext()).split()))
+        element = element.find("./TM")
+    return [heading for heading in found if heading]
+
+
+def _plain(element: Any) -> str:  # noqa: ANN401
+    """Return the text of HTML: a line a paragraph, cells of a row apart."""
+    if element is None:
+        return ""
+    lines = (_BLANKS.sub(" ", line).strip() for line in "".join(_pieces(element)).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _pieces(element: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield the text of an element with a line feed for each break; XML nests 256 deep at most here."""
+    if isinstance(element.tag, str):  # a comment has none
+        tag = element.tag.lower()
+        mark = "\n" if tag in _BREAKS else " " if tag in _CELLS else ""
+        yield mark + _BLANKS.sub(" ", element.text or "")
+        for child in element:
+            yield from _pieces(child)
+        yield mark
+    yield _BLANKS.sub(" ", element.tail or "")
+
+
+def _text(element: Any, path: str) -> str:  # noqa: ANN401
+    return (element.findtext(path) or "").strip()
+
+
+def _day(text: str) -> str | None:
+    return None if not text or text in _NEVER else text
+
+
+def _recognises(path: Path) -> bool:
+    return path.name.startswith(("Freemium_legi", "LEGI")) and (path.is_dir() or is_archive(path))
+
+
+SOURCE = Source("LEGI's XML: a folder, or the archive as downloaded", load, recognises=_recognises)

@@ -1,0 +1,160 @@
+"""LLeQA as published: Belgian law in French, questions with long answers, in JSON (Louis et al. 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Unpack
+
+from indexes import articles as articles_
+from indexes import questions as questions_
+from indexes.card import CardOptions, with_options
+from indexes.corpus import Corpus, gathered
+from indexes.inspection import ImportReport, Inspection, Place
+from indexes.jsonl import Progress, Record, array, lines, records
+from indexes.sources import bsard
+from indexes.sources.source import Source
+from rag.card import CorpusCard
+from rag.errors import BadInput
+
+CARD = CorpusCard(
+    name="lleqa",
+    title="Droit belge : le corpus de LLeQA",
+    language="fr",
+    jurisdiction="BE",
+    licence="CC BY-NC-SA 4.0, with the data use agreement of LLeQA",
+    licence_url="https://creativecommons.org/licenses/by-nc-sa/4.0/",
+    source="LLeQA, Maastricht Law & Tech Lab, with Droits Quotidiens (2024)",
+    official_site="https://www.ejustice.just.fgov.be",
+    note="As published, for measuring: do not show it as the law in force.",
+    contacts=bsard.CARD.contacts,
+)
+PUBLISHED = {
+    "articles": 27_942,
+    "questions": 1_868,
+    "questions (test)": 195,
+    "questions (train)": 1_472,
+    "questions (validation)": 201,
+}
+# split -> the names its file has had, on the hub and in the authors' repository
+FILES: Mapping[str, tuple[str, ...]] = {
+    "train": ("questions_train.json",),
+    "validation": ("questions_validation.json", "questions_dev.json"),
+    "test": ("questions_test.json",),
+}
+_ARTICLES = ("articles.json", "corpus.json")
+_USED = ("article", "code", "article_no", "reference", "description", "law_type", *bsard.HEADINGS)
+
+
+def load(
+    path: Path,
+    *,
+    lenient: bool = False,
+    progress: Progress | None = None,
+    splits: str = "train,validation,test",
+    **card: Unpack[CardOptions],
+) -> tuple[Corpus, ImportReport]:
+    """Load the folder of JSON files, each an array or JSON Lines.
+
+    Paragraphs of articles, and the topics, regions and paragraph ids ("article§paragraph") of
+    questions, are kept with the extra columns; the first topic is the question's category.
+
+    Args:
+        path: the folder.
+        lenient: skip and count bad records.
+        progress: called with bytes read and bytes in all, for each file.
+        splits: which questions, of train, validation (or dev) and test, with commas.
+        card: what the card shall say instead.
+    """
+    inspection = Inspection(lenient=lenient)
+    file = _file(path, _ARTICLES)
+    found = objects(file, inspection, progress)
+    articles = articles_.collect(((place, _article(record)) for place, record in found), inspection, file)
+    asked = questions_.collect(_questions(path, splits, inspection, progress), inspection)
+    questions = questions_.resolve(asked, articles, inspection)
+    corpus = gathered(with_options(CARD, card, CARD.name), articles, questions, inspection)
+    return corpus, inspection.report(len(articles), len(questions))
+
+
+def objects(
+    path: Path, inspection: Inspection, progress: Progress | None = None
+) -> Iterator[tuple[Place, Record]]:
+    """Yield the objects of a file that is one JSON array or JSON Lines, told apart by its first character."""
+    first = next(
+        (line.lstrip()[:1] for _, line in lines(path, Inspection(lenient=True)) if line.strip()), b""
+    )
+    if first == b"[":
+        return array(path, inspection, progress)
+    return records(path, inspection, progress)
+
+
+def _article(record: Record) -> Record:
+    """Name the columns as the project does; values of another type are left for the check of all articles."""
+    code, reference = record.get("code"), record.get("reference")
+    law_type, region = bsard.law_of(code, _text(record, "law_type")) if isinstance(code, str) else ("", None)
+    numbered = isinstance(code, str) and isinstance(reference, str)
+    headings = [heading for key in bsard.HEADINGS if (heading := _text(record, key))]
+    if not headings and _text(record, "description"):
+        headings = [_text(record, "description")]
+    return {
+        **{key: value for key, value in record.items() if key not in _USED},
+        "code": code,
+        "article_no": record.get("article_no")
+        or (bsard.number_of(str(reference), str(code)) if numbered else ""),
+        "text": record.get("article") or _joined(record.get("paragraphs")),
+        "headings": headings,
+        "law_type": law_type,
+        "region": region,
+    }
+
+
+def _questions(
+    folder: Path, splits: str, inspection: Inspection, progress: Progress | None
+) -> Iterator[tuple[Place, Record]]:
+    wanted = ["validation" if split.strip() == "dev" else split.strip() for split in splits.split(",")]
+    unknown = [split for split in wanted if split not in FILES]
+    if unknown:
+        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(FILES)}.")
+    for split in dict.fromkeys(wanted):
+        for place, record in objects(_file(folder, FILES[split]), inspection, progress):
+            topics = record.get("topics")
+            first = topics[0] if isinstance(topics, list) and topics else topics
+            gold = record.get("article_ids")
+            yield (
+                place,
+                {
+                    **record,
+                    "article_ids": gold if gold is None else bsard.ids_of(gold),
+                    "category": first if isinstance(first, str) else None,
+                    "split": split,
+                },
+            )
+
+
+def _file(folder: Path, names: tuple[str, ...]) -> Path:
+    for name in names:
+        for file in (folder / name, folder / f"{name}l", folder / f"{name}.gz"):
+            if file.is_file():
+                return file
+    raise BadInput(f"{folder}: no {' and no '.join(names)} in it. Give the folder of LLeQA's JSON files.")
+
+
+def _text(record: Record, key: str) -> str:
+    value = record.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _joined(paragraphs: object) -> object:
+    """Return the text of paragraphs {"1": text, ...}; what is no such object is left for the check."""
+    if isinstance(paragraphs, Mapping) and all(isinstance(part, str) for part in paragraphs.values()):
+        return "\n".join(paragraphs.values())
+    return paragraphs
+
+
+def _recognises(path: Path) -> bool:
+    return (path / "articles.json").is_file() and any(
+        (path / name).is_file() for names in FILES.values() for name in names
+    )
+
+
+SOURCE = Source("the folder of LLeQA's JSON files", load, PUBLISHED, recognises=_recognises)

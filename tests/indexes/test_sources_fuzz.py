@@ -1,0 +1,218 @@
+"""Every importer against damaged files: what comes is a corpus or BadInput, never anything else."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import random
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexes.corpus import Corpus
+from indexes.export import export
+from indexes.sources import SOURCES, load
+from rag.errors import BadInput
+from tests.indexes.small_corpus import VILLAGE
+from tests.indexes.test_source_jurifindit import ASKED as JURI_ASKED
+from tests.indexes.test_source_jurifindit import CORPUS as JURI_CORPUS
+from tests.indexes.test_source_legi import article as legi_article
+from tests.indexes.test_source_lleqa import ARTICLES as LLEQA_ARTICLES
+from tests.indexes.test_source_lleqa import ASKED as LLEQA_ASKED
+
+Files: TypeAlias = Mapping[str, bytes]  # path below the folder -> content
+EXAMPLES = 60  # the deep run is below, marked slow
+QUESTIONS = [
+    ["id", "category", "question", "extra_description", "article_ids"],
+    ["1", "c", "Le four ?", "x", "1,2"],
+]
+LAW = [
+    ["id", "reference", "article", "law_type", "code", "book"],
+    ["1", "Art. 1, Code A", 'Le "four".', "national", "Code A", "Livre"],
+    ["2", "Art. 2, Code A", "Le\npain.", "regional", "Code A", ""],
+]
+
+
+def table(rows: list[list[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+def lines(records: list[dict[str, object]]) -> bytes:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+def parquet(rows: list[dict[str, object]]) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), out, compression="none")
+    return out.getvalue()
+
+
+def exported(to: str, at: Path) -> Files:
+    folder = export(VILLAGE, at / "village", to)
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+OWN: list[dict[str, object]] = [
+    {"id": "1", "code": "A", "article_no": "1", "text": "Le four.", "headings": ["x"]}
+]
+ASKED: list[dict[str, object]] = [{"id": "q", "question": "four ?", "article_ids": ["1"], "split": "train"}]
+CARD = json.dumps({"name": "x", "title": "X", "language": "fr"}).encode()
+STARD = [{"id": 1, "name": "村庄水井法第三条", "content": "盖好井盖。"}]
+STARD_ASKED = [{"query_id": 0, "问题": "谁？", "match_id": [1], "match_name": ["村庄水井法第三条"]}]
+
+PUT_IN = (b'"', b"\n", b"\t", b",", b"null", b"{}", b"[]", b"\0", b"-1", b"1e999", b"\xff")
+Made: TypeAlias = tuple[Files, Mapping[str, object], str]  # files, options, what to load in the folder
+
+
+def made(source: str, at: Path) -> Made:  # noqa: C901  # one case a source
+    """Good files of a source."""
+    match source:
+        case "pandect":
+            return {"articles.jsonl": lines(OWN), "questions.jsonl": lines(ASKED), "card.json": CARD}, {}, "."
+        case "stard":
+            files = {"articles.jsonl.gz": gzip.compress(lines(OWN)), "questions_train.jsonl": lines(ASKED)}
+            return files, {}, "."
+        case "fr":
+            files = {"articles.jsonl.gz": gzip.compress(lines(OWN)), "questions_dev.jsonl": lines(ASKED)}
+            return files, {}, "."
+        case "de":
+            return {"articles.jsonl.gz": gzip.compress(lines(OWN))}, {}, "."
+        case "stard-original":
+            queries = json.dumps(STARD_ASKED, ensure_ascii=False).encode()
+            return {"corpus.jsonl": lines(STARD), "queries.json": queries}, {}, "."  # type: ignore[arg-type]
+        case "bsard":
+            names = ("questions_train.csv", "questions_test.csv")
+            return (
+                {"articles.csv": table(LAW), names[0]: table(QUESTIONS), names[1]: table(QUESTIONS[:1])},
+                {},
+                ".",
+            )
+        case "bbsard":
+            files = {
+                "nl/corpus.csv": table(LAW),
+                "nl/train.csv": table(QUESTIONS),
+                "nl/test.csv": table(QUESTIONS[:1]),
+            }
+            return files, {"language": "nl"}, "."
+        case "lleqa":
+            splits = {f"questions_{split}.json": json.dumps([]).encode() for split in ("dev", "test")}
+            train = json.dumps([LLEQA_ASKED]).encode()
+            articles = json.dumps(LLEQA_ARTICLES, ensure_ascii=False, indent=1).encode()
+            return {"articles.json": articles, "questions_train.json": train, **splits}, {}, "."
+        case "jurifindit":
+            asked = {f"questions/{split}.parquet": parquet(JURI_ASKED) for split in ("train", "validation")}
+            return {"corpus/corpus.parquet": parquet(JURI_CORPUS), **asked}, {}, "."
+        case "mmarco":
+            return (
+                {
+                    "collections/french_collection.tsv": b"0\tLe four.\n1\tLe pain.\n",
+                    "queries/dev/french_queries.dev.tsv": b"9\tfour ?\n",
+                    "queries/train/french_queries.train.tsv": b"5\tpain ?\n",
+                    "qrels.dev.small.tsv": b"9\t0\t0\t1\n",
+                    "triples.train.ids.small.tsv": b"5\t1\t0\n",
+                },
+                {"splits": "dev,train"},
+                ".",
+            )
+        case "legi":
+            return {"a.xml": legi_article().encode(), "b.xml": legi_article("LEGIARTI2").encode()}, {}, "."
+        case "table":
+            rows = [["nr", "loi", "corps", "titres"], ["1", "Code", "Le four.", "a > b"]]
+            column = ["id=nr", "code=loi", "text=corps", "headings=titres"]
+            return {"law.csv": table(rows)}, {"language": "fr", "column": column}, "law.csv"
+        case _:
+            return exported(source, at), {}, "."
+
+
+def mutated(content: bytes, chance: random.Random) -> bytes:
+    """Content with bytes changed, removed, repeated or put in, or its lines mixed."""
+    found = bytearray(content)
+    for _ in range(chance.choice((1, 1, 1, 2, 5))):
+        at = chance.randrange(len(found) + 1)
+        match chance.randrange(7):
+            case 0:
+                found[at : at + 1] = bytes([chance.randrange(256)])
+            case 1:
+                del found[at : at + chance.choice((1, 1, 8, 100))]
+            case 2:
+                found[at:at] = chance.choice(
+                    (b'"', b"\n", b"\t", b",", b"null", b"{}", b"[]", b"\0", b"-1", b"1e999", b"\xff")
+                )
+            case 3:
+                found[at:at] = found[at : at + 50]
+            case 4:
+                found = found[:at]
+            case 5:
+                rows = bytes(found).split(b"\n")
+                chance.shuffle(rows)
+                found = bytearray(b"\n".join(rows))
+            case 6:
+                words = (b'"id"', b'"text"', b"article", b"1", b"Le", b'["', b"null", b"VIGUEUR", b"2020")
+                one, two = chance.choice(words), chance.choice(words)
+                found = bytearray(bytes(found).replace(one, two, 1))
+    return bytes(found)
+
+
+def put(folder: Path, files: Files) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def attack(source: str, good: Made, folder: Path, chance: random.Random) -> bool:
+    """Damage one file and load; tell whether a corpus came."""
+    files, options, what = good
+    victim = chance.choice(sorted(files))
+    put(folder, files)
+    (folder / victim).write_bytes(mutated(files[victim], chance))
+    lenient = chance.random() < 0.5
+    try:
+        corpus, report = load(source, folder / what, lenient=lenient, **options)
+        assert isinstance(corpus, Corpus)
+        assert len(corpus.sha256 + corpus.questions_sha256) == 128  # everything in it can be written again
+        assert report.lines()
+    except BadInput as error:
+        assert str(error)  # noqa: PT017
+        return False
+    return True
+
+
+@pytest.fixture(scope="module", params=sorted(SOURCES))
+def target(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Made, Path]:
+    at = tmp_path_factory.mktemp(request.param)
+    good = made(request.param, at)
+    put(at / "good", good[0])
+    corpus, _ = load(request.param, at / "good" / good[2], **good[1])
+    assert corpus.articles  # undamaged it loads
+    return request.param, good, at
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_a_damaged_file_is_bad_input(target: tuple[str, Made, Path], seed: int) -> None:
+    source, good, at = target
+    attack(source, good, at / "bad", random.Random(seed))  # noqa: S311
+
+
+@pytest.mark.slow
+def test_damaged_files_for_two_minutes(target: tuple[str, Made, Path]) -> None:
+    source, good, at = target
+    end, came, tried = time.monotonic() + 120, 0, 0
+    while time.monotonic() < end:
+        came += attack(source, good, at / "deep", random.Random(tried))  # noqa: S311
+        tried += 1
+    assert 0 < came < tried  # both happen, or this tests nothing
