@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes import grammar, sources, store
+from indexes import arrival, grammar, sources, store
 from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, read, write
+from indexes.export import export
 from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
+from indexes.nodes import write_nodes
 from indexes.progress import Bars
 from indexes.shipped_questions import with_shipped_questions
 from rag.errors import BadInput, MissingIndex, PandectError
@@ -50,13 +52,21 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _import(parsed: argparse.Namespace) -> None:
-    path: Path = parsed.path
-    if not path.exists():
-        raise BadInput(f"{path} does not exist: give the file or folder that holds the law")
     if parsed.name:  # before minutes are spent on reading
         store.refuse_existing(parsed.name, replace=parsed.replace)
     building = _settings(parsed)
-    source = parsed.format or sources.detect(path)
+    bars = Bars("B")
+    try:
+        path, known = arrival.bring(
+            parsed.path,
+            source=parsed.format,
+            sha256=parsed.sha256,
+            revision=parsed.revision,
+            progress=lambda what, done, total: bars(what, done, total or done),
+        )
+    finally:
+        bars.close()
+    source = known or sources.detect(path)
     given = {key: getattr(parsed, key) for key in (name.replace("-", "_") for name in grammar.CARD_OPTIONS)}
     given |= {"column": parsed.column, **dict(_option(text) for text in parsed.option)}
     bars = Bars("B")
@@ -79,6 +89,9 @@ def _import(parsed: argparse.Namespace) -> None:
     name = corpus.card.name
     with store.new_corpus(name, replace=parsed.replace) as place:
         write(corpus, place)
+        nodes = sources.SOURCES[source].nodes
+        if nodes is not None:  # headings that references point at: for the graph, never results
+            write_nodes(place, nodes(path))
     print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {store.corpus_folder(name)}")
     published = sources.SOURCES[source].published
     for what, found in counted.items():
@@ -179,6 +192,17 @@ def _check(parsed: argparse.Namespace) -> None:
     print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
+def _export(parsed: argparse.Namespace) -> None:
+    place = store.corpus_folder(store.checked_name(parsed.name))
+    if not place.is_dir():
+        raise MissingIndex(f"no corpus named {parsed.name!r}: python -m indexes list shows those there are")
+    corpus = read(place)
+    folder = export(corpus, parsed.folder, parsed.to, extras=not parsed.no_extras)
+    print(
+        f"{parsed.name}: written as {parsed.to} to {folder}; its licence goes with it: {corpus.card.licence}"
+    )
+
+
 def _remove(parsed: argparse.Namespace) -> None:
     if not store.remove(parsed.name):
         raise MissingIndex(
@@ -203,6 +227,7 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
     {
         "import": _import,
         "build": _build,
+        "export": _export,
         "list": _list,
         "check": _check,
         "remove": _remove,

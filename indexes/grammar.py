@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from indexes import places, sources
+from indexes import export, hub, places, sources
 from indexes.build import FIT_FROM
 
 Command = Callable[[argparse.Namespace], None]
@@ -67,6 +67,11 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         parents=[building],
     )
     make.add_argument("name", help="of the corpus, as `python -m indexes list` shows it")
+    out = commands.add_parser("export", help="write an imported corpus in another format")
+    out.add_argument("name", help="of the corpus, as `python -m indexes list` shows it")
+    out.add_argument("folder", type=Path, help="a new folder")
+    out.add_argument("--to", choices=export.FORMATS, required=True, help="the format")
+    out.add_argument("--no-extras", action="store_true", help="leave out columns that no system reads")
     commands.add_parser("list", help="list corpora and indexes")
     check = commands.add_parser("check", help="verify the hashes of an index and open it")
     check.add_argument("name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin")
@@ -107,7 +112,11 @@ def _building() -> argparse.ArgumentParser:
 
 
 def _import(add: argparse.ArgumentParser) -> None:
-    add.add_argument("path", type=Path, help="the file or folder to read")
+    add.add_argument(
+        "path", help=f"the file, folder or archive to read, an address, or one of: {', '.join(hub.DATASETS)}"
+    )
+    add.add_argument("--sha256", metavar="HEX", help="of the file at an address, which must be given")
+    add.add_argument("--revision", default="main", help="of a data set on the hub (main)")
     add.add_argument(
         "--from", dest="format", choices=sources.SOURCES, help="the format; found out if left out"
     )

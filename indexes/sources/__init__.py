@@ -35,10 +35,6 @@ __all__ = ["SOURCES", "Source", "detect", "load", "options"]
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
-        # first those whose exports have a card.json, by which pandect is known
-        "beir": beir.SOURCE,
-        "trec": trec.SOURCE,
-        "parquet": parquet.SOURCE,
         "pandect": pandect.SOURCE,
         "stard": stard.SOURCE,
         "fr": fr.SOURCE,
@@ -50,9 +46,13 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "jurifindit": jurifindit.SOURCE,
         "mmarco": mmarco.SOURCE,
         "legi": legi.SOURCE,
+        "beir": beir.SOURCE,
+        "trec": trec.SOURCE,
+        "parquet": parquet.SOURCE,
         "table": table.SOURCE,
     }
 )
+_WITH_CARDS = ("beir", "trec", "parquet")  # our exports in these have a card.json, by which pandect is known
 _COMMON = ("lenient", "progress")
 
 
@@ -101,5 +101,6 @@ def options(name: str) -> tuple[str, ...]:
 
 def detect(path: Path) -> str:
     """Return the name of the source that reads this path, judged by its files; `pandect` if none is sure."""
-    sure = (name for name, source in SOURCES.items() if source.recognises(path))
+    order = sorted(SOURCES, key=lambda name: name not in _WITH_CARDS)
+    sure = (name for name in order if SOURCES[name].recognises(path))
     return next(sure, "pandect")

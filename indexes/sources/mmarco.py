@@ -7,6 +7,7 @@ number, of a code named MS MARCO.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
@@ -72,14 +73,8 @@ def load(
     articles = articles_.collect(((place, _article(*row)) for place, row in found), inspection, file)
     asked = questions_.collect(_questions(path, LANGUAGES[language], splits, inspection), inspection)
     questions = questions_.resolve(asked, articles, inspection)
-    corpus = gathered(
-        with_options(CARD, card, f"mmarco-{language}")
-        if language == CARD.language
-        else with_options(CARD, {"name": f"mmarco-{language}", **card}, CARD.name),
-        articles,
-        questions,
-        inspection,
-    )
+    base = replace(CARD, name=f"mmarco-{language}", language=language)
+    corpus = gathered(with_options(base, card, base.name), articles, questions, inspection)
     return corpus, inspection.report(len(articles), len(questions))
 
 

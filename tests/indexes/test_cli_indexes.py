@@ -325,3 +325,18 @@ def test_bars_do_not_fill_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum("5000/5000" in look for look in looks) == 1
     assert sum("10/10" in look for look in looks) == 1
     assert sum("20/20" in look for look in looks) == 1
+
+
+def test_export_writes_what_import_reads_again(capsys: Screen, law: Path, home: Path, tmp_path: Path) -> None:
+    typed(capsys, "import", law)
+    status, out, _ = typed(capsys, "export", "village", tmp_path / "beir", "--to", "beir")
+    assert status == 0
+    assert "written as beir" in out
+    assert typed(capsys, "import", tmp_path / "beir", "--name", "again")[0] == 0
+    assert read(home / "corpora" / "again").sha256 == VILLAGE.sha256
+    assert "is there already" in refused(capsys, "export", "village", tmp_path / "beir", "--to", "beir")
+    assert "python -m indexes list" in refused(capsys, "export", "nothing", tmp_path / "x", "--to", "beir")
+
+
+def test_an_address_needs_a_checksum(capsys: Screen) -> None:
+    assert "--sha256" in refused(capsys, "import", "http://127.0.0.1:9/law.zip", "--name", "one")
