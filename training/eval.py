@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from indexes import sources, store
+from indexes.build import FIT_FROM
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
 from indexes.progress import Bars
@@ -161,6 +162,11 @@ def _tell(
     rest = f" and {len(asked) - gold} without (not measured here)" if gold < len(asked) else ""
     title = corpus.card.title or corpus.card.name
     print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
+    if parsed.corpus is not None and "dense" in results and len(corpus.articles) < FIT_FROM:
+        print(
+            f"dense is fitted to these articles; an index of fewer than {FIT_FROM:,} borrows the French "
+            "encoder or stays with keywords (python -m indexes build --encoder fit does as here)"
+        )
     print(report.table(results, parsed.measures))
     if len(results) > 1:
         print(report.differences(results, [m for m in ("R@10", "R@100", "MRR@10") if m in parsed.measures]))
@@ -174,6 +180,11 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
     """Read corpus, questions to ask and questions to learn from."""
     cache = parsed.cache or store.home() / "cache" / "eval"
     if parsed.corpus is None:
+        if parsed.annotated is not None or parsed.folds is not None:
+            raise BadInput(
+                "the encoder that ships has learnt from its questions already, so --annotated and --folds "
+                f"would measure what it has seen: add --corpus {store.builtin() / 'corpus'} to fit one anew"
+            )
         folder, again = store.locate(store.BUILTIN)
         corpus = read(folder / "corpus")
         engine_analyser = analyser(corpus.card.language)

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from indexes.corpus import Corpus
 from indexes.folder import appearing
+from indexes.trec import write_run
+from rag.types import Run
 from training.measure import Measured
 
 METRICS = "metrics.json"
@@ -103,7 +106,7 @@ def write(folder: Path, results: Mapping[str, Measured], entry: Mapping[str, Any
     """Write metrics.json, metrics.csv and one TREC run a system into a new folder, whole or not at all."""
     with appearing(folder) as part:
         for name, result in results.items():
-            (part / f"{name}.trec").write_text(trec(name, result), encoding="utf-8")
+            write_run(part / f"{name}.trec", spaceless(result.run), _joined(name))
         with (part / "metrics.csv").open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(("system", "measure", "value", "low", "high"))
@@ -112,14 +115,16 @@ def write(folder: Path, results: Mapping[str, Measured], entry: Mapping[str, Any
         (part / METRICS).write_text(json.dumps(entry, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def trec(name: str, result: Measured) -> str:
-    """Return a TREC run; blanks in ids become underscores, for blanks separate its columns."""
-    tag = name.replace(" ", "_")
-    return "".join(
-        f"{'_'.join(question.split())} Q0 {'_'.join(hit.article_id.split())} {n} {hit.score:.6f} {tag}\n"
-        for question, ranking in result.run.items()
-        for n, hit in enumerate(ranking, start=1)
-    )
+def spaceless(run: Run) -> Run:
+    """Return the run with underscores for blanks in ids: blanks separate the columns of TREC's format."""
+    return {
+        _joined(question): tuple(replace(hit, article_id=_joined(hit.article_id)) for hit in ranking)
+        for question, ranking in run.items()
+    }
+
+
+def _joined(text: str) -> str:
+    return "_".join(text.split())
 
 
 def _versions() -> dict[str, str]:

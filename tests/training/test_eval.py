@@ -253,3 +253,11 @@ def test_the_hybrid_without_questions_is_of_bm25_and_the_encoder() -> None:
     assert list(systems["hybrid"].parts) == ["bm25", "dense"]  # type: ignore[attr-defined]
     learnt = Bench(CORPUS).systems(["hybrid"], QUESTIONS[:18])
     assert list(learnt["hybrid"].parts) == ["bm25+questions", "dense"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("option", [["--folds", "5"], ["--annotated", "more.jsonl"]])
+def test_the_index_that_ships_cannot_be_measured_on_what_it_has_seen(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(option) == 2
+    assert "add --corpus" in capsys.readouterr().err

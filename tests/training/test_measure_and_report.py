@@ -167,17 +167,16 @@ def test_trec_runs_have_six_columns(results: dict[str, Measured], tmp_path: Path
     ]  # fmt: skip
     lines = (tmp_path / "out" / "good + better.trec").read_text(encoding="utf-8").splitlines()
     assert lines[:3] == [
-        "1 Q0 a 1 1.000000 good_+_better",
-        "2 Q0 b 1 1.000000 good_+_better",
-        "2 Q0 a 2 0.500000 good_+_better",
+        "1\tQ0\ta\t1\t-1\tgood_+_better",  # minus the rank: our order is final
+        "2\tQ0\tb\t1\t-1\tgood_+_better",
+        "2\tQ0\ta\t2\t-2\tgood_+_better",
     ]
     assert all(len(line.split()) == 6 for line in lines)
 
 
 def test_ids_with_blanks_keep_the_columns() -> None:
     run = {"q 1": (Hit("art.\u00a01 bis", 0.5),)}
-    spaced = Measured(run, {}, {}, {}, {}, {}, 0.0, 0.0)
-    assert report.trec("s", spaced) == "q_1 Q0 art._1_bis 1 0.500000 s\n"
+    assert report.spaceless(run) == {"q_1": (Hit("art._1_bis", 0.5),)}
 
 
 def test_nothing_is_overwritten(results: dict[str, Measured], tmp_path: Path) -> None:
