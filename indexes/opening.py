@@ -10,7 +10,8 @@ from pathlib import Path
 from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import read as read_corpus
 from indexes.manifest import Manifest, libraries, read, verify
-from indexes.places import locate
+from indexes.places import builtin, locate
+from rag.confidence import Confidence
 from rag.encoders.static import StaticEncoder
 from rag.engine import Engine, IndexInfo
 from rag.errors import BadInput, DamagedIndex, StaleIndex
@@ -21,6 +22,7 @@ from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder, Encoder
 
+CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
 HASH_AT_OPENING = 512 * 2**20  # bytes; a larger index is held against sizes, `check` reads it whole
 
 
@@ -69,7 +71,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
     order = ArticleOrder.of([a.id for a in corpus.articles])
     mask = Mask(corpus.articles)
     with _damaged_if_unreadable(folder, again):
-        keyword = BM25.load(folder / "bm25", order, mask, cut)
+        keyword = BM25.load(folder / "bm25", order, mask, cut, manifest.bm25["weights"])
     return Engine(
         card=corpus.card,
         info=_info(manifest, corpus),
@@ -78,7 +80,16 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         analyser=cut,
         keyword=keyword,
         meaning=_meaning(folder, manifest, cut, order, mask, again),
+        confidence=_confidence(folder),
     )
+
+
+def _confidence(folder: Path) -> Confidence | None:
+    """Read the calibration that ships beside the builtin index; the engine checks what it is for."""
+    path = folder.parent / CONFIDENCE
+    if folder != builtin() or not path.is_file():
+        return None
+    return Confidence.from_json(path.read_text(encoding="utf-8"))
 
 
 def _info(manifest: Manifest, corpus: Corpus) -> IndexInfo:

@@ -25,7 +25,7 @@ class Elsewhere:
     id: str
     title: Mapping[str, str]  # interface language -> short name of the topic
     law: str  # the law that governs it, by its official name
-    phrases: tuple[str, ...]  # all words of one phrase in a question make it this topic
+    phrases: tuple[str, ...]  # all words of one phrase in a question make it this topic: see rag.topics
     explain: Mapping[str, str]  # interface language -> one or two sentences
     url: str | None = None  # where to look
     codes: tuple[str, ...] = ()  # loaded codes that make the notice needless

@@ -9,11 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from rag.card import CorpusCard, Elsewhere
+from rag.card import CorpusCard
+from rag.confidence import Confidence
+from rag.explain import Explainer
+from rag.explanation import Explanation
+from rag.fusion import ranks
 from rag.result import KnownItem, Mode, Result, Shown, Why
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.known_item import KnownItems
+from rag.signals import Signals
 from rag.text import Analyser
+from rag.topics import Topics
 from rag.types import Article, Filter, Question, Ranking, Retriever
 
 KEYWORD, MEANING = "bm25+questions", "dense"  # the names of the two systems, as training.eval has them
@@ -47,7 +55,7 @@ class Facets:
 class Engine:
     """One opened index: its articles, its retrievers and what its card knows."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of an index, named
         self,
         *,
         card: CorpusCard,
@@ -57,26 +65,31 @@ class Engine:
         analyser: Analyser,
         keyword: Retriever,
         meaning: Retriever | None,
+        confidence: Confidence | None = None,
     ) -> None:
-        """Take the parts that `indexes.open` read; `questions` are the annotated ones it learnt from."""
+        """Take the parts that `indexes.open` read; `questions` are the annotated ones it learnt from.
+
+        A confidence that was calibrated for another corpus, or for other systems, is left aside.
+        """
         self.card = card
         self.info = info
         self.articles: Mapping[str, Article] = {a.id: a for a in articles}
         self.analyser = analyser
         self.keyword = keyword
         self.meaning = meaning
+        self._signals: Signals | None = None
+        calibrated = confidence is not None and confidence.corpus_sha256 == info.corpus_sha256
+        if calibrated and isinstance(keyword, BM25) and isinstance(meaning, Dense):
+            self._signals = Signals(analyser, keyword, meaning.encoder, questions)
+        self._confidence = confidence if self._signals is not None else None
         self._known = KnownItems(articles, card)
         self._by_number = {(a.code, a.article_no): a.id for a in articles}
         self._cited: dict[str, list[Question]] = {}
         for question in questions:
-            for article_id in question.article_ids:
+            for article_id in dict.fromkeys(question.article_ids):  # cited twice counts once
                 self._cited.setdefault(article_id, []).append(question)
-        loaded = {a.code for a in articles}
-        self._topics = [
-            (topic, [frozenset(analyser.terms(phrase)) for phrase in topic.phrases])
-            for topic in card.elsewhere
-            if not loaded.intersection(topic.codes)
-        ]
+        self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning)
+        self._topics = Topics(card, {a.code for a in articles}, analyser)
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -117,17 +130,50 @@ class Engine:
             return Result(question, "empty")
         known = self._known.find(asked)
         shown = self._pinned(known, where)[: max(k, 0)]
-        rest = self._known.remainder(asked) if known else asked
+        rest = self._searched(asked, known)
+        elsewhere = self._topics.find(asked)
+        sure: float | None = None
         if self.analyser.terms(rest):
-            shown = self._fill(shown, rest, k, where, mode)
+            shown, lists = self._fill(shown, rest, k, where, mode)
+            if not known and where is None:  # it was calibrated on searches of the whole corpus
+                sure = self._sure(rest, lists, elsewhere=bool(elsewhere))
         return Result(
             question,
             "found" if shown else "nothing",
             tuple(shown),
             known,
-            self._elsewhere(asked),
+            elsewhere,
             (time.perf_counter() - begun) * 1000,
+            self._used(mode),
+            confidence=sure,
+            doubtful=sure is not None and self._confidence is not None and self._confidence.doubtful(sure),
         )
+
+    def _sure(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
+        """The calibrated probability that a shown article answers; None where nothing was calibrated."""
+        if self._confidence is None or self._signals is None or set(lists) != {KEYWORD, MEANING}:
+            return None
+        signals = self._signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
+        return self._confidence.probability(signals)
+
+    def explain(self, result: Result) -> list[Explanation]:
+        """Take apart why each article of a result stands where it does, in the order it is shown.
+
+        What an article is scored by adds up to the score that its list gave it; the shares of a hybrid's
+        lists add up to `Shown.score`, but for an article that the question names, which stands first
+        whatever its score.
+        """
+        asked = self._searched(result.question[:MAX_QUESTION], result.known)
+        places = {shown.article.id: shown.why.ranks for shown in result.shown}
+        return self._explainer.explain(asked, places, result.mode)
+
+    def _searched(self, asked: str, known: Sequence[KnownItem]) -> str:
+        """What is searched for: a question without the articles that it names."""
+        return self._known.remainder(asked) if known else asked
+
+    def _used(self, mode: Mode) -> Mode:
+        """The way that is searched in when this one is asked for."""
+        return "keyword" if self.meaning is None else mode
 
     def _pinned(self, known: Sequence[KnownItem], where: Filter | None) -> list[Shown]:
         """The articles named by number, then those that took over an old number's content."""
@@ -146,12 +192,10 @@ class Engine:
 
     def _fill(
         self, pinned: Sequence[Shown], question: str, k: int, where: Filter | None, mode: Mode
-    ) -> list[Shown]:
-        """Add what the search finds below what was named."""
+    ) -> tuple[list[Shown], Mapping[str, Ranking]]:
+        """Add what the search finds below what was named; return with it the lists it was made of."""
         ranking, lists = self._search(question, k + len(pinned), where, mode)
-        places = {
-            name: {h.article_id: n for n, h in enumerate(hits, start=1)} for name, hits in lists.items()
-        }
+        places = {name: ranks(hits) for name, hits in lists.items()}
         terms = frozenset(self.analyser.terms(question))
         there = {s.article.id for s in pinned}
         shown = [
@@ -161,7 +205,7 @@ class Engine:
         for hit in islice(fresh, max(k - len(shown), 0)):
             article = self.articles[hit.article_id]
             shown.append(Shown(len(shown) + 1, article, hit.score, self._why(Why(), article, terms, places)))
-        return shown
+        return shown, lists
 
     def _search(
         self, question: str, k: int, where: Filter | None, mode: Mode
@@ -179,25 +223,17 @@ class Engine:
     def _why(
         self, base: Why, article: Article, terms: frozenset[str], places: Mapping[str, Mapping[str, int]]
     ) -> Why:
-        words = {
-            t for text in (article.text, article.code, *article.headings) for t in self.analyser.terms(text)
-        }
+        contents = self._explainer.contents(article.id)
         alike = []
-        for n, question in enumerate(self._cited.get(article.id, ())):
-            own = set(self.analyser.terms(question.text))
+        for n, (question, own) in enumerate(contents.asked):
             shared = len(own & terms)
             # one word in common says nothing, unless the question has only that one
             if shared >= min(2, len(terms)) and shared:
                 alike.append((-shared / (len(own | terms) or 1), n, question.text))
         return Why(
-            terms=frozenset(terms & words),
-            ranks={name: ranks[article.id] for name, ranks in places.items() if article.id in ranks},
+            terms=terms & contents.law(),
+            ranks={name: there[article.id] for name, there in places.items() if article.id in there},
             asked=tuple(dict.fromkeys(text for _, _, text in sorted(alike)))[:2],  # one text is told once
             known=base.known,
             moved_from=base.moved_from,
         )
-
-    def _elsewhere(self, question: str) -> tuple[Elsewhere, ...]:
-        """The topics of other laws that the question is about: all words of one phrase stand in it."""
-        terms = set(self.analyser.terms(question))
-        return tuple(topic for topic, phrases in self._topics if any(p and p <= terms for p in phrases))

@@ -18,7 +18,7 @@ class Why:
     """The reason an article is shown."""
 
     terms: frozenset[str] = frozenset()  # analysed terms of the question that stand in the article
-    ranks: Mapping[str, int] = field(default_factory=dict)  # system name -> rank in its own list
+    ranks: Mapping[str, int] = field(default_factory=dict)  # system -> rank in its list, ties sharing one
     asked: tuple[str, ...] = ()  # annotated questions that cite the article and share words with this one
     known: bool = False  # the question named this article by number
     moved_from: str | None = None  # the old number, when this article took over its content
@@ -55,3 +55,6 @@ class Result:
     known: tuple[KnownItem, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
     milliseconds: float = 0.0
+    mode: Mode = "hybrid"  # how it was searched
+    confidence: float | None = None  # calibrated probability that one of the first ten answers
+    doubtful: bool = False  # the confidence is below its threshold: probably no article answers

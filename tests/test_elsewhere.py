@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from rag.card import Contact, Elsewhere
+from rag.card import Contact, CorpusCard, Elsewhere
 from rag.text.analysers import analyser
+from rag.topics import WHOLE, Topics
 
 BUILTIN = Path(__file__).resolve().parent.parent / "indexes" / "builtin"
 FRENCH = analyser("fr")
@@ -21,12 +22,14 @@ ASKED = {
         "Mon propriétaire ne veut pas me rendre ma caution, que faire ?",
         "Sous quel délai le dépôt de garantie doit-il être rendu après mon départ ?",
         "L'agence garde ma caution à cause de trous dans le mur",
+        "rendre la caution délai",
     ),
     "home-lease": (
         "Quel préavis pour quitter mon appartement ?",
         "Le propriétaire peut-il augmenter mon loyer chaque année ?",
         "Mon bailleur m'a donné congé pour vendre, est-ce légal ?",
         "Combien de temps dure un bail d'habitation ?",
+        "locataire ne paie pas",
     ),
     "eviction": (
         "Suis-je expulsable pendant la trêve hivernale ?",
@@ -44,6 +47,9 @@ ASKED = {
         "Quel préavis si je démissionne ?",
         "Puis-je refuser une rupture conventionnelle ?",
         "Mon patron m'a mis à la porte",
+        "on m'a viré du jour au lendemain",
+        "mon chef m'a renvoyé",
+        "perdu mon emploi indemnités",
     ),
     "working-conditions": (
         "Mon employeur ne me paie pas mes heures supplémentaires",
@@ -215,6 +221,8 @@ CIVIL = (
     "Mon tuteur peut-il vendre ma maison ?",
     "Le vendeur est revenu sur sa promesse de vente",
     "Dois-je laisser passer mon voisin sur mon terrain ?",
+    "J'ai reçu un virement d'un inconnu, dois-je le rendre ?",
+    "virer le gérant de la SCI",
 )
 
 
@@ -225,16 +233,22 @@ def _read(name: str) -> list[dict[str, Any]]:
 
 
 TOPICS = {entry["id"]: Elsewhere(**entry) for entry in _read("elsewhere.json")}
+ALL = Topics(CorpusCard("essai", "Essai", "fr", elsewhere=tuple(TOPICS.values())), {"Code civil"}, FRENCH)
 
 
 def _matching(question: str) -> set[str]:
-    """The topics of which all terms of a phrase stand in the question."""
-    terms = set(FRENCH.terms(question))
-    return {
-        topic.id
-        for topic in TOPICS.values()
-        if any(set(FRENCH.terms(phrase)) <= terms for phrase in topic.phrases)
-    }
+    """The topics that the page would show."""
+    return {topic.id for topic in ALL.find(question)}
+
+
+@pytest.mark.parametrize("question", ["on m'a viré", "je me suis fait virer", "Viré !", "j'ai été virée"])
+def test_a_word_that_is_the_whole_question_is_enough(question: str) -> None:
+    assert _matching(question) == {"end-of-employment"}
+
+
+@pytest.mark.parametrize("question", ["virement fait deux fois", "virer le gérant de la maison", ""])
+def test_a_word_that_must_be_the_whole_question_is_not_enough_in_another(question: str) -> None:
+    assert "end-of-employment" not in _matching(question)
 
 
 def test_ids_are_unique_and_plain() -> None:
@@ -256,13 +270,14 @@ def test_topic_is_complete(topic: Elsewhere) -> None:
 
 @pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
 def test_phrases_have_content_and_say_different_things(topic: Elsewhere) -> None:
-    terms = [frozenset(FRENCH.terms(phrase)) for phrase in topic.phrases]
+    anywhere = [phrase for phrase in topic.phrases if not phrase.startswith(WHOLE)]
+    terms = [frozenset(FRENCH.terms(phrase)) for phrase in anywhere]
     assert terms
-    empty = [phrase for phrase, found in zip(topic.phrases, terms, strict=True) if not found]
+    empty = [phrase for phrase in topic.phrases if not FRENCH.terms(phrase)]
     assert not empty, "these would match every question"
     needless = [
         phrase
-        for i, phrase in enumerate(topic.phrases)
+        for i, phrase in enumerate(anywhere)
         if any(other < terms[i] or (other == terms[i] and j < i) for j, other in enumerate(terms))
     ]
     assert not needless, "another phrase of the topic matches wherever these do"

@@ -107,11 +107,19 @@ class BM25(ScoredRetriever):
     the sums are ours because they must tell "no term in common" from "a score of 0".
     """
 
-    def __init__(self, index: bm25s.BM25, order: ArticleOrder, mask: Mask, analyser: Analyser) -> None:
-        """Take an index made by `build` or read by `load`."""
+    def __init__(
+        self,
+        index: bm25s.BM25,
+        order: ArticleOrder,
+        mask: Mask,
+        analyser: Analyser,
+        weights: Mapping[str, float] = EVEN_WEIGHTS,
+    ) -> None:
+        """Take an index made by `build` or read by `load`; its field weights are for explanation."""
         super().__init__(order, mask)
         self.index = index
         self.analyser = analyser
+        self.weights = weights
 
     @classmethod
     def build(cls, counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
@@ -133,17 +141,28 @@ class BM25(ScoredRetriever):
             "num_docs": matrix.shape[0],
         }
         index.nonoccurrence_array = None
-        return cls(index, counts.order, mask, analyser)
+        return cls(index, counts.order, mask, analyser, settings.weights)
 
     def save(self, folder: Path) -> None:
         """Write the index's arrays and vocabulary under the folder."""
         self.index.save(folder, show_progress=False)
 
     @classmethod
-    def load(cls, folder: Path, order: ArticleOrder, mask: Mask, analyser: Analyser) -> BM25:
-        """Open an index that `save` wrote; its arrays stay on disk, memory-mapped."""
+    def load(
+        cls,
+        folder: Path,
+        order: ArticleOrder,
+        mask: Mask,
+        analyser: Analyser,
+        weights: Mapping[str, float] = EVEN_WEIGHTS,
+    ) -> BM25:
+        """Open an index that `save` wrote; its arrays stay on disk, memory-mapped.
+
+        Its scores hold the field weights that it was built with already: who knows them gives them again,
+        so that explanation splits a score by field as it was made.
+        """
         index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
-        return cls(index, order, mask, analyser)
+        return cls(index, order, mask, analyser, weights)
 
     def scores(self, question: str) -> Floats:
         """Return BM25 scores; -inf for an article that shares no term with the question."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 from rag.card import CorpusCard, Moved
@@ -13,6 +14,9 @@ from rag.text.folding import fold, level
 from rag.text.numbers import number_key
 from rag.text.references import Reference, find_references
 from rag.types import Article
+
+LONGEST_RANGE = 20  # articles that a range such as "205 à 211" names, its ends among them
+LONGEST_SPAN = 2_000  # articles of all codes that are looked at for one range
 
 _WORD = re.compile(r"[^\W_]+")
 _SERIES_LETTERS = re.compile(r"^(?:lo|[lrda])(?=\d)")
@@ -41,6 +45,8 @@ class KnownItems:
             bare = _SERIES_LETTERS.sub("", key)
             if bare != key:
                 self._by_bare_number.setdefault(bare, []).append(article)
+        self._places = {article.id: place for place, article in enumerate(articles)}
+        self._articles = tuple(articles)
         self._moved: dict[str, list[Moved]] = {}
         for row in card.moved:
             self._moved.setdefault(number_key(row.old), []).append(row)
@@ -60,13 +66,42 @@ class KnownItems:
         An item whose number is marked as an article's and that no article bears comes with `found`
         empty; a number that only stands beside a code must be an article's, or it is left out. An
         item of a law that the corpus does not hold comes with the code as typed and `found` empty.
+        A range gives each article of it in the corpus's order, only its ends if it is longer than
+        LONGEST_RANGE.
         """
         items: dict[tuple[str, str | None], KnownItem] = {}
+        opening: Reference | None = None
         for reference in find_references(question, self._names):
-            item = self._item(reference)
-            if reference.marked or item.found or item.moved:
-                items.setdefault((item.article_no, item.code), item)
+            named = [reference]
+            if reference.through and opening is not None:
+                named = [*self._between(opening, reference), reference]
+            opening = reference
+            for one in named:
+                item = self._item(one)
+                if one.marked or item.found or item.moved:
+                    items.setdefault((item.article_no, item.code), item)
         return tuple(items.values())
+
+    def _between(self, opening: Reference, closing: Reference) -> list[Reference]:
+        """Return a reference for each number between two of the same code, less the two."""
+        if opening.unresolved or closing.unresolved:
+            return []
+        numbers: dict[str, str] = {}  # number -> name of its code
+        ends = {article.code: article for article in self._bearing(closing.number, closing.code)}
+        for article in self._bearing(opening.number, opening.code):
+            if article.code not in ends:
+                continue
+            first, last = self._places[article.id], self._places[ends[article.code].id]
+            if last - first > LONGEST_SPAN:
+                continue
+            held = [a for a in self._articles[first : last + 1] if a.code == article.code]
+            if len(held) <= LONGEST_RANGE:
+                numbers |= {number_key(a.article_no): a.code for a in held[1:-1]}
+        return [
+            replace(closing, number=number, code=closing.code or code)
+            for number, code in numbers.items()
+            if number
+        ]
 
     def remainder(self, question: str) -> str:
         """Return what is left of a question without its references and the words around them.
@@ -89,11 +124,12 @@ class KnownItems:
         return left
 
     def _item(self, reference: Reference) -> KnownItem:
+        typed = _SERIES_LETTERS.sub(lambda letters: letters[0].upper(), reference.number)
         if reference.unresolved:
-            return KnownItem(reference.text.strip(), reference.number, reference.code_named, ())
+            return KnownItem(reference.text.strip(), typed, reference.code_named, ())
         found = self._bearing(reference.number, reference.code)
         numbers = {article.article_no for article in found}
-        shown = numbers.pop() if len(numbers) == 1 else reference.number
+        shown = numbers.pop() if len(numbers) == 1 else typed
         moved = tuple(
             row for row in self._moved.get(reference.number, ()) if reference.code in (None, row.code)
         )

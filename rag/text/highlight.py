@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
 
 from rag.text import Analyser, Token
 
-_SENTENCE = re.compile(r"[^.!?;。！？；\n]*(?:[.!?;。！？；]+(?=\s|$|[^\x00-\xff])|\n|[.!?;]|$)")
+_BREAK = re.compile(  # between two sentences or lines, with the blanks that part them
+    r"(?:(?P<dot>\.)|[!?…])[»”\")]*\s+|[。！？][”」』）]*\s*|\s*\n\s*"
+)
+_ABBREVIATED = re.compile(r"\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|[^\W\d_])$", re.IGNORECASE)  # "art. 5"
+_CLAUSE = re.compile(r"[,;:)—–]\s+|[，；：]\s*")
 _BLANK = re.compile(r"\s")
 
 
@@ -33,25 +38,25 @@ def best_passage(text: str, terms: Collection[str], analyser: Analyser, width: i
     """Return the start and end of the window that holds most of the terms, for a preview.
 
     Different terms count before repeated ones, the earliest window wins a tie. It begins with a
-    sentence where the terms still fit, else with a word, and never cuts a word unless one alone is
-    longer than the window. With no term in the text, it is the beginning.
+    sentence, and ends with one where that is near; for this it may grow to half as much again. Where
+    the terms lie deep in one sentence longer than that, it begins with a clause, else with a word. It
+    never cuts a word unless one alone is longer than the window. With no term in the text, it is the
+    beginning.
 
     Args:
         text: the article.
         terms: analysed terms of the question.
         analyser: the one that made them.
-        width: characters at most.
+        width: characters; half as many more at most, to keep sentences whole.
     """
     width = max(1, width)
     first = len(text) - len(text.lstrip())
     last = len(text.rstrip())
     if last - first <= width:
         return (first, last) if first < last else (0, 0)
-    left, right = _densest(_matching(text, terms, analyser), width) or (first, first)
-    start = _start(text, first, left, right, width)
-    end = min(start + width, last)
-    if end < last:
-        end = _end(text, start, max(right, start + 1), end)
+    tokens = _matching(text, terms, analyser)
+    start, needed, limit = _window(text, tokens, first, width)
+    end = _end(text, start, max(needed, start + 1), min(limit, last), min(start + width * 3 // 2, last))
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
@@ -92,34 +97,76 @@ def _densest(tokens: Sequence[Token], width: int) -> tuple[int, int] | None:
     return best
 
 
-def _start(text: str, first: int, left: int, right: int, width: int) -> int:
-    """Return the beginning of the sentence that holds `left`, or of a word before it, if all fits."""
-    earliest = max(first, right - width)
-    sentence = first
-    for found in _SENTENCE.finditer(text, first, left):
-        begin = found.end() + len(text[found.end() : left]) - len(text[found.end() : left].lstrip())
-        if begin < left and found.end() < left:
-            sentence = begin
-    if sentence >= earliest:
-        return sentence
+def _window(text: str, tokens: Sequence[Token], first: int, width: int) -> tuple[int, int, int]:
+    """Return where a passage begins, the end of its last match, and where it ends at the latest."""
+    dense = _densest(tokens, width)
+    if dense is None:
+        return first, first, first + width
+    left, right = dense
+    starts = _starts(text, first)
+    own = starts[bisect_right(starts, left) - 1]
+    # among sentences that hold a match, the first whose window holds most of the terms
+    holding = dict.fromkeys(starts[max(0, bisect_right(starts, token.start) - 1)] for token in tokens)
+    counts = {start: _count(tokens, start, start + width) for start in holding}
+    best = max(counts, key=lambda start: counts[start])
+    if counts[best] and counts[best][0] >= _count(tokens, left, right)[0]:
+        inside = [token.end for token in tokens if best <= token.start and token.end <= best + width]
+        return best, inside[-1], best + width
+    if right - own <= width * 3 // 2:
+        return own, right, own + width * 3 // 2
+    if counts[best][0] and bisect_right(starts, right) > bisect_right(starts, left):  # over two sentences
+        inside = [token.end for token in tokens if best <= token.start and token.end <= best + width]
+        return best, inside[-1], best + width
+    start = _inside(text, max(first, right - width), left, right, width)
+    return start, right, start + width
+
+
+def _count(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+    """Return how many different terms and how many matches lie in a window."""
+    inside = [token.term for token in tokens if start <= token.start and token.end <= end]
+    return len(set(inside)), len(inside)
+
+
+def _starts(text: str, first: int) -> list[int]:
+    """Return where sentences and lines begin; the first begins where the text does."""
+    starts = [first]
+    for found in _BREAK.finditer(text, first):
+        at = found.end()
+        follows = at < len(text) and not text[at].islower()
+        abbreviated = found["dot"] and _ABBREVIATED.search(text, max(first, found.start() - 8), found.start())
+        if at > starts[-1] and ("\n" in found[0] or (follows and not abbreviated)) and at < len(text):
+            starts.append(at)
+    return starts
+
+
+def _inside(text: str, earliest: int, left: int, right: int, width: int) -> int:
+    """Return the beginning of a clause before `left`, in a sentence too long to show; else of a word."""
     back = max(earliest, left - (width - (right - left)) // 2)  # context on both sides
+    clauses = [found.end() for found in _CLAUSE.finditer(text, max(0, earliest - 2), left)]
+    clauses = [at for at in clauses if earliest <= at <= left]
+    if clauses:
+        return next((at for at in clauses if at >= back), clauses[-1])
     blank = _BLANK.search(text, max(0, back - 1), left)
-    return (
-        left
-        if blank is None
-        else blank.end() + len(text[blank.end() : left]) - len(text[blank.end() : left].lstrip())
+    if blank is None:
+        return left
+    return blank.end() + len(text[blank.end() : left]) - len(text[blank.end() : left].lstrip())
+
+
+def _end(text: str, start: int, needed: int, limit: int, stretched: int) -> int:
+    """Return the last end of a sentence in the window if far, else the next, a clause's or a word's."""
+    if limit >= len(text.rstrip()):
+        return limit
+    ends = [at for at in _starts(text, start)[1:] if at >= needed]
+    ends = [start + len(text[start:at].rstrip()) for at in ends if at <= stretched + 2] + (
+        [len(text.rstrip())] if stretched >= len(text.rstrip()) else []
     )
-
-
-def _end(text: str, start: int, needed: int, limit: int) -> int:
-    """Return the last end of a sentence in the window if it is far enough, else of a word."""
-    ends = [
-        found.end()
-        for found in _SENTENCE.finditer(text, start, limit)
-        if found.end() < limit and found[0].strip()
-    ]
-    if ends and ends[-1] >= needed and ends[-1] - start >= (limit - start) // 2:
-        return ends[-1]
+    within = [at for at in ends if at <= limit and at - start >= (limit - start) // 2]
+    beyond = [at for at in ends if limit < at <= stretched]
+    if within or beyond:
+        return within[-1] if within else beyond[0]
+    clauses = [found.start() + 1 for found in _CLAUSE.finditer(text, needed - 1, limit)]
+    if clauses and clauses[-1] >= needed and clauses[-1] - start >= (limit - start) // 2:
+        return clauses[-1]
     if text[limit].isspace():
         return limit
     blanks = [blank.start() for blank in _BLANK.finditer(text, needed, limit)]

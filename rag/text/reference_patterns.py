@@ -37,14 +37,17 @@ _SEPARATOR = (
     r"\s*(?:,|;|/|&|–"
     r"|(?:,\s*)?\b(?:et|ou|und|oder|and|or|e|o|en|of|à|a|bis|to|tot(?: en met)?|al|sowie)\b)\s*"
 )
+_THROUGH = r"\s*(?:–|(?:,\s*)?\b(?:jusqu'(?:au|à|a)|au|à|a|bis|to|tot(?: en met)?|al)\b)\s*"  # 205 à 211
 MORE = re.compile(
-    rf"{_SEPARATOR}(?:les?\s|der\s|den\s|de\s|the\s)?(?:(?P<marker>{_MARKER})\s*)?(?P<number>{_NUMBER})",
+    rf"(?:(?P<through>{_THROUGH})|{_SEPARATOR})(?:les?\s|der\s|den\s|de\s|the\s)?(?:(?P<marker>{_MARKER})\s*)?(?P<number>{_NUMBER})",
     re.IGNORECASE,
 )
 LIST_END = re.compile(
     rf"\s*(?:$|[?.!;:)\"»]|,\s*[^\W\d]|{_SEPARATOR}\d|\b(?:dit|parle|signifie|est|sont|se)\b)", re.IGNORECASE
 )
 NUMBER_END = re.compile(r"(?![\w/%€$£]|[.:,-]\d)")
+PLURAL = re.compile(r"\w\w+s\.?|§§|artt\.?", re.IGNORECASE)  # a marker of more than one number
+SERIES_LETTER = re.compile(r"[LRD]", re.IGNORECASE)
 SERIES = re.compile(r"[LRD]O?\.? ?\*{0,2} ?\d{3,4}(?:-\d+)+", re.IGNORECASE)
 YEAR_BEFORE = re.compile(
     r"(?:\b(?:en|depuis|avant|après|apres|année|annee|l'an|de|du|d'|vers|seit|im jahr|jahr|von|in|since"
@@ -71,7 +74,8 @@ _FRENCH_LAW = (
     r"|traité|traite|charte|directive|arrêté|arrete|déclaration|declaration|accord"
     r"|code(?= (?:du|de|des|d')\b))\b"
     r"(?: (?:n° ?[\d-]+|(?:européenne|europeenne|internationale|organique|général|general)\b)"
-    r"| ?(?:du|de la|de l'|de|des|d') ?(?:\d{1,2}(?:er)? [^\W\d_]+ \d{4}|[^\W_]+))*"
+    r"| ?(?:du|de la|de l'|des|de|d') ?(?:\d{1,2}(?:er)? [^\W\d_]+ \d{4}|[^\W_]+)"
+    r"| (?:\d{1,2}(?:er)? [^\W\d_]+ )?\d{4}(?![\w-])| \d{2,4}-\d{1,5}(?!\w))*"  # loi 6 juillet 1989
 )
 _ABBREVIATION = r"(?-i:[A-ZÄÖÜ][a-zäöüß]*[A-ZÄÖÜ][A-Za-zÄÖÜäöüß]*)"
 UNNAMED: Mapping[str, re.Pattern[str]] = {  # a law that no table names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from rag.text import reference_patterns as patterns
@@ -25,6 +26,7 @@ class Reference:
     number: str  # as `number_key` gives it
     code: str | None = None  # the corpus's name of the code; None: not named, or not in the corpus
     code_named: str | None = None  # the code as typed; with `code` None it is a law that is not loaded
+    through: bool = False  # the last of a range that the reference before it opens: "205 à 211"
     marked: bool = True  # by a word or sign such as "art.", not by a code beside a number alone
 
     @property
@@ -77,30 +79,41 @@ class _Latin:
         if not patterns.marks(item["marker"], self.names.language):
             return []
         spans = [(item.start(), item.start("number"), item.end("number"))]
+        through: set[int] = set()  # places in `spans` that close a range
+        several = patterns.PLURAL.fullmatch(item["marker"])
         end = self._past_parts(item.end("number"))
         while more := patterns.MORE.match(self.flat, end):
             after = self._past_parts(more.end("number"))
-            if not (more["marker"] or self._ends_there(after)):
+            second = several and len(spans) == 1 and patterns.NUMBER_END.match(self.flat, more.end("number"))
+            if not (more["marker"] or second or self._ends_there(after)):
                 break
+            if more["through"]:
+                through.add(len(spans))
             spans.append((more.start("number"), more.start("number"), more.end("number")))
             end = after
         code = self._code_after(end) or self._code_before(item.start())
-        return self._made(spans, end, code, marked=True)
+        return self._made(spans, end, code, marked=True, through=through)
 
     def _unmarked(self, item: re.Match[str]) -> list[Reference]:
         start, end = item.span("number")
         if not patterns.NUMBER_END.match(self.flat, end):
             return []
         code = None
+        series = patterns.SERIES_LETTER.match(item["number"]) is not None
         if not patterns.YEAR_BEFORE.search(self.flat, max(0, start - 20), start):
-            code = self._code_after(self._past_parts(end), known_only=True) or self._code_before(start)
+            code = self._code_after(self._past_parts(end), known_only=not series) or self._code_before(start)
         alone = not (self.flat[:start] + self.flat[end:]).strip(patterns.AROUND)
         if code is None and not alone and not patterns.SERIES.fullmatch(item["number"]):
             return []
-        return self._made([(start, start, end)], end, code, marked=alone or code is None)
+        return self._made([(start, start, end)], end, code, marked=alone or series or code is None)
 
     def _made(
-        self, spans: list[tuple[int, int, int]], end: int, code: _Code | None, marked: bool
+        self,
+        spans: list[tuple[int, int, int]],
+        end: int,
+        code: _Code | None,
+        marked: bool,
+        through: Collection[int] = (),
     ) -> list[Reference]:
         made = []
         for place, (start, first, last) in enumerate(spans):
@@ -111,10 +124,9 @@ class _Latin:
                 start = code.start
             named = self.text[code.start : code.end].strip() if code else None
             number = number_key(self.flat[first:last])
+            held = code.code if code else None
             made.append(
-                Reference(
-                    self.text[start:stop], start, stop, number, code.code if code else None, named, marked
-                )
+                Reference(self.text[start:stop], start, stop, number, held, named, place in through, marked)
             )
         return made
 
@@ -143,7 +155,13 @@ class _Latin:
     def _code_before(self, at: int) -> _Code | None:
         end = len(self.flat[:at].rstrip(" ,:;(-'"))
         known = self.names.before(self.flat, end) or self.names.before_sign(self.flat, end)
-        return _Code(known[0], end, known[1]) if known else None
+        if known:
+            return _Code(known[0], end, known[1])
+        if self.unnamed is not None and self.names.language == "fr":  # loi du 6 juillet 1989, article 22
+            for other in self.unnamed.finditer(self.flat, max(0, end - 80), end):
+                if other.end() == end and any(map(str.isdigit, other[0])):
+                    return _Code(other.start(), end, None)
+        return None
 
 
 def _chinese(text: str, flat: str, names: CodeNames) -> list[Reference]:

@@ -328,3 +328,40 @@ def test_any_question_has_an_answer(question: str, k: int, mode: Mode) -> None:
         assert (result.status == "empty") == (not question.strip())
         pinned = [s.why.known or s.why.moved_from is not None for s in result.shown]
         assert pinned == sorted(pinned, reverse=True)  # what was named stands above what was searched
+
+
+def test_the_index_that_ships_tells_a_doubtful_question_from_a_sure_one() -> None:
+    import indexes
+
+    engine = indexes.open()
+    sure = engine.ask("Mon voisin a planté un arbre contre ma clôture, que faire ?")
+    vague = engine.ask("comment régler mon micro-ondes")
+    assert sure.confidence is not None
+    assert vague.confidence is not None
+    assert sure.confidence > 0.8 > vague.confidence
+    assert (sure.doubtful, vague.doubtful) == (False, True)
+    assert engine.ask("article 671 du code civil").confidence is None, "named by number: nothing to doubt"
+    assert engine.ask("arbre du voisin", mode="keyword").confidence is None, "calibrated for hybrid alone"
+    only = Filter(codes=frozenset({"Code civil"}))
+    assert engine.ask("arbre du voisin", where=only).confidence is None, "and for the whole corpus"
+
+
+def test_a_calibration_for_another_corpus_is_left_aside() -> None:
+    import indexes
+    from rag.confidence import Confidence
+
+    engine = indexes.open()
+    elsewhere = engine.info.corpus_sha256[::-1]
+    shipped = engine._confidence
+    assert isinstance(shipped, Confidence)
+    again = Engine(
+        card=engine.card,
+        info=engine.info,
+        articles=list(engine.articles.values()),
+        questions=[],
+        analyser=engine.analyser,
+        keyword=engine.keyword,
+        meaning=engine.meaning,
+        confidence=replace(shipped, corpus_sha256=elsewhere),
+    )
+    assert again.ask("arbre du voisin").confidence is None

@@ -47,7 +47,7 @@ def test_overlapping_spans_are_one_piece() -> None:
 def test_a_passage_fits_and_lies_in_the_text(text: str, terms: set[str], width: int) -> None:
     start, end = best_passage(text, terms, FRENCH, width)
     assert 0 <= start <= end <= len(text)
-    assert end - start <= width
+    assert end - start <= max(width, width * 3 // 2)
     assert text[start:end] == text[start:end].strip()
     assert (start < end) == bool(text.strip())
 
@@ -73,6 +73,28 @@ def test_a_passage_begins_and_ends_between_words() -> None:
     start, end = best_passage(long, {"voisin"}, FRENCH, 100)
     assert "voisin" in long[start:end]
     assert set(long[start:end].split()) == {"voisin", "commencement"}
+
+
+def test_a_passage_begins_where_a_sentence_does() -> None:
+    opening = "Autre chose est dit ici, sans rapport. "
+    text = opening * 4 + "Elle a droit à la moitié pour un enfant, le tiers pour deux, le quart au-delà."
+    start, end = best_passage(text + " " + opening * 4, {"enfant", "tier", "quart"}, FRENCH, 60)
+    assert text[start:end] == "Elle a droit à la moitié pour un enfant, le tiers pour deux, le quart au-delà."
+    first = "La moitié pour un enfant, le tiers pour deux, le quart au-delà. " + opening * 8
+    assert best_passage(first, {"tier", "quart"}, FRENCH, 50)[0] == 0
+
+
+def test_an_abbreviation_ends_no_sentence() -> None:
+    text = "Rien de cela. " * 9 + "Selon l'art. 5 du texte, le mur est mitoyen. " + "Rien de cela. " * 9
+    start, _ = best_passage(text, {"mur"}, FRENCH, 60)
+    assert text[start:].startswith("Selon l'art. 5")
+
+
+def test_a_sentence_too_long_to_show_is_entered_at_a_clause() -> None:
+    text = "Il faut " + "beaucoup de conditions, " * 20 + "mais le mur est mitoyen, " + "avec une suite " * 20
+    start, end = best_passage(text, {"mur"}, FRENCH, 60)
+    assert text[start - 2 : start] == ", "
+    assert "mur" in text[start:end]
 
 
 @pytest.mark.parametrize("width", [0, -5, 1])

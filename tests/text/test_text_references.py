@@ -71,6 +71,8 @@ MINFA = "中华人民共和国民法典"
         ("fr", "1382", [("1382", None)]),
         ("fr", " 515-1 ? ", [("515-1", None)]),
         ("fr", "article 1er", [("1", None)]),
+        ("fr", "articles 205 et 207 donnent quoi", [("205", None), ("207", None)]),
+        ("fr", "articles 515-1 jusqu'à 515-7", [("515-1", None), ("515-7", None)]),
         ("fr", "article 2 bis", [("2bis", None)]),
         ("fr", "art. 205 et 3 enfants", [("205", None)]),
         ("fr", "l'article 1242 al. 1er du C. civ.", [("1242", CIVIL)]),
@@ -137,6 +139,11 @@ def test_numbers_that_do_not(language: str, text: str) -> None:
         ("fr", "article 7 de la loi du 6 juillet 1989", "loi du 6 juillet 1989"),
         ("fr", "article 12 du code de la route", "code de la route"),
         ("fr", "article 700 CPC", "CPC"),
+        ("fr", "article 22 loi 6 juillet 1989", "loi 6 juillet 1989"),
+        ("fr", "article 22 loi de 1989", "loi de 1989"),
+        ("fr", "loi du 6 juillet 1989, article 22", "loi du 6 juillet 1989"),
+        ("fr", "L. 1234-9 du code des poissons", "code des poissons"),
+        ("fr", "article L. 1234-9 du code de commerce", "code de commerce"),
         ("de", "Art. 14 GG", "GG"),
         ("de", "§ 9 EnWG", "EnWG"),
         ("it", "art. 3 d.lgs. 81/2008", "d.lgs. 81/2008"),
@@ -150,6 +157,12 @@ def test_a_law_that_is_not_loaded_is_said_to_be(language: str, text: str, named:
     [found] = find_references(text, NAMES[language])
     assert found.unresolved
     assert (found.code, found.code_named) == (None, named)
+
+
+def test_only_the_end_of_a_range_is_told_to_be_one() -> None:
+    for text in ("articles 515-1 à 515-7", "articles 515-1 à 515-7 du code civil et pacs"):
+        assert [ref.through for ref in find_references(text, NAMES["fr"])] == [False, True]
+    assert [ref.through for ref in find_references("art. 205, 206 et 207", NAMES["fr"])] == [False] * 3
 
 
 @pytest.mark.parametrize("language", NAMES)

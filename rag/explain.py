@@ -1,0 +1,201 @@
+"""Why this article: each system's score of one article taken apart, exactly.
+
+BM25 is a sum over the question's terms; its fields are summed before they saturate, so that a term's
+share belongs to each field by its weighted count there. A static encoder's vector is a sum too, and a
+cosine with it the sum of what each term adds. What an index does not keep (counts by field) is counted
+anew from the one article, whose contents stay at hand for a while.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain
+
+import numpy as np
+
+from rag.encoders.static import StaticEncoder
+from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
+from rag.result import Mode
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
+from rag.retrieval.fields import LAW_FIELDS, QUESTIONS_FIELD, term_ids
+from rag.retrieval.hybrid import DAMPING
+from rag.text import Analyser
+from rag.types import Article, Floats, Question, Retriever
+
+RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
+ALIKE = 3  # annotated questions that are told
+COMPARED = (
+    12  # annotated questions of one article that a static encoder compares, those that share most words
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The terms of one article by field, and of each annotated question that cites it."""
+
+    counts: Mapping[str, Counter[str]]  # field -> term -> how often
+    asked: tuple[tuple[Question, frozenset[str]], ...]
+
+    def law(self) -> frozenset[str]:
+        """Return the terms of the law itself: text, headings and code."""
+        return frozenset(chain.from_iterable(self.counts[name] for name in LAW_FIELDS))
+
+
+class Explainer:
+    """Explains articles of one index; a retriever of a kind that it does not know is passed over."""
+
+    def __init__(
+        self,
+        articles: Mapping[str, Article],
+        cited: Mapping[str, Sequence[Question]],
+        analyser: Analyser,
+        keyword: Retriever,
+        meaning: Retriever | None,
+    ) -> None:
+        """Take an index apart: `cited` are the annotated questions of each article, each question once."""
+        self._articles = articles
+        self._cited = cited
+        self._analyser = analyser
+        self._bm25 = keyword if isinstance(keyword, BM25) else None
+        self._dense = meaning if isinstance(meaning, Dense) else None
+        self.contents = lru_cache(maxsize=RECENT)(self._contents)
+
+    @cached_property
+    def _rows(self) -> Mapping[str, int]:
+        """Position of each article in BM25's matrix."""
+        return {} if self._bm25 is None else {id_: i for i, id_ in enumerate(self._bm25.order.ids)}
+
+    @cached_property
+    def _vectors(self) -> Mapping[str, int]:
+        """Position of each article in the vector index."""
+        return {} if self._dense is None else {id_: i for i, id_ in enumerate(self._dense.order.ids)}
+
+    def _contents(self, article_id: str) -> Contents:
+        article, cut = self._articles[article_id], self._analyser.terms
+        asked = [(question, cut(question.text)) for question in self._cited.get(article_id, ())]
+        counts = {
+            "text": Counter(cut(article.text)),
+            "headings": Counter(chain.from_iterable(map(cut, article.headings))),
+            "code": Counter(cut(article.code)),
+            QUESTIONS_FIELD: Counter(chain.from_iterable(terms for _, terms in asked)),
+        }
+        return Contents(counts, tuple((question, frozenset(terms)) for question, terms in asked))
+
+    def explain(self, question: str, ranks: Mapping[str, Mapping[str, int]], mode: Mode) -> list[Explanation]:
+        """Explain where articles stand for one question.
+
+        Args:
+            question: what was searched for.
+            ranks: article id -> system -> rank in its list, as `rag.fusion.ranks` counts.
+            mode: how it was searched: what did not count is not told; a hybrid fuses by reciprocal rank.
+        """
+        if not ranks:
+            return []
+        written = self._written(question)
+        vector = None if self._dense is None else self._dense.encoder.encode_questions([question])[0]
+        if vector is not None and not vector.any():
+            vector = None  # none of its words is known
+        alike = self._alike(question, list(ranks), vector)
+        explained = []
+        for article_id, places in ranks.items():
+            words: tuple[WordShare, ...] = ()
+            cosine: float | None = None
+            meaning: tuple[MeaningShare, ...] = ()
+            if mode != "meaning":
+                words = self._words(question, article_id, written)
+            if mode != "keyword" and vector is not None:
+                cosine, meaning = self._meaning(question, article_id, vector, written)
+            shares = {s: 1 / (DAMPING + r) if mode == "hybrid" else None for s, r in places.items()}
+            told = tuple(Place(system, places[system], shares[system]) for system in sorted(places))
+            explained.append(Explanation(article_id, words, cosine, meaning, told, alike[article_id]))
+        return explained
+
+    def _written(self, question: str) -> Mapping[str, str]:
+        """Return each term as the question writes it first."""
+        written: dict[str, str] = {}
+        for token in self._analyser.tokens(question):
+            written.setdefault(token.term, question[token.start : token.end])
+        return written
+
+    def _words(self, question: str, article_id: str, written: Mapping[str, str]) -> tuple[WordShare, ...]:
+        bm25, row = self._bm25, self._rows.get(article_id)
+        if bm25 is None or row is None:
+            return ()
+        counts = self.contents(article_id).counts
+        matrix, vocabulary = bm25.index.scores, bm25.index.vocab_dict
+        shares = []
+        for term, times in Counter(self._analyser.terms(question)).items():
+            for number in term_ids([term], vocabulary):  # one, or none
+                span = slice(int(matrix["indptr"][number]), int(matrix["indptr"][number + 1]))
+                at = np.flatnonzero(matrix["indices"][span] == row)
+                if len(at):
+                    share = times * float(matrix["data"][span][at[0]])
+                    parts = {f: share * p for f, p in _parts(term, counts, bm25.weights).items()}
+                    shares.append(WordShare(term, written.get(term, term), share, parts))
+        return tuple(sorted(shares, key=lambda s: (-s.share, s.term)))
+
+    def _meaning(
+        self, question: str, article_id: str, vector: Floats, written: Mapping[str, str]
+    ) -> tuple[float | None, tuple[MeaningShare, ...]]:
+        """Return the cosine, and what each term adds to it if the encoder is a sum."""
+        at = self._vectors.get(article_id)
+        if self._dense is None or at is None:
+            return None, ()
+        stored = np.asarray(self._dense.index.reconstruct(at), dtype=np.float64)
+        cosine = float(stored @ vector.astype(np.float64))
+        encoder = self._dense.encoder
+        if not isinstance(encoder, StaticEncoder):
+            return cosine, ()
+        times = Counter(t for t in encoder.analyser.terms(question) if t in encoder.vocabulary)
+        ids = term_ids(times, encoder.vocabulary)
+        parts = encoder.codes[ids] * (encoder.scales[ids] * list(times.values()))[:, None].astype(np.float64)
+        length = float(np.sqrt((parts.sum(axis=0) ** 2).sum()))
+        adds = (parts @ stored / (length or 1.0)).tolist()
+        shares = (MeaningShare(t, written.get(t, t), s) for t, s in zip(times, adds, strict=True))
+        return cosine, tuple(sorted(shares, key=lambda s: (-s.share, s.term)))
+
+    def _alike(
+        self, question: str, article_ids: Sequence[str], vector: Floats | None
+    ) -> Mapping[str, tuple[Alike, ...]]:
+        """Return the annotated questions nearest to this one, by article; all are encoded in one batch."""
+        terms = frozenset(self._analyser.terms(question))
+        known = {article_id: _nearest(terms, self.contents(article_id)) for article_id in article_ids}
+        if vector is not None and self._dense is not None:
+            encoder = self._dense.encoder
+            # a large model takes its time: it compares those alone that are told
+            most = COMPARED if isinstance(encoder, StaticEncoder) else ALIKE
+            known = {article_id: found[:most] for article_id, found in known.items()}
+            texts = sorted({alike.text for found in known.values() for alike in found})
+            vectors = encoder.encode_questions(texts) if texts else np.zeros((0, encoder.dim), np.float32)
+            cosines = {t: float(v @ vector) if v.any() else None for t, v in zip(texts, vectors, strict=True)}
+            known = {
+                article_id: [Alike(a.text, a.shared, a.overlap, cosines[a.text]) for a in found]
+                for article_id, found in known.items()
+            }
+        return {
+            article_id: tuple(sorted(found, key=lambda a: (-a.nearness, -a.overlap, a.text))[:ALIKE])
+            for article_id, found in known.items()
+        }
+
+
+def _parts(
+    term: str, counts: Mapping[str, Mapping[str, int]], weights: Mapping[str, float]
+) -> Mapping[str, float]:
+    """Return the part of a term's weighted count that each field has; they add up to 1."""
+    weighted = {name: weights.get(name, 0.0) * of.get(term, 0) for name, of in counts.items()}
+    total = sum(weighted.values())
+    return {name: value / total for name, value in weighted.items() if value > 0}
+
+
+def _nearest(terms: frozenset[str], contents: Contents) -> list[Alike]:
+    """Return the annotated questions of an article, those that share most first, one text once."""
+    found: dict[str, Alike] = {}
+    for question, own in contents.asked:
+        shared, either = own & terms, own | terms
+        overlap = len(shared) / (len(either) or 1)
+        found.setdefault(question.text, Alike(question.text, tuple(sorted(shared)), overlap))
+    return sorted(found.values(), key=lambda a: (-a.overlap, a.text))
