@@ -1,13 +1,16 @@
-"""The page: `streamlit run app.py`. Opens one index, once, and hands it to `rag.ui`."""
+"""The pages: `streamlit run app.py`. Opens one index, once, and hands it to `rag.ui`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from rag.errors import PandectError
-from rag.ui import failure, frame
+from rag.types import Question
+from rag.ui import failure, frame, pages
 from rag.ui.ports import AskEngine
 
 
@@ -19,14 +22,32 @@ def opened(index: str | None) -> AskEngine:
     return indexes.open(index)
 
 
+@st.cache_resource(show_spinner=False, max_entries=2)
+def test_questions(index: str | None) -> Sequence[Question]:
+    """Read the questions of an index that it did not learn from; none where they cannot be read."""
+    from indexes.corpus import HELD_OUT, read, read_questions
+    from indexes.places import builtin, locate
+
+    try:
+        folder, _ = locate(index)
+        corpus = read(folder / "corpus")
+        if folder == builtin():  # its test questions lie beside it, and in no corpus
+            return read_questions(folder.with_name("questions_test.jsonl"), corpus.articles)
+    except PandectError:
+        return ()
+    return [q for q in corpus.questions if q.split in HELD_OUT and q.article_ids]
+
+
 def main() -> None:
     """Draw the page."""
+    index = os.environ.get("PANDECT_INDEX") or None
     frame.set_up()
     t = frame.interface(st.session_state.get("corpus_language"))
     frame.masthead(t)
+    page = pages.draw(t)
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
-            engine = opened(os.environ.get("PANDECT_INDEX") or None)
+            engine = opened(index)
     except PandectError as error:
         failure.draw(error, t)
         frame.notice(t)
@@ -36,6 +57,11 @@ def main() -> None:
         st.session_state["corpus_language"] = engine.card.language
         if frame.interface(engine.card.language).language != t.language:
             st.rerun()
+    if page == pages.COMPARE:
+        from rag.ui import compare
+
+        compare.render(engine, t, partial(test_questions, index))
+        return
     from rag.ui import ask  # why here: as above, it brings the analysers
 
     ask.render(engine, t)

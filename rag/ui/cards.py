@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag.card import CorpusCard
+from rag.explanation import Explanation
 from rag.result import Shown
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article
 from rag.ui.cite import citation, title
+from rag.ui.explained import panel
 from rag.ui.form import LAW_TYPES
 from rag.ui.frame import source_line
-from rag.ui.i18n import Words
+from rag.ui.i18n import MONTHS, Words
 from rag.ui.markup import Html, join, link, paragraphs, tag, web_address
 from rag.ui.why import reasons
 
@@ -30,8 +32,14 @@ class View:
     t: Words
 
 
-def card_html(shown: Shown, view: View) -> Html:
-    """Return one article as HTML in which everything that came with the corpus is escaped."""
+def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
+    """Return one article as HTML in which everything that came with the corpus is escaped.
+
+    Args:
+        shown: the article.
+        view: what all cards share.
+        explanation: what put it there, for those who want to know more.
+    """
     article, t = shown.article, view.t
     law = article.language or view.card.language  # a screen reader reads the law in its own language
     heading = f"pd-{shown.rank}"
@@ -57,6 +65,7 @@ def card_html(shown: Shown, view: View) -> Html:
             reasons(shown, view.analyser, t, law),
             class_="pd-why",
         ),
+        panel(explanation, t, law) if explanation is not None else "",
         _foot(article, view),
         class_="pd-card",
         aria_labelledby=heading,
@@ -110,7 +119,7 @@ def _foot(article: Article, view: View) -> Html:
         t("Copy the citation"),
         type="button",
         class_="pd-copy",
-        data_copy=cite,
+        data_copy=_copied(cite, view),
         data_done=t("Copied"),
         aria_live="polite",
     )
@@ -120,6 +129,20 @@ def _foot(article: Article, view: View) -> Html:
         tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways"),
         tag("p", " · ".join(_facts(article, view)), class_="pd-source"),
     )
+
+
+def _copied(cite: str, view: View) -> str:
+    """Return what is pasted elsewhere: away from the card, a summary must still say that it is one."""
+    card, t = view.card, view.t
+    if card.text_kind != "summary":
+        return cite
+    said = [t("unofficial summary")]
+    if card.law_date is not None:
+        month = t(MONTHS[card.law_date.month - 1])
+        said.append(t("text: {month} {year}", month=month, year=card.law_date.year))
+    if card.source:
+        said.append(t("source: {source}", source=source_line(card)))
+    return f"{cite} ({', '.join(said)})"
 
 
 def _facts(article: Article, view: View) -> Iterator[str]:

@@ -11,7 +11,7 @@ import streamlit as st
 from rag.result import Mode
 from rag.types import Filter
 from rag.ui.i18n import N_, Words
-from rag.ui.markup import plain_label, tag
+from rag.ui.markup import join, plain_label, tag
 from rag.ui.ports import AskEngine, Facets
 
 MAX_CHARS = 2000  # some twenty sentences: more facts blur the search
@@ -21,10 +21,19 @@ MODES: dict[Mode, str] = {
     "keyword": N_("Words only"),
     "meaning": N_("Meaning only"),
 }
+LAW_LANGUAGES: Mapping[str, str] = {  # of the corpora that can be searched
+    "fr": N_("French"),
+    "nl": N_("Dutch"),
+    "en": N_("English"),
+    "de": N_("German"),
+    "it": N_("Italian"),
+    "zh": N_("Chinese"),
+}
 LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
 _KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
 _HINT = N_("{limit} characters at most. Your question is not recorded.")
-FILTER_KEYS = ("codes", "law_types", "regions", "in_force_on")
+FILTER_KEYS = ("codes", "law_types", "regions")
+EARLIEST = date(1500, 1, 1)  # a law of before is in no corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +42,21 @@ class Options:
 
     mode: Mode = "hybrid"
     where: Filter | None = None  # None: everything
+    chosen: bool = False  # whether the person narrowed it, beyond what is in force today
 
 
-def draw_question(t: Words) -> None:
-    """Draw the question box; what is sent stands in the session, and in no address."""
+def draw_question(t: Words, law: str, page: str = "") -> None:
+    """Draw the question box of a page; what is sent stands in the session, and in no address.
+
+    Args:
+        t: the interface.
+        law: language of the corpus, ISO 639-1.
+        page: the page it stands on.
+    """
+    if st.session_state.get("question_page", page) != page:
+        # Streamlit empties the boxes of a page that is left: what was asked there is asked here too.
+        st.session_state["question"] = st.session_state.get("asked") or ""
+    st.session_state["question_page"] = page
     with st.form("ask", border=False):
         # why no max_chars: Streamlit then drops a longer paste without a word; it is cut afterwards, and said
         st.text_area(
@@ -46,9 +66,18 @@ def draw_question(t: Words) -> None:
             placeholder=t("Tell what happened, and what you would like to know. No names are needed."),
         )
         keys = tag("span", t(_KEYS), " ", class_="pd-keys")
-        st.html(tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint"))
+        hint = tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
+        other = other_language(law, t)
+        st.html(join(tag("p", other, class_="pd-spoken"), hint) if other else hint)
         if st.form_submit_button(t("Find the articles"), type="primary"):
             st.session_state["asked"] = st.session_state["question"]
+
+
+def other_language(law: str, t: Words) -> str:
+    """Return what to say when the law is not in the interface's language; "" when it is."""
+    if law == t.language or law not in LAW_LANGUAGES:
+        return ""
+    return t("The law loaded here is in {language}: ask in {language}.", language=t(LAW_LANGUAGES[law]))
 
 
 def draw_examples(examples: Sequence[str], t: Words) -> None:
@@ -95,7 +124,8 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
                 horizontal=True,
             )
         where = _draw_filters(facets, t) if filters else Filter()
-    return Options(mode, None if where == Filter() else where)
+    chosen = where not in (Filter(), Filter(in_force_on=date.today()))
+    return Options(mode, None if where == Filter() else where, chosen)
 
 
 def _draw_filters(facets: Facets, t: Words) -> Filter:
@@ -104,7 +134,11 @@ def _draw_filters(facets: Facets, t: Words) -> Filter:
     law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)
     regions = _among(t("Regions"), facets.regions, "regions", t)
     if facets.dated:
-        day = st.date_input(t("In force on"), value=None, key="in_force_on", format="DD/MM/YYYY")
+        # why by the session: a default of the widget's own would come back when the filters are removed
+        st.session_state.setdefault("in_force_on", date.today())
+        day = st.date_input(
+            t("In force on"), value=None, min_value=EARLIEST, key="in_force_on", format="DD/MM/YYYY"
+        )
     return Filter(codes, law_types, regions, day)
 
 
@@ -123,3 +157,4 @@ def remove_filters() -> None:
     """Forget the filters; for a button's callback."""
     for key in FILTER_KEYS:
         st.session_state.pop(key, None)
+    st.session_state["in_force_on"] = None  # any day: without the key it would be today again

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from rag.card import CorpusCard
+from rag.explanation import Explanation
 from rag.result import Mode, Result
 from rag.text import Analyser
-from rag.types import Filter
+from rag.types import Filter, Question
 
 
 class LoadedIndex(Protocol):
@@ -82,6 +83,11 @@ class AskEngine(Protocol):
         """Cuts text into terms, as the index did; highlighting needs it."""
         ...
 
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways to search that this index has; the first is the default."""
+        ...
+
     def facets(self) -> Facets:
         """Return what the corpus can be filtered by."""
         ...
@@ -90,4 +96,16 @@ class AskEngine(Protocol):
         self, question: str, *, k: int = 10, where: Filter | None = None, mode: Mode = "hybrid"
     ) -> Result:
         """Return at most k articles for the question, best first."""
+        ...
+
+    def explain(self, result: Result) -> list[Explanation]:
+        """Return why each article of a result stands where it does, in the order it is shown."""
+        ...
+
+
+class Benchmark(Protocol):
+    """Gives test questions, each with the articles that are known to answer it."""
+
+    def __call__(self) -> Sequence[Question]:
+        """Return them; asked at every run of the page, so whoever gives it keeps them."""
         ...

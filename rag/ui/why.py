@@ -43,7 +43,8 @@ def _lines(shown: Shown, analyser: Analyser, t: Words, law: str) -> Iterator[Htm
         yield join(t("Your question names it by its number."))
     common = matched_words(shown.article, why.terms, analyser)
     if common:
-        yield join(t("Words in common with your question: {words}.", words=", ".join(common)))
+        quoted = ", ".join(t("“{word}”", word=word) for word in common)
+        yield join(t("Words in common with your question: {words}.", words=quoted))
     asked = why.asked[:MAX_ASKED]
     if asked:
         said = t.n(
@@ -61,10 +62,14 @@ def _lines(shown: Shown, analyser: Analyser, t: Words, law: str) -> Iterator[Htm
 
 
 def matched_words(article: Article, terms: frozenset[str], analyser: Analyser) -> list[str]:
-    """Return the article's own words behind the terms, in order of appearance, one a term."""
+    """Return the article's own words behind the terms, in order of appearance, one a term.
+
+    Numbers tell little, and are left out where there are words.
+    """
     words: dict[str, str] = {}
     for text in (article.text, *article.headings, article.code):
         for token in analyser.tokens(text):
             if token.term in terms:
                 words.setdefault(token.term, text[token.start : token.end].lower())
-    return list(dict.fromkeys(words.values()))[:MAX_WORDS]
+    found = list(dict.fromkeys(words.values()))
+    return ([word for word in found if not word.isdigit()] or found)[:MAX_WORDS]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from rag.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.text import Token
 from rag.types import Article, Filter
@@ -165,6 +166,9 @@ class FakeEngine:
     error: Exception | None = None
     asked: list[tuple[str, int, Filter | None, Mode]] = field(default_factory=list)
     analyser: FakeAnalyser = field(default_factory=FakeAnalyser)
+    modes: tuple[Mode, ...] = ("hybrid", "keyword", "meaning")
+    confidence: float | None = None
+    doubtful: bool = False
 
     def facets(self) -> FakeFacets:
         return self.offers
@@ -193,15 +197,43 @@ class FakeEngine:
             Shown(rank, a, float(score), self._why(rank, a, terms)) for rank, (score, a) in enumerate(best, 1)
         )
         topics = (TENANCY,) if "dépôt" in question else ()
-        return Result(question, "found" if shown else "nothing", shown, (), topics)
+        if mode == "meaning":  # another order: from the end, and without the last
+            shown = tuple(replace(s, rank=n) for n, s in enumerate(reversed(shown[:-1]), start=1))
+        return Result(
+            question,
+            "found" if shown else "nothing",
+            shown,
+            (),
+            topics,
+            mode=mode,
+            confidence=self.confidence,
+            doubtful=self.doubtful,
+        )
+
+    def explain(self, result: Result) -> list[Explanation]:
+        return [explanation(shown) for shown in result.shown]
 
     def _why(self, rank: int, article: Article, terms: frozenset[str]) -> Why:
         asked = ("mon voisin a un arbre trop près, puis-je le faire couper",) if rank == 1 else ()
         return Why(terms & set(self.analyser.terms(article.text)), {"bm25": rank, "dense": rank + 1}, asked)
 
 
+def explanation(shown: Shown) -> Explanation:
+    """Every shared word counts 2, three quarters of it in the text; ranks as they are told."""
+    terms = sorted(shown.why.terms)
+    return Explanation(
+        shown.article.id,
+        tuple(WordShare(term, term, 2.0, {"text": 1.5, "questions": 0.5}) for term in terms),
+        0.5 if terms else None,
+        (MeaningShare("clôture", "clôture", 0.59), MeaningShare("planté", "planté", -0.09)) if terms else (),
+        tuple(Place(name, rank, 1 / (20 + rank)) for name, rank in sorted(shown.why.ranks.items())),
+        tuple(Alike(text, ("arbre",), 0.25, 0.71) for text in shown.why.asked),
+    )
+
+
 ENGINES: Mapping[str, FakeEngine] = {
     "plain": FakeEngine(),
+    "doubtful": FakeEngine(confidence=0.2, doubtful=True),
     "many": FakeEngine(offers=MANY_FACETS),
     "hostile": FakeEngine(card=HOSTILE_CARD, articles=HOSTILE),
 }

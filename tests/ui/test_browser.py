@@ -192,7 +192,9 @@ def test_a_citation_is_copied_in_one_click(browser: Browser, fake: Server) -> No
         copy.click()
         page.wait_for_function("document.querySelector('.pd-copy').textContent === 'Copié'")
 
-        assert page.evaluate("navigator.clipboard.readText()") == "Code civil, art. 672"
+        assert page.evaluate("navigator.clipboard.readText()") == (
+            "Code civil, art. 672 (résumé non officiel, texte\u00a0: janvier 2025, source\u00a0: DILA, LEGI)"
+        )
         page.wait_for_function("document.querySelector('.pd-copy').textContent === 'Copier la référence'")
 
 
@@ -231,3 +233,35 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, fake: Server, width:
         line = page.locator(".pd-passage").first
         per_line = line.evaluate("e => e.clientWidth / parseFloat(getComputedStyle(e).fontSize)")
         assert per_line <= 36  # em; some 75 characters
+
+
+def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Browser, tmp_path: Path) -> None:
+    with served(ROOT / "app.py", tmp_path) as server, visit(browser, f"{server.url}/?lang=en") as page:
+        ask(page, QUESTION)
+        page.locator(".pd-card").first.wait_for()
+        page.get_by_role("link", name="Compare", exact=True).click()
+        page.locator(".pd-column").nth(2).wait_for()
+
+        assert page.url == f"{server.url}/compare?lang=en"
+        same = "asked => document.querySelector('.st-key-question textarea')?.value === asked"
+        page.wait_for_function(same, arg=QUESTION)
+        page.get_by_text("Or take a test question, whose answer is known").wait_for()
+        arrow = page.locator("a.pd-move").last
+        target = page.locator(arrow.get_attribute("href") or "")
+        arrow.click()
+        page.wait_for_function("e => e.matches(':target')", arg=target.element_handle())
+        details = page.locator(".pd-more").first
+        details.locator("summary").click()
+        assert details.locator("table").count() >= 2
+        page.set_viewport_size({"width": 390, "height": 800})
+        main = page.locator("[data-testid=stMain]")
+        assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+        tops = {page.locator(".pd-column").nth(n).evaluate("e => e.offsetLeft") for n in range(3)}
+        assert len(tops) == 1  # one below the other
+
+        page.get_by_role("link", name="Ask", exact=True).click()
+        page.locator(".pd-card").first.wait_for()
+        page.wait_for_function(same, arg=QUESTION)
+        assert page.url == f"{server.url}/?lang=en"
+        assert page.locator(".pd-column").count() == 0
+    assert "voisin" not in server.said()

@@ -37,7 +37,7 @@ def test_a_card_says_what_it_is() -> None:
     assert [mark.text for mark in shown.all("mark")] == ["arbre", "voisin"]
     assert shown.one(class_="pd-passage").text == ARTICLES[0].text
     assert shown.one("a").attributes["href"] == "https://law.example/article/671"
-    assert shown.one("button").attributes["data-copy"] == "Code civil, art. 671"
+    assert shown.one("button").attributes["data-copy"].startswith("Code civil, art. 671 (")
     assert not shown.all("details")  # a short text is there at once
 
 
@@ -81,7 +81,7 @@ def test_the_reasons_are_in_plain_words() -> None:
     reasons = [li.text for li in card(ARTICLES[0]).one(class_="pd-why").all("li")]
 
     assert reasons == [
-        "Mots en commun avec votre question\u00a0: arbre, voisin.",
+        "Mots en commun avec votre question\u00a0: «\u00a0arbre\u00a0», «\u00a0voisin\u00a0».",
         "Une question proche, qui renvoie à cet article\u00a0: mon voisin a un arbre trop près",
         "Sa place dans chaque classement\u00a0: n°\u00a03 par les mots, n°\u00a01 par le sens.",
     ]
@@ -104,6 +104,30 @@ def test_words_of_the_headings_count_too_and_each_once() -> None:
     terms = frozenset({"arbre", "servitude", "absent"})
 
     assert matched_words(ARTICLES[0], terms, FakeAnalyser()) == ["arbre", "servitudes"]
+
+
+def test_numbers_are_told_only_where_there_are_no_words() -> None:
+    article = Article("x", "Code", "1", "En 2016, 3000 euros pour un arbre.")
+
+    assert matched_words(article, frozenset({"2016", "3000", "arbre"}), FakeAnalyser()) == ["arbre"]
+    assert matched_words(article, frozenset({"2016", "3000"}), FakeAnalyser()) == ["2016", "3000"]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "language", "pasted"),
+    [
+        (CARD, "fr", "Code civil, art. 671 (résumé non officiel, texte\u00a0: janvier 2025, "
+         "source\u00a0: DILA, LEGI)"),
+        (CARD, "en", "Code civil, art. 671 (unofficial summary, text: January 2025, source: DILA, LEGI)"),
+        (replace(CARD, law_date=None, source=""), "en", "Code civil, art. 671 (unofficial summary)"),
+        (replace(CARD, text_kind="official"), "fr", "Code civil, art. 671"),
+    ],
+)  # fmt: skip
+def test_a_pasted_citation_says_that_it_is_a_summary(corpus: CorpusCard, language: str, pasted: str) -> None:
+    shown = card(ARTICLES[0], corpus=corpus, language=language)
+
+    assert shown.one("button").attributes["data-copy"] == pasted
+    assert shown.one(class_="pd-cite").text == "Code civil, art. 671"
 
 
 def test_a_hostile_article_stays_text() -> None:

@@ -120,10 +120,9 @@ def test_an_old_number_shows_what_bears_it_and_where_its_content_went() -> None:
     app = ask(page(locale="en-GB"), "article 1382")
 
     assert body(app).all(class_="pd-box")[0].text == (
-        "Article 1382 (Code civil) now bears on something else: “Chapitre III : Les modes de preuve”. "
-        "What it used to say has moved to article 1240. "
-        "It was known for this: réparer le dommage que l'on cause par sa faute. "
-        "The numbers changed on 1 October 2016."
+        "Article 1382 of the Code civil is shown below. Before 1 October 2016, this number stood for "
+        "something else: réparer le dommage que l'on cause par sa faute. "
+        "What it used to say has moved to article 1240 (shown too)."
     )
     assert [card.one(class_="pd-why").one("li").text for card in cards(app)] == [
         "Your question names it by its number.",

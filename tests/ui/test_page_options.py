@@ -13,7 +13,7 @@ def test_filters_show_only_when_the_corpus_has_them() -> None:
 
     assert not plain.multiselect
     assert [box.key for box in many.multiselect] == ["codes", "law_types", "regions"]
-    assert many.date_input(key="in_force_on").value is None
+    assert many.date_input(key="in_force_on").value == date.today()
 
 
 def test_without_an_encoder_there_is_no_switch() -> None:
@@ -57,4 +57,20 @@ def test_filters_that_leave_nothing_can_be_removed() -> None:
 
     checked(app.button(key="unfilter").click().run())
     assert app.multiselect(key="codes").value == []
+    assert app.date_input(key="in_force_on").value is None
     assert len(cards(app)) == 3
+
+
+def test_a_dated_corpus_is_searched_as_it_is_in_force_today() -> None:
+    engine = FakeEngine(offers=MANY_FACETS)
+    app = ask(page(engine), QUESTION)
+
+    assert engine.asked[-1][2] == Filter(in_force_on=date.today())
+    checked(app.date_input(key="in_force_on").set_value(None).run())
+    assert engine.asked[-1][2] is None
+
+
+def test_a_day_that_nobody_chose_is_not_blamed_for_finding_nothing() -> None:
+    app = ask(page(FakeEngine(offers=MANY_FACETS)), "xylophone")
+
+    assert headings(app)[0] == "Je n’ai trouvé aucun article qui réponde à cela"

@@ -1,0 +1,117 @@
+"""The page "Compare": two to four ways to search side by side on one question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from rag.errors import PandectError
+from rag.result import Mode
+from rag.types import Question
+from rag.ui import form, frame, notices
+from rag.ui.i18n import N_, Words
+from rag.ui.markup import tag
+from rag.ui.pages import COMPARE
+from rag.ui.ports import AskEngine, Benchmark
+from rag.ui.quiet import log_failure
+from rag.ui.side_by_side import Column, table
+
+SHOWN = 10
+MOST = 4
+
+_PROMISE = N_(
+    "One question, several ways to search: see which articles each of them finds, and where they differ."
+)
+_ONE_WAY = N_("This index has one way to search only: there is nothing to compare it with.")
+_TOO_FEW = N_("Choose at least two ways to search.")
+_KNOWN = N_(
+    "This question belongs to the test questions: the articles that answer it are known, and marked below."
+)
+
+
+def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> None:
+    """Draw the page under the masthead.
+
+    Args:
+        engine: answers.
+        t: the interface.
+        benchmark: gives test questions with the articles that answer them; it may take its time once.
+    """
+    st.html(
+        tag("div", tag("h2", t("Compare the ways to search")), tag("p", t(_PROMISE)), class_="pd-compare")
+    )
+    if len(engine.modes) < 2:
+        st.html(tag("p", t(_ONE_WAY), class_="pd-hint", role="status"))
+        frame.footer(engine, t)
+        return
+    tests = benchmark() if benchmark is not None else ()
+    form.draw_question(t, engine.card.language, COMPARE)
+    if tests:
+        st.selectbox(
+            t("Or take a test question, whose answer is known"),
+            [question.text for question in tests],
+            index=None,
+            key="benchmark",
+            placeholder=t("Choose a question"),
+            on_change=_take,
+        )
+    systems = st.multiselect(
+        t("Ways to search"),
+        list(engine.modes),
+        default=list(engine.modes)[:MOST],
+        format_func=lambda mode: t(form.MODES[mode]) if mode in form.MODES else mode,
+        key="systems",
+        max_selections=MOST,
+        placeholder=t("Choose"),
+    )
+    frame.notice(t)
+    asked: str | None = st.session_state.get("asked")
+    question, _ = form.shorten(asked or "")
+    if asked is not None and not question:
+        notices.empty(t)
+    elif question and len(systems) < 2:
+        st.html(tag("p", t(_TOO_FEW), class_="pd-hint", role="status"))
+    elif question:
+        _draw(engine, question, systems, gold(question, tests), t)
+    if not question:
+        form.draw_examples(engine.card.examples, t)
+    frame.footer(engine, t)
+
+
+def gold(question: str, tests: Sequence[Question]) -> frozenset[str]:
+    """Return the articles that answer the question, if it is a test question; spacing does not count."""
+    plain = " ".join(question.split())
+    return frozenset(i for q in tests if " ".join(q.text.split()) == plain for i in q.article_ids)
+
+
+def _take() -> None:
+    """Ask the test question that was chosen; for the box's callback."""
+    if st.session_state["benchmark"]:
+        st.session_state["question"] = st.session_state["asked"] = st.session_state["benchmark"]
+
+
+def _draw(engine: AskEngine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Words) -> None:
+    columns = _search(engine, question, systems, t)
+    if columns is None:
+        return
+    if known:
+        st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
+    st.html(table(columns, known, engine.card, t))
+
+
+def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words) -> list[Column] | None:
+    """Ask the engine in each way; None, and a calm word, when it breaks."""
+    try:
+        with st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles))):
+            columns = []
+            for system in systems:
+                result = engine.ask(question, k=SHOWN, mode=system)
+                columns.append(Column(system, result.shown, tuple(engine.explain(result))))
+            return columns
+    except PandectError as error:
+        log_failure(error)
+    except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
+        log_failure(error)
+    notices.failed(t)
+    return None

@@ -1,0 +1,165 @@
+"""More about one article's rank: small tables behind "Why this article", folded until they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rag.explanation import Explanation, MeaningShare, WordShare
+from rag.ui.i18n import N_, Words
+from rag.ui.markup import Html, join, tag
+from rag.ui.why import LISTS
+
+FIELDS: Mapping[str, str] = {
+    "text": N_("text"),
+    "headings": N_("headings"),
+    "code": N_("name of the code"),
+    "questions": N_("earlier questions"),
+}
+MAX_ROWS = 8  # words of a table; what the others add is one row more
+
+_FUSED = N_("The rankings are put together: the nearer to the top of one, the more it counts.")
+_LIKENESS = N_("Likeness of meaning: {points} out of 100.")
+_SUM = N_("Together they make its likeness of meaning: {points} out of 100.")
+
+
+def panel(explanation: Explanation, t: Words, law: str) -> Html:
+    """Return what put the article where it is, folded; nothing when there is nothing to tell.
+
+    Args:
+        explanation: of the article.
+        t: the interface.
+        law: language of the corpus, and of the questions annotated for it.
+    """
+    parts = [*_places(explanation, t), *_words(explanation, t), *_meaning(explanation, t)]
+    parts += _alike(explanation, t, law)
+    if not parts:
+        return Html()
+    return tag("details", tag("summary", t("More about this ranking")), *parts, class_="pd-more")
+
+
+def percent(share: float, whole: float, t: Words) -> str:
+    """Return a part as a percentage; 0 where there is no whole."""
+    value = 100 * share / whole if whole else 0.0
+    if 0 < abs(value) < 0.5:
+        return t("under 1%")
+    return t("{number}%", number=_signed(value))
+
+
+def weight(shares: Sequence[WordShare]) -> float:
+    """Return what the shares are parts of: their sum, but for a BM25 that also takes away."""
+    return sum(abs(each.share) for each in shares)
+
+
+def points(part: float) -> str:
+    """Return a part of 1 as points of 100."""
+    return _signed(100 * part)
+
+
+def _signed(value: float) -> str:
+    whole = round(value)  # never "-0"
+    return f"−{-whole}" if whole < 0 else str(whole)
+
+
+def _bar(value: float) -> Html:
+    """Return a bar from 0 to 100; hidden from a screen reader, for its number stands beside it."""
+    less = " pd-less" if value < 0 else ""
+    size = f"{min(abs(value), 100):.0f}"
+    return tag("meter", min="0", max="100", value=size, class_=f"pd-bar{less}", aria_hidden="true")
+
+
+def _amount(said: str, value: float) -> Html:
+    return tag("td", _bar(value), tag("span", said), class_="pd-amount")
+
+
+def _part(share: float, whole: float, t: Words) -> Html:
+    return _amount(percent(share, whole, t), 100 * share / whole if whole else 0.0)
+
+
+def _table(caption: str, columns: Sequence[str], rows: Sequence[Html]) -> Html:
+    head = tag("tr", *(tag("th", column, scope="col") for column in columns))
+    return tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows))
+
+
+def _row(name: str, *cells: Html) -> Html:
+    return tag("tr", tag("th", name, scope="row"), *cells)
+
+
+def _places(explanation: Explanation, t: Words) -> Iterator[Html]:
+    if not explanation.places:
+        return
+    fused = explanation.fused
+    columns = [t("Ranking"), t("Place")] + ([] if fused is None else [t("Part of the final score")])
+    rows = []
+    for place in explanation.places:
+        name = t(LISTS[place.system]) if place.system in LISTS else place.system
+        cells = [tag("td", t.number(place.rank))]
+        if fused is not None and place.share is not None:
+            cells.append(_part(place.share, fused, t))
+        rows.append(_row(name, *cells))
+    yield _table(t("Its place in each ranking"), columns, rows)
+    if len(explanation.places) > 1:
+        yield tag("p", t(_FUSED))
+
+
+def _words(explanation: Explanation, t: Words) -> Iterator[Html]:
+    words = explanation.words
+    if not words:
+        return
+    whole = weight(words)
+    rows = [
+        _row(word.word.lower(), tag("td", _standing(word, t)), _part(word.share, whole, t))
+        for word in words[:MAX_ROWS]
+    ]
+    if len(words) > MAX_ROWS:
+        rest = sum(word.share for word in words[MAX_ROWS:])
+        rows.append(_row(t("other words"), tag("td"), _part(rest, whole, t)))
+    columns = [t("Your word"), t("Where it stands"), t("Share")]
+    yield _table(t("The ranking by words: what each word counts for"), columns, rows)
+
+
+def _standing(word: WordShare, t: Words) -> str:
+    """Return the fields that hold the word; with the part of each where there are several."""
+    fields = sorted(word.fields.items(), key=lambda field: -field[1])
+    names = [t(FIELDS[name]) if name in FIELDS else name for name, _ in fields]
+    if len(fields) < 2:
+        return ", ".join(names)
+    told = zip(names, fields, strict=True)
+    return ", ".join(f"{name} ({percent(part, word.share, t)})" for name, (_, part) in told)
+
+
+def _meaning(explanation: Explanation, t: Words) -> Iterator[Html]:
+    if explanation.cosine is None:
+        return
+    cosine = points(explanation.cosine)
+    if not explanation.meaning:
+        yield tag("p", t(_LIKENESS, points=cosine))
+        return
+    largest = sorted(explanation.meaning, key=lambda m: -abs(m.share))
+    told = sorted(largest[:MAX_ROWS], key=lambda m: -m.share)
+    rows = [_meaning_row(m, t) for m in told]
+    if len(largest) > MAX_ROWS:
+        rest = sum(m.share for m in largest[MAX_ROWS:])
+        rows.append(_meaning_row(MeaningShare("", t("other words"), rest), t))
+    columns = [t("Your word"), t("Points")]
+    yield _table(t("The ranking by meaning: what each word counts for"), columns, rows)
+    yield tag("p", t(_SUM, points=cosine))
+
+
+def _meaning_row(meaning: MeaningShare, t: Words) -> Html:
+    return _row(meaning.word.lower(), _amount(points(meaning.share), 100 * meaning.share))
+
+
+def _alike(explanation: Explanation, t: Words, law: str) -> Iterator[Html]:
+    near = [alike for alike in explanation.alike if alike.nearness > 0]
+    if not near:
+        return
+    items = (
+        tag(
+            "li",
+            tag("q", alike.text, lang=law),
+            " ",
+            t("(likeness: {points} out of 100)", points=points(alike.nearness)),
+        )
+        for alike in near
+    )
+    yield join(tag("p", t("Questions already asked that cite this article:")), tag("ul", *items))

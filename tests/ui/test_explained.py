@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+from html_reading import Element, read
+from page_fakes import ARTICLES, CARD, FakeAnalyser
+
+from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
+from rag.result import Shown, Why
+from rag.ui.cards import View, card_html
+from rag.ui.explained import MAX_ROWS, panel, percent
+from rag.ui.i18n import words
+
+ALLOWED = {
+    "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "meter", "span", "p", "ul",
+    "li", "q",
+}  # fmt: skip
+TREE = Explanation(
+    "671",
+    (
+        WordShare("arbre", "Arbre", 3.0, {"text": 2.0, "questions": 1.0}),
+        WordShare("voisin", "voisin", 1.0, {"headings": 1.0}),
+    ),
+    0.62,
+    (MeaningShare("arbre", "Arbre", 0.7), MeaningShare("planté", "planté", -0.08)),
+    (Place("bm25+questions", 1, 1 / 21), Place("dense", 1084, 1 / 1104)),
+    (Alike("Puis-je couper l'arbre ?", ("arbre",), 0.25, 0.714), Alike("Sans rapport", (), 0.0, -0.2)),
+)
+
+
+def told(explanation: Explanation, language: str = "en") -> Element:
+    return read(panel(explanation, words(language), "fr"))
+
+
+def tables(root: Element) -> dict[str, list[list[str]]]:
+    return {
+        table.one("caption").text: [[cell.text for cell in row.children] for row in table.all("tr")]
+        for table in root.all("table")
+    }
+
+
+def test_a_panel_tells_ranks_words_meaning_and_questions() -> None:
+    root = told(TREE)
+
+    assert root.one("summary").text == "More about this ranking"
+    assert tables(root) == {
+        "Its place in each ranking": [
+            ["Ranking", "Place", "Part of the final score"],
+            ["by words", "1", "98%"],
+            ["by meaning", "1,084", "2%"],
+        ],
+        "The ranking by words: what each word counts for": [
+            ["Your word", "Where it stands", "Share"],
+            ["arbre", "text (67%), earlier questions (33%)", "75%"],
+            ["voisin", "headings", "25%"],
+        ],
+        "The ranking by meaning: what each word counts for": [
+            ["Your word", "Points of 100"],
+            ["arbre", "70"],
+            ["planté", "−8"],
+        ],
+    }
+    assert "Together they make its likeness of meaning: 62 out of 100." in root.text
+    assert [li.text for li in root.all("li")] == ["Puis-je couper l'arbre ? (likeness: 71 out of 100)"]
+    assert root.one("q").attributes["lang"] == "fr"
+
+
+def test_a_table_is_one_to_a_screen_reader_and_a_bar_is_not_read_twice() -> None:
+    root = told(TREE)
+
+    assert {th.attributes["scope"] for thead in root.all("thead") for th in thead.all("th")} == {"col"}
+    assert {th.attributes["scope"] for tbody in root.all("tbody") for th in tbody.all("th")} == {"row"}
+    assert [(m.attributes["value"], m.attributes["aria-hidden"]) for m in root.all("meter")] == [
+        ("98", "true"), ("2", "true"), ("75", "true"), ("25", "true"), ("70", "true"), ("8", "true"),
+    ]  # fmt: skip
+    assert [m.attributes["class"] for m in root.all("meter")][-1] == "pd-bar pd-less"
+
+
+def test_french() -> None:
+    assert told(TREE, "fr").one("summary").text == "En savoir plus sur ce classement"
+    assert ["voisin", "titres", "25\u202f%"] in tables(told(TREE, "fr"))[
+        "Le classement par les mots\u00a0: ce que compte chaque mot"
+    ]
+
+
+def test_many_words_end_in_one_row_that_holds_the_rest() -> None:
+    many = tuple(WordShare(f"w{n}", f"w{n}", 1.0, {"text": 1.0}) for n in range(MAX_ROWS + 2))
+    far = tuple(MeaningShare(f"m{n}", f"m{n}", 0.05) for n in range(MAX_ROWS + 2))
+    by_words, by_meaning = tables(told(Explanation("x", many, 0.5, far))).values()
+
+    assert by_words[-1] == ["other words", "", "20%"]
+    assert by_meaning[-1] == ["other words", "10"]
+    assert len(by_words) == len(by_meaning) == MAX_ROWS + 2  # with the head
+
+
+@pytest.mark.parametrize(
+    ("share", "whole", "said"),
+    [(1.0, 2.0, "50%"), (0.001, 1.0, "under 1%"), (0.0, 1.0, "0%"), (1.0, 0.0, "0%"), (-1.0, 4.0, "−25%")],
+)
+def test_percent(share: float, whole: float, said: str) -> None:
+    assert percent(share, whole, words("en")) == said
+
+
+def test_what_is_not_known_is_not_told() -> None:
+    assert panel(Explanation("x"), words("fr"), "fr") == ""
+    alone = told(Explanation("x", cosine=0.3, places=(Place("colbert", 4),)))
+    assert tables(alone) == {"Its place in each ranking": [["Ranking", "Place"], ["colbert", "4"]]}
+    assert [p.text for p in alone.all("p")] == ["Likeness of meaning: 30 out of 100."]
+
+
+def test_a_hostile_explanation_stays_text() -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    root = told(
+        Explanation(
+            evil,
+            (WordShare(evil, evil, 1.0, {evil: 1.0}),),
+            0.5,
+            (MeaningShare(evil, evil, 0.5),),
+            (Place(evil, 1, 0.1),),
+            (Alike(evil, (evil,), 1.0),),
+        )
+    )
+
+    assert {e.name for e in root.all()} <= ALLOWED
+    assert not [a for e in root.all() for a in e.attributes if a.startswith("on") or a in ("style", "src")]
+    assert root.text.count(evil) == 5
+
+
+def test_a_card_keeps_its_reasons_and_adds_the_panel_below() -> None:
+    shown, view = (
+        Shown(1, ARTICLES[0], 1.0, Why(frozenset({"arbre"}))),
+        View(CARD, FakeAnalyser(), words("fr")),
+    )
+    without, with_it = read(card_html(shown, view)), read(card_html(shown, view, TREE))
+
+    assert with_it.one(class_="pd-why").text == without.one(class_="pd-why").text
+    assert not without.all(class_="pd-more")
+    assert not with_it.one(class_="pd-why").all("table")
+    assert with_it.one(class_="pd-more").name == "details"
