@@ -14,6 +14,7 @@ from indexes import arrival, grammar, sources, store
 from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, read, write
 from indexes.export import export
+from indexes.inspection import ImportReport
 from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
 from indexes.nodes import write_nodes
@@ -66,21 +67,8 @@ def _import(parsed: argparse.Namespace) -> None:
         )
     finally:
         bars.close()
-    source = known or sources.detect(path)
-    given = {key: getattr(parsed, key) for key in (name.replace("-", "_") for name in grammar.CARD_OPTIONS)}
-    given |= {"column": parsed.column, **dict(_option(text) for text in parsed.option)}
-    bars = Bars("B")
-    try:
-        corpus, report = sources.load(
-            source,
-            path,
-            lenient=parsed.lenient,
-            name=parsed.name,
-            progress=lambda done, total: bars("reading", done, total or done),
-            **given,
-        )
-    finally:
-        bars.close()
+    source = known or _format(path, columns=bool(parsed.column))
+    corpus, report = _read(source, path, parsed, sure=known is not None)
     counted = sources.SOURCES[source].counts(corpus)
     if not parsed.no_shipped_questions:
         own, corpus = len(corpus.questions), with_shipped_questions(corpus)
@@ -100,10 +88,42 @@ def _import(parsed: argparse.Namespace) -> None:
         print(f"  {what:36} {found:>9,}{beside}{mark}")
     for line in report.lines():
         print(f"  {line}")
+    for line in report.losses():
+        print(f"WARNING {line}", file=sys.stderr)
     if parsed.build:
         _build_index(corpus, name, building)
     else:
         print(f"next: {store.rebuild(name)}")
+
+
+def _read(source: str, path: Path, parsed: argparse.Namespace, *, sure: bool) -> tuple[Corpus, ImportReport]:
+    given = {key: getattr(parsed, key) for key in (name.replace("-", "_") for name in grammar.CARD_OPTIONS)}
+    given |= {"column": parsed.column, **dict(_option(text) for text in parsed.option)}
+    bars = Bars("B")
+    try:
+        return sources.load(
+            source,
+            path,
+            lenient=parsed.lenient,
+            name=parsed.name,
+            progress=lambda done, total: bars("reading", done, total or done),
+            **given,
+        )
+    except BadInput as error:
+        if sure or sources.recognise(path):
+            raise
+        cure = f"name it with --from ({store.command('import --help')} lists them)"
+        raise BadInput(f"{error} The format was not recognised and taken for {source}: {cure}.") from error
+    finally:
+        bars.close()
+
+
+def _format(path: Path, *, columns: bool) -> str:
+    """Return the format of what came; whoever names columns of a file has a table."""
+    found = sources.recognise(path)
+    if columns and (found is None or (path.is_file() and "column" not in sources.options(found))):
+        return "table"
+    return found or sources.detect(path)
 
 
 def _option(text: str) -> tuple[str, str]:
@@ -116,15 +136,20 @@ def _option(text: str) -> tuple[str, str]:
 def _build(parsed: argparse.Namespace) -> None:
     settings = _settings(parsed)
     name = parsed.name
+    if store.checked_name(name) not in store.names():  # before a lock of that name is made
+        raise _no_corpus(name)
     with store.only_one(name):  # so that no import puts another corpus there while this one is read
         folder = store.corpus_folder(name)
         if not folder.is_dir():
-            there = ", ".join(n for n in store.names() if store.corpus_folder(n).is_dir()) or "none yet"
-            raise MissingIndex(
-                f"no corpus named {name!r} (there: {there}): run python -m indexes import PATH --name {name}"
-            )
+            raise _no_corpus(name)
         corpus = read(folder)
     _build_index(corpus, name, settings)
+
+
+def _no_corpus(name: str) -> MissingIndex:
+    there = ", ".join(n for n in store.names() if store.corpus_folder(n).is_dir()) or "none yet"
+    cure = store.command(f"import PATH --name {name}")
+    return MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
 
 
 def _build_index(corpus: Corpus, name: str, settings: BuildSettings) -> None:
@@ -136,7 +161,7 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings) -> None:
     manifest = read_manifest(made, store.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
-    print(f"next: PANDECT_INDEX={name} streamlit run app.py")
+    print(f"next: {store.page(name)}")
 
 
 def _settings(parsed: argparse.Namespace) -> BuildSettings:
@@ -164,17 +189,18 @@ def tuned(path: Path) -> tuple[BM25Settings, Mapping[str, object]]:
 
 
 def _list(parsed: argparse.Namespace) -> None:
-    rows = [(store.BUILTIN, store.builtin())]
+    rows = [(store.BUILTIN, *store.locate(store.BUILTIN))]
     for name in store.names():
         try:
-            rows.append((name, store.current(name)))
+            rows.append((name, store.current(name), store.rebuild(name)))
         except MissingIndex:
             print(f"{name:24} imported, not built: {store.rebuild(name)}")
         except PandectError as error:
             print(f"{name:24} damaged: {error}")
-    for name, folder in rows:
+    for name, folder, again in rows:
         try:
-            m = read_manifest(folder, store.rebuild(name))
+            m = read_manifest(folder, again)
+            verify(folder, m, again, contents=False)  # hashes would take long: they are for check
         except PandectError as error:
             print(f"{name:24} damaged: {error}")
             continue
@@ -195,7 +221,7 @@ def _check(parsed: argparse.Namespace) -> None:
 def _export(parsed: argparse.Namespace) -> None:
     place = store.corpus_folder(store.checked_name(parsed.name))
     if not place.is_dir():
-        raise MissingIndex(f"no corpus named {parsed.name!r}: python -m indexes list shows those there are")
+        raise MissingIndex(f"no corpus named {parsed.name!r}: {store.command('list')} shows those there are")
     corpus = read(place)
     folder = export(corpus, parsed.folder, parsed.to, extras=not parsed.no_extras)
     print(
@@ -206,7 +232,7 @@ def _export(parsed: argparse.Namespace) -> None:
 def _remove(parsed: argparse.Namespace) -> None:
     if not store.remove(parsed.name):
         raise MissingIndex(
-            f"nothing named {parsed.name!r} is installed: python -m indexes list shows what is"
+            f"nothing named {parsed.name!r} is installed: {store.command('list')} shows what is"
         )
     print(f"{parsed.name}: removed")
 

@@ -19,6 +19,7 @@ from rag.errors import BadInput
 FILE = "card.json"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2}")
+_LANGUAGES = "fr, nl, en, de, it, zh"  # those that questions can be asked in
 _KINDS = ("official", "summary")
 _Parser: TypeAlias = Callable[[Record, str], object]
 _T = TypeVar("_T", CorpusCard, Contact, Elsewhere, Moved)
@@ -74,9 +75,7 @@ def card_of(record: Record, where: str) -> CorpusCard:
             f"{where}: name is {card.name!r}. Use lower-case letters, digits and hyphens, 64 at most."
         )
     if not _LANGUAGE.fullmatch(card.language):
-        raise BadInput(
-            f"{where}: language is {card.language!r}. Use two letters of ISO 639-1: fr, nl, de, it, en, zh."
-        )
+        raise BadInput(f"{where}: language is {card.language!r}. Use two letters of ISO 639-1: {_LANGUAGES}.")
     if card.text_kind not in _KINDS:
         raise BadInput(f"{where}: text_kind is {card.text_kind!r}. Use one of: {', '.join(_KINDS)}.")
     return card
@@ -108,7 +107,7 @@ def with_options(base: CorpusCard | None, options: CardOptions, default_name: st
     record |= {key: value for key, value in options.items() if value is not None}
     if not record.get("language"):
         raise BadInput(
-            f"the language of {default_name} is not known. Pass --language with two letters: fr, de, zh."
+            f"the language of {default_name} is not known. Pass --language with two letters: {_LANGUAGES}."
         )
     return card_of(record, "the card of the corpus")
 

@@ -30,6 +30,7 @@ from indexes.extras import Extras
 from indexes.folder import ARTICLES, QUESTIONS, appearing, articles_file, questions_file
 from indexes.inspection import ImportReport, Inspection
 from indexes.jsonl import Progress, dump, write_lines
+from indexes.places import command
 from indexes.questions import Cited, attach, read_cited, read_questions
 from rag.card import CorpusCard
 from rag.errors import BadInput
@@ -122,7 +123,7 @@ def read(
     """
     inspection = report if report is not None else Inspection(lenient=lenient)
     if path.is_dir() and not (path / CARD).is_file():
-        cure = "python -m indexes import PATH --from pandect --name NAME --language fr writes one"
+        cure = f"{command('import PATH --from pandect --name NAME --language fr')} writes one"
         raise BadInput(f"{path}: no {CARD} in it. {cure}.")
     card = read_card(path / CARD)
     articles = read_articles(articles_file(path), inspection=inspection, progress=progress)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from indexes.inspection import Inspection, Place, Reason
 from indexes.jsonl import Progress, Record, decode, lines
 from rag.errors import BadInput
 
+_NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 DELIMITERS = (",", ";", "\t")  # the first wins a tie in the header
 
 
@@ -35,6 +37,7 @@ def rows(
     inspection: Inspection,
     *,
     required: Collection[str] = (),
+    fields: Mapping[str, str] = _NO_FIELDS,
     delimiter: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Place, Record]]:
@@ -44,6 +47,8 @@ def rows(
         path: CSV in UTF-8, plain or gzip, its first row the names of the columns.
         inspection: told of bad rows.
         required: columns that must be there.
+        fields: of the required columns, the field that each fills, for the error; empty where the
+            columns' names are those of a published data set.
         delimiter: what separates the columns; None takes the one that cuts the header most.
         progress: called with bytes read and bytes in all.
 
@@ -57,7 +62,7 @@ def rows(
     mark = delimiter or max(DELIMITERS, key=first.count)
     if len(mark) != 1:
         raise BadInput(f"the delimiter is {mark!r}. Give one character, such as , or ; or a tab.")
-    header = _header(path, first, mark, required)
+    header = _header(path, first, mark, required, fields)
     reader = csv.reader(source, delimiter=mark, strict=True)
     while True:
         begun = reader.line_num + 2  # the header was line 1
@@ -81,7 +86,9 @@ def rows(
         yield place, dict(zip(header, row, strict=True))
 
 
-def _header(path: Path, first: str, delimiter: str, required: Collection[str]) -> list[str]:
+def _header(
+    path: Path, first: str, delimiter: str, required: Collection[str], fields: Mapping[str, str]
+) -> list[str]:
     try:
         names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
     except csv.Error as error:
@@ -89,9 +96,13 @@ def _header(path: Path, first: str, delimiter: str, required: Collection[str]) -
     names = [name or f"column {i}" for i, name in enumerate(names, 1)]  # an index column has no name
     missing = [name for name in required if name not in names]
     if missing:
+        # field -> column; a field that is the same for all rows may be typed instead
+        options = " ".join(dict.fromkeys(f"--column {fields.get(name, name)}=COLUMN" for name in missing))
+        table = "" if fields else "--from table "
+        same = " (or --column code==TEXT, the same for all)" if "code" in missing else ""
         raise BadInput(
             f"{path}:1: no column {', '.join(missing)}; the columns are: {', '.join(names) or 'none'}. "
-            "Rename the column in the file, or import with --from table --column FIELD=COLUMN."
+            f"Rename the column in the file, or import with {table}{options}{same}."
         )
     twice = {name for name in names if names.count(name) > 1}
     if twice:

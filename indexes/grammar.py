@@ -31,13 +31,17 @@ there are any. An index is what answers questions about it: the page and the mea
 """
 EXAMPLES = """\
 the usual order:
-  python -m indexes import ../law --name my-law --language fr   read the files, check them, keep them
-  python -m indexes build my-law                                build the index; the old one serves meanwhile
-  PANDECT_INDEX=my-law streamlit run app.py                     open it in the page
+  {bring}
+      read the files, check them, keep them
+  {build}
+      build the index; the old one serves meanwhile
+  {page}
+      open it in the page
 
 Corpora and indexes lie under PANDECT_HOME (now {home}); PANDECT_INDEX names the index
 that the page opens, by name or by path. The index that ships is called builtin and is only read.
-`python -m indexes COMMAND --help` says more of each command.
+`{more}` says more of each command;
+`{formats}` lists the formats.
 """
 
 
@@ -49,9 +53,16 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     """
     plain = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
-        prog="python -m indexes",
+        prog=places.command(),
         description=INTRODUCTION,
-        epilog=EXAMPLES.format(home=places.home()),
+        epilog=EXAMPLES.format(
+            bring=places.command("import ../law --name my-law --language fr"),
+            build=places.rebuild("my-law"),
+            page=places.page("my-law"),
+            more=places.command("COMMAND --help"),
+            formats=places.command("import --help"),
+            home=places.home(),
+        ),
         formatter_class=plain,
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND", title="commands")
@@ -66,9 +77,9 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         description="Build the index of an imported corpus. The former one serves until it is whole.",
         parents=[building],
     )
-    make.add_argument("name", help="of the corpus, as `python -m indexes list` shows it")
+    make.add_argument("name", help="of the corpus, as the command list shows it")
     out = commands.add_parser("export", help="write an imported corpus in another format")
-    out.add_argument("name", help="of the corpus, as `python -m indexes list` shows it")
+    out.add_argument("name", help="of the corpus, as the command list shows it")
     out.add_argument("folder", type=Path, help="a new folder")
     out.add_argument("--to", choices=export.FORMATS, required=True, help="the format")
     out.add_argument("--no-extras", action="store_true", help="leave out columns that no system reads")
@@ -133,7 +144,7 @@ def _import(add: argparse.ArgumentParser) -> None:
         "--column",
         action="append",
         metavar="FIELD=COLUMN",
-        help="with --from table: text=contenu; may be repeated",
+        help="of a table (CSV, JSON Lines, Parquet): text=contenu; may be repeated",
     )
     add.add_argument(
         "--option",

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from indexes.places import command
 from rag.errors import BadInput
 
 Owner: TypeAlias = Literal["article", "question"]
@@ -69,10 +70,23 @@ class ImportReport:
     skipped: tuple[Skipped, ...] = ()
     extra_columns: Mapping[str, int] = field(default_factory=dict)  # column -> records with a value in it
 
+    def losses(self) -> list[str]:
+        """Return what was lost without anybody knowing how much: files that break off."""
+        return [
+            f"{s.first}: the file breaks off, everything from this line on is lost ({s.example})"
+            + (f"; {s.count - 1:,} more files break off" if s.count > 1 else "")
+            for s in self.skipped
+            if s.reason is Reason.TRUNCATED
+        ]
+
     def lines(self) -> list[str]:
         """Return the report for people, one finding a line."""
-        found = [f"{self.articles:,} articles, {self.questions:,} questions"]
-        found += [f"skipped {s.count:,}: {s.reason} (first at {s.first}: {s.example})" for s in self.skipped]
+        found = [f"{self.articles:,} articles, {self.questions:,} questions", *self.losses()]
+        found += [
+            f"skipped {s.count:,}: {s.reason} (first at {s.first}: {s.example})"
+            for s in self.skipped
+            if s.reason is not Reason.TRUNCATED
+        ]
         found += [f"column kept, not used: {name} ({n:,} values)" for name, n in self.extra_columns.items()]
         return found
 
@@ -89,7 +103,8 @@ class Inspection:
     def refuse(self, reason: Reason, place: Place, problem: str, cure: str) -> None:
         """Raise BadInput with file, line and cure; when lenient, count it instead and return."""
         if not self.lenient:
-            raise BadInput(f"{place}: {problem}. {cure}, or pass --lenient to skip and count such lines.")
+            rest = "keeps what stands before" if reason is Reason.TRUNCATED else "skips and counts such lines"
+            raise BadInput(f"{place}: {problem}. {cure}; {command('import ... --lenient')} {rest}.")
         before = self._skipped.get(reason)
         self._skipped[reason] = (
             Skipped(before.reason, before.count + 1, before.first, before.example)

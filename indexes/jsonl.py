@@ -195,14 +195,16 @@ def _is_utf8(text: str) -> bool:
 def _pieces(path: Path, inspection: Inspection, progress: Progress | None) -> Iterator[str]:
     """Yield the text of a file, a megabyte at a time; bytes that are not UTF-8 become half surrogates."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    line = 1
     with _opened(path) as (raw, stream, total):
         try:
             while chunk := stream.read(_CHUNK):
                 yield decoder.decode(chunk)
+                line += chunk.count(b"\n")
                 if progress is not None:
                     progress(raw.tell(), total)
         except _DAMAGE as error:
-            _damaged(error, Place(path, 1), inspection)
+            _damaged(error, Place(path, line), inspection)
         yield decoder.decode(b"", final=True)
 
 

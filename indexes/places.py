@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 from rag.errors import BadInput, DamagedIndex, MissingIndex
@@ -11,6 +12,7 @@ from rag.errors import BadInput, DamagedIndex, MissingIndex
 BUILTIN = "builtin"
 CURRENT = "CURRENT"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+STAMP = "pandect-home"  # ./pandect writes it into the environment that it makes: its root, a bar, the place
 
 
 def home() -> Path:
@@ -46,12 +48,12 @@ def checked_name(name: str) -> str:
     if name == BUILTIN:
         raise BadInput(
             f"{BUILTIN!r} is the index that ships and is only read: import the law under another name, "
-            "python -m indexes import PATH --name NAME"
+            f"{command('import PATH --name NAME')}"
         )
     if not NAME.fullmatch(name):
         raise BadInput(
             f"{name!r} cannot name a corpus or an index: use small letters, digits and hyphens, 64 at most "
-            "(python -m indexes list shows those there are)"
+            f"({command('list')} shows those there are)"
         )
     return name
 
@@ -64,9 +66,28 @@ def names() -> list[str]:
     return sorted(name for name in found if NAME.fullmatch(name))
 
 
+def in_clone() -> bool:
+    """Tell whether this environment is the one that ./pandect made: then nothing of it is on PATH."""
+    try:
+        made = (Path(sys.prefix) / STAMP).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return made.partition("|")[0] == str(Path(__file__).resolve().parents[1])
+
+
+def command(words: str = "") -> str:
+    """Return a command of `python -m indexes` as it can be typed here: by ./pandect in a clone of its own."""
+    return f"{'./pandect ' if in_clone() else ''}python -m indexes {words}".rstrip()
+
+
+def page(name: str) -> str:
+    """Return the command that opens the page with the index of this name."""
+    return f"PANDECT_INDEX={name} {'./pandect' if in_clone() else 'streamlit run app.py'}"
+
+
 def rebuild(name: str) -> str:
     """Return the command that builds the index of this name."""
-    return f"python -m indexes build {name}"
+    return command(f"build {name}")
 
 
 def current(name: str) -> Path:
@@ -81,7 +102,7 @@ def current(name: str) -> Path:
         there = ", ".join([BUILTIN, *(n for n in names() if (index_folder(n) / CURRENT).is_file())])
         cure = rebuild(name)
         if not corpus_folder(name).is_dir():
-            cure = f"python -m indexes import PATH --name {name} --build"
+            cure = command(f"import PATH --name {name} --build")
         raise MissingIndex(f"no index named {name!r} under {home() / 'indexes'} (there: {there}): run {cure}")
     return _pointed_to(folder, rebuild(name))
 
@@ -107,7 +128,7 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     if (path / CURRENT).is_file():
         path = _pointed_to(path, rebuild(path.name))
     if not path.is_dir():
-        raise MissingIndex(f"{path} is no index folder: run python -m indexes list to see those there are")
+        raise MissingIndex(f"{path} is no index folder: run {command('list')} to see those there are")
     return path, rebuild(path.absolute().parent.name)
 
 

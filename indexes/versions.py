@@ -145,6 +145,8 @@ def remove(name: str) -> bool:
     Raises:
         BadInput: another import, build or removal of this name is running.
     """
+    if places.checked_name(name) not in places.names():  # a lock of a name that is nothing's would stay
+        return False
     with only_one(name):
         folders = [f for f in (places.index_folder(name), places.corpus_folder(name)) if f.exists()]
         for folder in folders:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from indexes.card import CardOptions
-from indexes.corpus import Corpus
+from indexes.corpus import ARTICLES, Corpus
 from indexes.inspection import ImportReport
 from indexes.jsonl import Progress
 from indexes.sources import (
@@ -31,7 +31,7 @@ from indexes.sources import (
 from indexes.sources.source import Source
 from rag.errors import BadInput
 
-__all__ = ["SOURCES", "Source", "detect", "load", "options"]
+__all__ = ["SOURCES", "Source", "detect", "load", "options", "recognise"]
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
@@ -53,6 +53,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
     }
 )
 _WITH_CARDS = ("beir", "trec", "parquet")  # our exports in these have a card.json, by which pandect is known
+_LINES = (".jsonl", ".jsonl.gz")
 _COMMON = ("lenient", "progress")
 
 
@@ -101,6 +102,12 @@ def options(name: str) -> tuple[str, ...]:
 
 def detect(path: Path) -> str:
     """Return the name of the source that reads this path, judged by its files; `pandect` if none is sure."""
+    return recognise(path) or "pandect"
+
+
+def recognise(path: Path) -> str | None:
+    """Return the name of the source that surely reads this path, or None where its files tell nothing."""
     order = sorted(SOURCES, key=lambda name: name not in _WITH_CARDS)
-    sure = (name for name in order if SOURCES[name].recognises(path))
-    return next(sure, "pandect")
+    own = path.name.lower().endswith(_LINES) or any((path / name).is_file() for name in ARTICLES)
+    sure = (name for name in order if SOURCES[name].recognises(path) and not (own and name == "table"))
+    return next(sure, "pandect" if own else None)

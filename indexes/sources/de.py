@@ -20,11 +20,11 @@ CARD = CorpusCard(
     jurisdiction="DE",
     licence="Gemeinfrei (§ 5 UrhG)",
     licence_url="https://www.gesetze-im-internet.de/urhg/__5.html",
-    source="gesetze-im-internet.de, through the Markdown of bundestag/gesetze",
+    source="gesetze-im-internet.de, über das Markdown von bundestag/gesetze",
     law_date=date(2022, 3, 1),
     official_site="https://www.gesetze-im-internet.de",
-    note="As of March 2022, no annexes. For measuring: later changes are missing (the guardianship law of "
-    "2023, among others), so do not show it as the law in force.",
+    note="Stand März 2022, ohne Anlagen. Zum Messen: Spätere Änderungen fehlen (etwa das Betreuungsrecht von "
+    "2023); nicht als geltendes Recht zeigen.",
     contacts=(
         Contact(
             name="Behördennummer 115",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 from typing import Unpack
 
@@ -40,10 +39,11 @@ CARD = CorpusCard(
     licence="Licence Ouverte 2.0 (Etalab)",
     licence_url="https://www.etalab.gouv.fr/licence-ouverte-open-licence",
     source="DILA, LEGI; questions : service-public.fr / DILA",
-    law_date=date(2015, 1, 1),  # of the oldest codes: nobody should take the whole for newer
+    # no law_date: one day would be false of some codes; the note says which code is of when
     official_site="https://www.legifrance.gouv.fr",
-    note="Code civil of January 2025; the other seven of about early 2015. For measuring: do not show "
-    "it as the law in force. Gold sets are whole sections of a code: wide, and not complete.",
+    note="Code civil de janvier 2025 ; les sept autres codes, du début de 2015 environ. Pour mesurer : ne "
+    "pas présenter comme le droit en vigueur. Les articles attendus sont des sections entières d’un code : "
+    "larges, et pas complets.",
     contacts=CONTACTS,
 )
 PUBLISHED = {

@@ -26,13 +26,11 @@ CARD = CorpusCard(
     title="中国国家法律、行政法规与司法解释（2023 年年中）",
     language="zh",
     jurisdiction="CN",
-    licence="Questions and labels: MIT. Texts of law: official documents, outside copyright (Copyright Law, "
-    "art. 5); their compilation states no licence",
-    source="STARD (THUIR, 2024); answers: LeCoQA (2025); texts of law: LawRefBook/Laws, June 2023",
+    licence="问题与标注：MIT。法律文本：官方文件，不受著作权保护（《著作权法》第五条）；其汇编未声明许可",
+    source="STARD（THUIR，2024）；答案：LeCoQA（2025）；法律文本：LawRefBook/Laws，2023年6月",
     law_date=date(2023, 6, 4),
     official_site="https://flk.npc.gov.cn",
-    note="Rebuilt, 55,497 articles where the published corpus has 55,348. For measuring: amendments made "
-    "after mid-2023 are missing, so do not show it as the law in force.",
+    note="重建的语料：55,497条，公布的语料为55,348条。仅供评测：不含2023年年中以后的修改，请勿作为现行法律展示。",
     contacts=CONTACTS,
 )
 PUBLISHED = {"articles": 55_497, "codes": 1_261, "questions": 1_235}

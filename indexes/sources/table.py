@@ -42,7 +42,8 @@ def load(
     r"""Load articles from a file of any columns; a field that is not told comes from the column of its name.
 
     Args:
-        path: .csv or .tsv (.gz too), .parquet, or JSON Lines with any other ending.
+        path: .csv or .tsv (.gz too), .parquet, or JSON Lines with any other ending; or a folder that holds
+            one .csv or .tsv.
         lenient: skip and count bad rows.
         progress: called with bytes read and bytes in all, for each file.
         columns: the mapping, or the TOML or JSON file that holds it; field = "column",
@@ -63,6 +64,7 @@ def load(
     mapping, asking = _parted({**(columns or {}), **_typed(column)})
     _check(mapping, articles_.KEYS)
     _check(asking, _QUESTION_KEYS)
+    path = _file(path)
     made = with_options(None, card, path.name.split(".")[0])
     inspection = Inspection(lenient=lenient)
     found = _mapped(path, mapping, ("id", "code", "text"), inspection, delimiter=delimiter, progress=progress)
@@ -72,7 +74,8 @@ def load(
     if questions is None:
         return gathered(made, articles, (), inspection), inspection.report(len(articles), 0)
     file = Path(questions)
-    found = _mapped(file, asking, ("id", "question"), inspection, delimiter=delimiter, progress=progress)
+    found = _mapped(file, asking, ("id", "question"), inspection, delimiter=delimiter, progress=progress,
+                    asked=f"{_QUESTIONS}.")  # fmt: skip
     asked = questions_.resolve(questions_.collect(found, inspection), articles, inspection)
     return gathered(made, articles, asked, inspection), inspection.report(len(articles), len(asked))
 
@@ -85,14 +88,19 @@ def _mapped(
     *,
     delimiter: str | None,
     progress: Progress | None,
+    asked: str = "",
 ) -> Iterator[tuple[Place, Record]]:
     named = {field: [of] if isinstance(of, str) else list(of) for field, of in mapping.items()}
     fixed = {field: of[0][1:] for field, of in named.items() if len(of) == 1 and of[0].startswith("=")}
     taken = {field: of for field, of in named.items() if field not in fixed}
     used = {column for of in taken.values() for column in of}
-    if any(path.name.removesuffix(".gz").endswith(ending) for ending in _CSV):
+    if _is_csv(path):
         must = used | {field for field in needed if field not in named}
-        found = rows(path, inspection, required=sorted(must), delimiter=delimiter, progress=progress)
+        wanted = {column: f"{asked}{field}" for field, names in taken.items() for column in names}
+        fields = {**{column: f"{asked}{column}" for column in must}, **wanted}
+        found = rows(
+            path, inspection, required=sorted(must), fields=fields, delimiter=delimiter, progress=progress
+        )
     elif path.suffix == ".parquet":
         found = parquet.rows(path, inspection, required=sorted(used), progress=progress)
     else:
@@ -106,6 +114,31 @@ def _mapped(
             record[field] = _joined([row.get(column) for column in of])
         record |= fixed
         yield place, {key: _cell(key, value) for key, value in record.items()}
+
+
+def _is_csv(path: Path) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith(_CSV)
+
+
+def _csv_files(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.iterdir() if _is_csv(each) and each.is_file())
+
+
+def _file(path: Path) -> Path:
+    """Return the file itself, or the one CSV of a folder."""
+    if not path.is_dir():
+        return path
+    found = _csv_files(path)
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(each.name for each in found) or "none"
+    raise BadInput(
+        f"{path}: one .csv or .tsv was expected in this folder, there: {there}. Give a file's path."
+    )
+
+
+def _recognises(path: Path) -> bool:
+    return len(_csv_files(path)) == 1 if path.is_dir() else _is_csv(path)
 
 
 def _joined(values: list[object]) -> object:
@@ -173,4 +206,6 @@ def _check(mapping: Mapped, known: Sequence[str]) -> None:
             raise BadInput(f"{field} comes from {of!r}. Give the name of a column, or a list of names.")
 
 
-SOURCE = Source("any CSV or JSON Lines file, its columns named with --column FIELD=COLUMN", load)
+SOURCE = Source(
+    "any CSV or JSON Lines file, its columns named with --column FIELD=COLUMN", load, recognises=_recognises
+)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import random
 import re
 import sys
 from pathlib import Path
@@ -217,11 +219,84 @@ def test_a_table_and_its_columns(capsys: Screen, tmp_path: Path) -> None:
         "num,loi,contenu\na1,Code du Four,Le four est commun.\n", encoding="utf-8"
     )
     columns = ("--column", "id=num", "--column", "code=loi", "--column", "text=contenu")
-    words = ("import", tmp_path / "four.csv", "--from", "table", "--language", "fr")
-    assert "import with --from table --column FIELD=COLUMN" in refused(capsys, *words)
+    words = ("import", tmp_path / "four.csv", "--language", "fr")  # known by its ending
+    for format_ in ((), ("--from", "table")):
+        told = refused(capsys, *words, *format_)
+        assert "no column code, id, text; the columns are: num, loi, contenu" in told
+        assert "--column code=COLUMN --column id=COLUMN --column text=COLUMN (or --column code==TEXT" in told
     assert typed(capsys, *words, *columns)[0] == 0
     [article] = read(store.corpus_folder("four")).articles
     assert (article.id, article.code, article.text) == ("a1", "Code du Four", "Le four est commun.")
+
+
+def test_columns_make_a_table_and_what_is_not_recognised_names_from(capsys: Screen, tmp_path: Path) -> None:
+    path = tmp_path / "four.jsonl"
+    path.write_text('{"num": 1, "loi": "Code du Four", "contenu": "Le four."}\n', encoding="utf-8")
+    columns = ("--column", "id=num", "--column", "code=loi", "--column", "text=contenu")
+    assert "read as table" in typed(capsys, "import", path, "--language", "fr", *columns)[1]
+    assert "not recognised" not in refused(capsys, "import", path, "--language", "fr", "--name", "b")
+    path.rename(tmp_path / "four.txt")
+    for what in (tmp_path, tmp_path / "four.txt"):
+        told = refused(capsys, "import", what, "--language", "fr", "--name", "c")
+        assert "The format was not recognised and taken for pandect: name it with --from" in told
+    (tmp_path / "empty").mkdir()
+    assert "one .csv or .tsv was expected in this folder, there: none" in refused(
+        capsys, "import", tmp_path / "empty", "--language", "fr", *columns
+    )
+
+
+def test_a_file_that_breaks_off_is_never_lost_silently(capsys: Screen, tmp_path: Path) -> None:
+    noise = random.Random(7)  # noqa: S311  # so that gzip cannot make it small
+    lines = [
+        {"id": i, "code": "C", "article_no": i, "text": f"{noise.getrandbits(8000):x}"} for i in range(40)
+    ]
+    whole = gzip.compress("\n".join(map(json.dumps, lines)).encode(), mtime=0)
+    path = tmp_path / "law.jsonl.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    words = ("import", path, "--language", "fr")
+    told = refused(capsys, *words)
+    assert "import ... --lenient keeps what stands before" in told
+    status, out, err = typed(capsys, *words, "--lenient")
+    kept = len(read(store.corpus_folder("law")).articles)
+    assert (status, 0 < kept < 40) == (0, True)
+    loss = f"{path}:{kept + 1}: the file breaks off, everything from this line on is lost"
+    assert loss in out
+    assert f"WARNING {loss}" in err.splitlines()[-1]
+
+
+def test_list_sees_a_file_that_is_missing_or_cut(capsys: Screen, law: Path) -> None:
+    typed(capsys, "import", law, "--build", "--encoder", "none")
+    path = store.current("village") / "corpus" / "articles.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-1])
+    _, out, _ = typed(capsys, "list")
+    assert re.search(r"village +damaged: .* its manifest says \d+: run python -m indexes build village", out)
+    path.unlink()
+    assert re.search(r"village +damaged: .* is missing: run python -m", typed(capsys, "list")[1])
+
+
+def test_a_name_of_nothing_leaves_no_lock(capsys: Screen, home: Path) -> None:
+    refused(capsys, "remove", "nope")
+    refused(capsys, "build", "nope")
+    assert not home.exists()
+
+
+def test_commands_are_printed_as_they_can_be_typed(
+    capsys: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, law: Path
+) -> None:
+    root = Path(indexes.__file__).resolve().parents[1]
+    monkeypatch.setattr("indexes.places.STAMP", "pandect-home")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    for made_for, by in ((None, ""), (tmp_path, ""), (root, "./pandect ")):
+        if made_for is not None:
+            (tmp_path / "pandect-home").write_text(f"{made_for}|{tmp_path}\n", encoding="utf-8")
+        _, out, _ = typed(capsys, "import", law, "--replace")
+        assert out.endswith(f"next: {by}python -m indexes build village\n")
+        assert f"run {by}python -m indexes build village" in refused(capsys, "check", "village")
+        page = by.strip() or "streamlit run app.py"
+        assert store.page("village") == f"PANDECT_INDEX=village {page}"
+        shown = parser().format_help()
+        assert f"  {by}python -m indexes build my-law\n" in shown
+        assert f"`{by}python -m indexes import --help` lists the formats" in shown
 
 
 def test_settings_of_bm25_come_from_a_file(capsys: Screen, tmp_path: Path, law: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from indexes.sources import load
+from indexes.sources import detect, load, recognise
 from rag.errors import BadInput
 from rag.types import Article, Question
 
@@ -80,11 +81,30 @@ def test_cells_that_hold_lists(tmp_path: Path) -> None:
     assert (article.headings, article.references) == (("Book", "Title"), ("2", "3"))
 
 
+@pytest.mark.parametrize("name", ["law.csv", "law.CSV", "law.tsv", "law.csv.gz", "law.tsv.gz"])
+def test_tables_are_known_by_their_endings(tmp_path: Path, name: str) -> None:
+    content = CSV.replace("num;loi;contenu", "id;code;text").encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    (tmp_path / "README.md").write_text("Of the oven.", encoding="utf-8")
+    assert detect(tmp_path / name) == detect(tmp_path) == "table"
+    corpus, _ = load("table", tmp_path, language="fr")  # the folder of one
+    assert len(corpus.articles) == 2
+    (tmp_path / "other.csv").write_bytes(content)
+    assert recognise(tmp_path) is None
+    with pytest.raises(BadInput, match=r"one \.csv or \.tsv was expected in this folder, there: law.*other"):
+        load("table", tmp_path, language="fr")
+    (tmp_path / "other.csv").rename(tmp_path / "articles.jsonl")
+    assert recognise(tmp_path) == "pandect"
+
+
 @pytest.mark.parametrize(
     ("column", "message"),
     [
         (["id=num"], r"four\.csv:1: no column code, text; the columns are: num, loi, contenu"),
-        (["text=absent"], r"no column absent, code, id; the columns are"),
+        (
+            ["text=absent"],
+            r"no column absent, code, id; .* --column text=COLUMN --column code=COLUMN --column id=COLUMN",
+        ),
         (
             ["colour=num"],
             r"no field 'colour' to map a column to\. Map some of: id, code, article_no, headings",
