@@ -176,17 +176,20 @@ class Engine:
         return "keyword" if self.meaning is None else mode
 
     def _pinned(self, known: Sequence[KnownItem], where: Filter | None) -> list[Shown]:
-        """The articles named by number, then those that took over an old number's content."""
-        whys: dict[str, Why] = {}
+        """The articles named by number, then those that took over an old number's content.
+
+        Who asks for the "ancien article" means the content of then: its heirs come first.
+        """
+        bearing: dict[str, Why] = {}
+        heirs: dict[str, Why] = {}
         for item in known:
-            for article_id in item.found:
-                whys.setdefault(article_id, Why(known=True))
-        for item in known:
+            bearing |= {article_id: Why(known=True) for article_id in item.found}
             for move in item.moved:
-                for number in move.new:
-                    heir = self._by_number.get((move.code, number))
-                    if heir is not None:
-                        whys.setdefault(heir, Why(moved_from=move.old))
+                taken = (self._by_number.get((move.code, number)) for number in move.new)
+                heirs |= {article_id: Why(moved_from=move.old) for article_id in taken if article_id}
+        former = bool(known) and all(item.former for item in known)
+        first, then = (heirs, bearing) if former else (bearing, heirs)
+        whys = {**first, **{i: why for i, why in then.items() if i not in first}}
         admitted = [(i, why) for i, why in whys.items() if where is None or where.admits(self.articles[i])]
         return [Shown(n, self.articles[i], 0.0, why) for n, (i, why) in enumerate(admitted, start=1)]
 

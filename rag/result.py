@@ -43,6 +43,7 @@ class KnownItem:
     code: str | None  # None: no code was named, so every code's article of that number is meant
     found: tuple[str, ...]  # article ids that bear the number now
     moved: tuple[Moved, ...] = ()  # where the content of that number went
+    former: bool = False  # "ancien article": the content of then is meant, not what bears the number now
 
 
 @dataclass(frozen=True, slots=True)

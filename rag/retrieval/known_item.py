@@ -19,6 +19,12 @@ LONGEST_RANGE = 20  # articles that a range such as "205 à 211" names, its ends
 LONGEST_SPAN = 2_000  # articles of all codes that are looked at for one range
 
 _WORD = re.compile(r"[^\W_]+")
+# just before a reference: what stood under the number before it was given to something else
+_FORMER = re.compile(
+    r"\b(?:anciens?|anciennes?|ex|oude|former|vecchio|ehemaliger?)[-\s]+(?:l['’])?$", re.IGNORECASE
+)
+# between two references that one "anciens" is for
+_JOINED = re.compile(r"[\s,]*(?:et|ou|und|oder|and|or|e|o|en|of)?[\s,]*")
 _SERIES_LETTERS = re.compile(r"^(?:lo|[lrda])(?=\d)")
 
 
@@ -67,17 +73,20 @@ class KnownItems:
         empty; a number that only stands beside a code must be an article's, or it is left out. An
         item of a law that the corpus does not hold comes with the code as typed and `found` empty.
         A range gives each article of it in the corpus's order, only its ends if it is longer than
-        LONGEST_RANGE.
+        LONGEST_RANGE. "Ancien" before a reference marks it `former`.
         """
         items: dict[tuple[str, str | None], KnownItem] = {}
         opening: Reference | None = None
+        former = False
         for reference in find_references(question, self._names):
             named = [reference]
             if reference.through and opening is not None:
                 named = [*self._between(opening, reference), reference]
+            joined = opening is not None and _JOINED.fullmatch(question, opening.end, reference.start)
+            former = bool(_FORMER.search(question[: reference.start])) or (former and bool(joined))
             opening = reference
             for one in named:
-                item = self._item(one)
+                item = replace(self._item(one), former=former)
                 if one.marked or item.found or item.moved:
                     items.setdefault((item.article_no, item.code), item)
         return tuple(items.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag.text import reference_patterns as patterns
 from rag.text.code_names import CodeNames
@@ -60,6 +60,9 @@ def find_references(text: str, names: CodeNames) -> tuple[Reference, ...]:
         if start < at or any(a < end and start < b for a, b in taken):
             continue
         new = _Latin(text, flat, names).read(item)
+        if new and new[0].start < at:  # the code between two numbers already stands in the reference before
+            begin = item.start()
+            new[0] = replace(new[0], start=begin, text=text[begin : new[0].end])
         found += new
         at = new[-1].end if new else at
     return tuple(sorted(found, key=lambda ref: ref.start))

@@ -186,3 +186,30 @@ def test_every_moved_article_stands_where_the_table_says(data: Path) -> None:
         numbers = {row["article_no"] for row in map(json.loads, lines) if row["code"] == CIVIL}
     assert [row.old for row in rows() if not set(row.new) <= numbers] == []
     assert sum(row.old in numbers for row in rows()) > 100  # borne by another content today
+
+
+@pytest.mark.parametrize(
+    ("question", "former"),
+    [
+        ("ancien article 1382", (True,)),
+        ("Que disait l'ancien article 1382 du Code civil ?", (True,)),
+        ("ex-article 1382 code civil", (True,)),
+        ("les anciens articles 1382 et 1383 du code civil", (True, True)),
+        ("article 1382", (False,)),
+        ("un ancien bail et l'article 1382", (False,)),
+    ],
+)
+def test_the_article_of_then_is_told_from_the_one_of_today(question: str, former: tuple[bool, ...]) -> None:
+    import indexes
+
+    engine = indexes.open()
+    result = engine.ask(question)
+    assert tuple(item.former for item in result.known) == former
+    first = result.shown[0].article.article_no
+    assert first == ("1240" if former[0] else "1382")
+
+
+def test_nothing_is_left_to_search_for_beside_a_former_article() -> None:
+    import indexes
+
+    assert [s.article.article_no for s in indexes.open().ask("ancien article 1382").shown] == ["1240", "1382"]

@@ -186,3 +186,8 @@ def test_a_long_question_is_read_fast() -> None:
     assert find_references("article " * 10_000 + "5", NAMES["fr"]) == ()
     assert find_references("1 et " * 10_000, NAMES["fr"]) == ()
     assert len(find_references("article 1 et " + "2 et " * 10_000, NAMES["fr"])) > 100
+
+
+def test_a_code_between_two_numbers_goes_to_the_first() -> None:
+    found = find_references("0 民法典 0", NAMES["zh"])
+    assert [(ref.start, ref.end) for ref in found] == [(0, 5), (6, 7)]
