@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from indexes.places import version_of
 from rag.errors import PandectError
 from rag.types import Question
 from rag.ui import failure, frame, pages
@@ -15,15 +16,18 @@ from rag.ui.ports import AskEngine
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def opened(index: str | None) -> AskEngine:
-    """Open an index by name or path, None for the one that ships; every session shares it."""
+def opened(index: str | None, version: str | None) -> AskEngine:
+    """Open an index by name or path, None for the one that ships; every session shares a version of it.
+
+    A version that is switched in while the page runs is another key, so the next question meets it.
+    """
     import indexes  # why here: the name and the promise are on the screen before numpy and FAISS are loaded
 
     return indexes.open(index)
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def test_questions(index: str | None) -> Sequence[Question]:
+def test_questions(index: str | None, version: str | None) -> Sequence[Question]:
     """Read the questions of an index that it did not learn from; none where they cannot be read."""
     from indexes.corpus import HELD_OUT, read, read_questions
     from indexes.places import builtin, locate
@@ -41,13 +45,14 @@ def test_questions(index: str | None) -> Sequence[Question]:
 def main() -> None:
     """Draw the page."""
     index = os.environ.get("PANDECT_INDEX") or None
+    version = version_of(index)  # one small file is read
     frame.set_up()
     t = frame.interface(st.session_state.get("corpus_language"))
     frame.masthead(t)
     page = pages.draw(t)
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
-            engine = opened(index)
+            engine = opened(index, version)
     except PandectError as error:
         failure.draw(error, t)
         frame.notice(t)
@@ -60,7 +65,7 @@ def main() -> None:
     if page == pages.COMPARE:
         from rag.ui import compare
 
-        compare.render(engine, t, partial(test_questions, index))
+        compare.render(engine, t, partial(test_questions, index, version))
         return
     from rag.ui import ask  # why here: as above, it brings the analysers
 

@@ -6,21 +6,24 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes import arrival, grammar, sources, store
+from indexes import commands_update, grammar, sources, store
 from indexes.build import BuildSettings, build
-from indexes.corpus import Corpus, read, write
+from indexes.card import FILE as CARD
+from indexes.card import read_card
+from indexes.corpus import Corpus, read
 from indexes.export import export
-from indexes.inspection import ImportReport
+from indexes.importing import bring_in, with_cleaning, with_shipped
 from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
-from indexes.nodes import write_nodes
 from indexes.progress import Bars
-from indexes.shipped_questions import with_shipped_questions
 from rag.errors import BadInput, MissingIndex, PandectError
+from rag.fusion import FusionSettings
+from rag.licence import licence_of
 from rag.retrieval.bm25 import BM25Settings
 
 
@@ -56,81 +59,40 @@ def _import(parsed: argparse.Namespace) -> None:
     if parsed.name:  # before minutes are spent on reading
         store.refuse_existing(parsed.name, replace=parsed.replace)
     building = _settings(parsed)
-    bars = Bars("B")
-    try:
-        path, known = arrival.bring(
-            parsed.path,
-            source=parsed.format,
-            sha256=parsed.sha256,
-            revision=parsed.revision,
-            progress=lambda what, done, total: bars(what, done, total or done),
-        )
-    finally:
-        bars.close()
-    source = known or _format(path, columns=bool(parsed.column))
-    corpus, report = _read(source, path, parsed, sure=known is not None)
-    counted = sources.SOURCES[source].counts(corpus)
+    imported = with_cleaning(bring_in(parsed, _card(parsed)), parsed.clean)
     if not parsed.no_shipped_questions:
-        own, corpus = len(corpus.questions), with_shipped_questions(corpus)
-        if shipped := len(corpus.questions) - own:
-            counted["shipped questions attached"] = shipped
+        imported = with_shipped(imported)
+    corpus, source, counted = imported.corpus, imported.source, imported.counted()
     name = corpus.card.name
     with store.new_corpus(name, replace=parsed.replace) as place:
-        write(corpus, place)
-        nodes = sources.SOURCES[source].nodes
-        if nodes is not None:  # headings that references point at: for the graph, never results
-            write_nodes(place, nodes(path))
+        imported.keep(place)
     print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {store.corpus_folder(name)}")
     published = sources.SOURCES[source].published
     for what, found in counted.items():
         beside = f"   (published: {published[what]:,})" if what in published else ""
         mark = "  <-- differs" if what in published and published[what] != found else ""
         print(f"  {what:36} {found:>9,}{beside}{mark}")
-    for line in report.lines():
+    print(f"  licence: {licence_of(corpus.card).named}")
+    for line in imported.report.lines():
         print(f"  {line}")
-    for line in report.losses():
+    for line in imported.cleaning:
+        print(f"  {line}")
+    for line in imported.report.losses():
         print(f"WARNING {line}", file=sys.stderr)
     if parsed.build:
-        _build_index(corpus, name, building)
+        _build_index(corpus, name, building, parsed.keep)
     else:
         print(f"next: {store.rebuild(name)}")
 
 
-def _read(source: str, path: Path, parsed: argparse.Namespace, *, sure: bool) -> tuple[Corpus, ImportReport]:
-    given = {key: getattr(parsed, key) for key in (name.replace("-", "_") for name in grammar.CARD_OPTIONS)}
-    given |= {"column": parsed.column, **dict(_option(text) for text in parsed.option)}
-    bars = Bars("B")
-    try:
-        return sources.load(
-            source,
-            path,
-            lenient=parsed.lenient,
-            name=parsed.name,
-            progress=lambda done, total: bars("reading", done, total or done),
-            **given,
-        )
-    except BadInput as error:
-        if sure or sources.recognise(path):
-            raise
-        cure = f"name it with --from ({store.command('import --help')} lists them)"
-        raise BadInput(f"{error} The format was not recognised and taken for {source}: {cure}.") from error
-    finally:
-        bars.close()
+def _card(parsed: argparse.Namespace) -> Mapping[str, object]:
+    """Return what was typed of the card, None for what was not."""
+    return {key: getattr(parsed, key) for key in (name.replace("-", "_") for name in grammar.CARD_OPTIONS)}
 
 
-def _format(path: Path, *, columns: bool) -> str:
-    """Return the format of what came; whoever names columns of a file has a table."""
-    found = sources.recognise(path)
-    if columns and (found is None or (path.is_file() and "column" not in sources.options(found))):
-        return "table"
-    return found or sources.detect(path)
-
-
-def _option(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise BadInput(f"--option {text}: expected KEY=VALUE, such as --option questions=questions_dev.jsonl")
-    return key.replace("-", "_"), value
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        print(line, flush=True)  # as it comes: between the lines there may be minutes
 
 
 def _build(parsed: argparse.Namespace) -> None:
@@ -143,7 +105,7 @@ def _build(parsed: argparse.Namespace) -> None:
         if not folder.is_dir():
             raise _no_corpus(name)
         corpus = read(folder)
-    _build_index(corpus, name, settings)
+    _build_index(corpus, name, settings, parsed.keep)
 
 
 def _no_corpus(name: str) -> MissingIndex:
@@ -152,10 +114,10 @@ def _no_corpus(name: str) -> MissingIndex:
     return MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
 
 
-def _build_index(corpus: Corpus, name: str, settings: BuildSettings) -> None:
+def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) -> None:
     bars = Bars()
     try:
-        made = build(corpus, name, settings, bars)
+        made = build(corpus, name, settings, bars, keep)
     finally:
         bars.close()
     manifest = read_manifest(made, store.rebuild(name))
@@ -165,10 +127,12 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings) -> None:
 
 
 def _settings(parsed: argparse.Namespace) -> BuildSettings:
+    fusion = FusionSettings(parsed.fusion) if parsed.fusion else None
+    chosen = BuildSettings(encoder=parsed.encoder, vectors=parsed.vectors, fusion=fusion)
     if parsed.bm25 is None:
-        return BuildSettings(encoder=parsed.encoder, vectors=parsed.vectors)
+        return chosen
     bm25, analyser = tuned(parsed.bm25)
-    return BuildSettings(encoder=parsed.encoder, vectors=parsed.vectors, bm25=bm25, analyser=analyser)
+    return replace(chosen, bm25=bm25, analyser=analyser)
 
 
 def tuned(path: Path) -> tuple[BM25Settings, Mapping[str, object]]:
@@ -194,7 +158,8 @@ def _list(parsed: argparse.Namespace) -> None:
         try:
             rows.append((name, store.current(name), store.rebuild(name)))
         except MissingIndex:
-            print(f"{name:24} imported, not built: {store.rebuild(name)}")
+            licence = _licence(store.corpus_folder(name))
+            print(f"{name:24} imported, not built: {store.rebuild(name)}  {licence}")
         except PandectError as error:
             print(f"{name:24} damaged: {error}")
     for name, folder, again in rows:
@@ -206,7 +171,16 @@ def _list(parsed: argparse.Namespace) -> None:
             continue
         encoder = m.encoder["name"] if m.encoder else "keywords only"
         learnt = f"learnt from {m.corpus['learnt']:,} questions"
-        print(f"{name:24} {m.corpus['articles']:>9,} articles  {learnt}  {encoder}  built {m.built}")
+        known = f"{encoder}  built {m.built}  {_licence(folder / 'corpus')}"
+        print(f"{name:24} {m.corpus['articles']:>9,} articles  {learnt}  {known}")
+
+
+def _licence(corpus: Path) -> str:
+    """Return what the list says of the licence of a corpus folder."""
+    try:
+        return f"licence {licence_of(read_card(corpus / CARD)).named}"
+    except PandectError as error:
+        return f"licence not readable: {error}"
 
 
 def _check(parsed: argparse.Namespace) -> None:
@@ -224,9 +198,19 @@ def _export(parsed: argparse.Namespace) -> None:
         raise MissingIndex(f"no corpus named {parsed.name!r}: {store.command('list')} shows those there are")
     corpus = read(place)
     folder = export(corpus, parsed.folder, parsed.to, extras=not parsed.no_extras)
-    print(
-        f"{parsed.name}: written as {parsed.to} to {folder}; its licence goes with it: {corpus.card.licence}"
-    )
+    licence = licence_of(corpus.card).named
+    print(f"{parsed.name}: written as {parsed.to} to {folder}; its licence goes with it: {licence}")
+
+
+def _describe(parsed: argparse.Namespace) -> None:
+    from indexes.describing.command import describe
+
+    bars = Bars("B")
+    try:
+        told = describe(parsed.name, parsed.output, parsed.tokenizer, bars)
+    finally:
+        bars.close()
+    print(told)
 
 
 def _remove(parsed: argparse.Namespace) -> None:
@@ -253,6 +237,10 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
     {
         "import": _import,
         "build": _build,
+        "update": lambda parsed: _print(commands_update.update_law(parsed, _card(parsed))),
+        "versions": lambda parsed: _print(commands_update.versions(parsed)),
+        "rollback": lambda parsed: _print(commands_update.rollback(parsed)),
+        "describe": _describe,
         "export": _export,
         "list": _list,
         "check": _check,

@@ -99,4 +99,9 @@ def _opened(path: Path, source: str | None) -> Arrival:
     if not folder.is_dir():
         unpack(path, folder)
     inside = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "__MACOSX"))]
+    if inside and all(entry.is_file() and is_archive(entry) for entry in inside):
+        # why not opened too: archives in archives are how a small file becomes any number of bytes
+        raise BadInput(
+            f"{path}: only another archive is in it ({inside[0].name}). Unpack that one and give the folder."
+        )
     return Arrival(inside[0] if len(inside) == 1 else folder, source)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Hashable, Iterable
 from datetime import date
 from pathlib import Path
+from typing import TypeVar
 
 from indexes.inspection import Inspection, Place, Reason, UnfitError
 from indexes.jsonl import Progress, Record, records
@@ -17,6 +19,30 @@ KEYS = (
     "id", "code", "article_no", "headings", "text", "language", "jurisdiction", "law_type", "region",
     "url", "valid_from", "valid_to", "references",
 )  # fmt: skip
+
+
+_T = TypeVar("_T", bound=Hashable)
+MOST_SHARED = 100_000
+
+
+class Shared:
+    """Gives one object for equal values: the code and the headings of an article are those of hundreds.
+
+    It knows a limited number of values, for what never comes again is not worth remembering.
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._known: dict[Hashable, Hashable] = {}
+
+    def __call__(self, value: _T) -> _T:
+        """Return the first value that came and is equal to this one."""
+        found = self._known.get(value)
+        if found is None:
+            if len(self._known) < MOST_SHARED:
+                self._known[value] = value
+            return value
+        return found  # type: ignore[return-value]  # equal, and of str or tuple alone
 
 
 def read_articles(
@@ -43,18 +69,24 @@ def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection, path:
         BadInput: a record is bad and the inspection not lenient; or no article is left.
     """
     articles: list[Article] = []
-    seen: dict[str, int] = {}
+    shared = Shared()
+    seen: set[str] = set()
+    at = array(
+        "Q"
+    )  # the line of each article: a number costs eight bytes there, and four times as many in a dict
     for place, record in found:
         try:
-            article = article_of(record)
+            article = article_of(record, shared)
         except UnfitError as unfit:
             inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
             continue
         if article.id in seen:
-            problem = f"id {article.id!r} was already used at line {seen[article.id]}"
+            line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
+            problem = f"id {article.id!r} was already used at line {line}"
             inspection.refuse(Reason.DUPLICATE_ID, place, problem, "Give every article an id of its own")
             continue
-        seen[article.id] = place.line
+        seen.add(article.id)
+        at.append(place.line)
         articles.append(article)
         inspection.keep("article", article.id, {k: v for k, v in record.items() if k not in _KEYS})
     if not articles:
@@ -67,8 +99,12 @@ def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection, path:
 _KEYS = frozenset(KEYS)
 
 
-def article_of(record: Record) -> Article:
+def article_of(record: Record, shared: Shared | None = None) -> Article:
     """Make an article of a record.
+
+    Args:
+        record: with the keys of this module.
+        shared: gives one object for equal codes and headings, so that they are in memory once.
 
     Raises:
         UnfitError: a required column is missing, the text is empty, or a value is of another type.
@@ -81,6 +117,7 @@ def article_of(record: Record) -> Article:
             problem,
             "Add it to the record, or map a column to it with --from table --column FIELD=COLUMN",
         )
+    same = shared or Shared()
     body = text(record, "text")
     if not body.strip():
         raise UnfitError(
@@ -88,14 +125,14 @@ def article_of(record: Record) -> Article:
         )
     return Article(
         id=name(record, "id"),
-        code=name(record, "code"),
+        code=same(name(record, "code")),
         article_no=number(record["article_no"], "article_no"),
         text=body,
-        headings=texts(record, "headings"),
-        language=optional(record, "language"),
-        jurisdiction=optional(record, "jurisdiction"),
-        law_type=optional(record, "law_type"),
-        region=optional(record, "region"),
+        headings=same(tuple(map(same, texts(record, "headings")))),
+        language=same(optional(record, "language")),
+        jurisdiction=same(optional(record, "jurisdiction")),
+        law_type=same(optional(record, "law_type")),
+        region=same(optional(record, "region")),
         url=optional(record, "url"),
         valid_from=day(record, "valid_from"),
         valid_to=day(record, "valid_to"),

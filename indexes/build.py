@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexes import store
+from indexes import basis, distributions, learned, store
+from indexes.comparing import Former, compare
 from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import write as write_corpus
-from indexes.fit import FitSettings, Fitter
+from indexes.counted import canonical
+from indexes.encoders import FIT_FROM, Chosen, Report, choose, fit_encoder, pretrained
+from indexes.fit import FitSettings
 from indexes.manifest import Manifest, stamp
+from indexes.versions import KEEP
 from rag.encoders.static import StaticEncoder
-from rag.errors import BadInput
+from rag.engine import KEYWORD, MEANING
+from rag.errors import BadInput, PandectError
+from rag.fusion import FusionSettings
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, Kind, build_vectors
-from rag.retrieval.fields import count
+from rag.retrieval.fields import FieldCounts, count
 from rag.retrieval.scored import Mask
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.types import Encoder, Question
+from rag.trees import Trees
+from rag.types import Floats, Question
 
-Report = Callable[[str, int, int], object]  # what is being done, how many of it are done, how many in all
-
-FIT_FROM = 3000  # articles; a smaller corpus says too little about a language's words
+__all__ = [
+    "FIT_FROM",
+    "BuildSettings",
+    "Ready",
+    "Report",
+    "build",
+    "build_into",
+    "fit_encoder",
+    "write_index",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +52,17 @@ class BuildSettings:
     vectors: Kind = "flat"
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
     model: Mapping[str, Any] = field(default_factory=dict)  # prompts and pooling of a pretrained model
+    fusion: FusionSettings | None = None  # None: reciprocal rank, both lists alike
+    learned: Trees | None = None  # a learned fusion, which goes before the other
+    updatable: bool = True  # keep what an update starts from; a version grows by a quarter or so
 
 
 def build(
-    corpus: Corpus, name: str, settings: BuildSettings | None = None, report: Report | None = None
+    corpus: Corpus,
+    name: str,
+    settings: BuildSettings | None = None,
+    report: Report | None = None,
+    keep: int = KEEP,
 ) -> Path:
     """Build the index of a corpus and switch it in; the former one serves until then.
 
@@ -50,6 +71,7 @@ def build(
         name: of the index, under PANDECT_HOME.
         settings: what to build.
         report: called as the work goes on.
+        keep: how many versions are kept, the new one among them.
 
     Returns:
         The new version's folder.
@@ -58,9 +80,19 @@ def build(
         BadInput: a setting cannot be used, or another build of this index is running.
     """
     version = f"{store.stamp_now()}-{corpus.sha256[:8]}"
-    with store.new_version(name, version) as folder:
+    with store.new_version(name, version, keep) as folder:
+        _record_changes(name, corpus, folder)
         build_into(folder, corpus, name, version, settings, report)
     return store.index_folder(name) / version
+
+
+def _record_changes(name: str, corpus: Corpus, folder: Path) -> None:
+    """Keep with a version what changed against the one that is in use, if there is one."""
+    try:
+        former = Former.read(store.current(name))
+    except (PandectError, OSError):  # none, or it is damaged: that is why it is built again
+        return
+    compare(former, corpus).changes.write(folder)
 
 
 def build_into(
@@ -85,107 +117,108 @@ def build_into(
     """
     chosen = settings or BuildSettings()
     tell = report or (lambda what, done, total: None)
-    options = {"language": corpus.card.language, **chosen.analyser}
+    cut, options = analyser_of(corpus, chosen.analyser)
+    learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
+    write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
+    counts = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
+    counts = canonical(counts.with_questions(learnt, cut.terms))
+    meaning = Chosen(*encoder) if encoder is not None else _encoder(corpus, learnt, cut, chosen, tell)
+    vectors = None
+    if meaning is not None:
+        vectors = meaning.encoder.encode_articles(corpus.articles)
+        tell("encoding articles", total, total)
+        if isinstance(meaning.encoder, StaticEncoder):
+            meaning.encoder.save(folder / "encoder")
+    ready = Ready(corpus, learnt, cut, options, counts, meaning, vectors)
+    return write_index(folder, ready, name, version, chosen)
+
+
+def analyser_of(corpus: Corpus, chosen: Mapping[str, Any]) -> tuple[Analyser, Mapping[str, Any]]:
+    """Return the analyser of a corpus's language with the options chosen, and all options as they are kept.
+
+    Raises:
+        BadInput: an option or the language is unknown.
+    """
+    options = {"language": corpus.card.language, **chosen}
     try:
-        cut = analyser(**options)
+        return analyser(**options), options
     except TypeError as error:  # an option of another version, or misspelt
         raise BadInput(f"analyser options {options}: {error}: give stop_words, chinese or stem") from error
-    learnt = to_learn_from(corpus.questions)
-    write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
-    total = len(corpus.articles)
-    counts = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
-    counts = counts.with_questions(learnt, cut.terms)
+
+
+def _encoder(
+    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
+) -> Chosen | None:
+    if settings.encoder in ("auto", "fit", "borrow", "none"):
+        return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell)
+    return pretrained(settings.encoder, settings.model)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """All that an index is made of, once words are counted and articles encoded."""
+
+    corpus: Corpus
+    learnt: Sequence[Question]
+    cut: Analyser
+    options: Mapping[str, Any]  # that make the analyser again
+    counts: FieldCounts  # in their canonical form
+    meaning: Chosen | None = None
+    vectors: Floats | None = None  # (n_articles, dim), where there is an encoder
+
+
+def write_index(
+    folder: Path,
+    ready: Ready,
+    name: str,
+    version: str,
+    settings: BuildSettings,
+    known: Mapping[str, str] | None = None,
+) -> Manifest:
+    """Write an index into a folder that holds its corpus, and its encoder if that is a static one.
+
+    Both a build from nothing and an update end here: what they hand over alike, they write alike.
+
+    Args:
+        folder: of the version.
+        ready: what it is made of.
+        name: of the index.
+        version: of this build.
+        settings: of BM25, vectors and fusion.
+        known: hashes of files in the folder that are known already: see `indexes.manifest.stamp`.
+    """
+    corpus, counts = ready.corpus, ready.counts
     mask = Mask(corpus.articles)
-    BM25.build(counts, chosen.bm25, mask, cut).save(folder / "bm25")
-    made, entry = encoder or _encoder(corpus, learnt, cut, chosen, tell)
-    if made is not None:
-        vectors = made.encode_articles(corpus.articles)
-        tell("encoding articles", total, total)
-        Dense(made, build_vectors(vectors, chosen.vectors), counts.order, mask).save(folder / "vectors.faiss")
-        if isinstance(made, StaticEncoder):
-            made.save(folder / "encoder")
+    keyword = BM25.build(counts, settings.bm25, mask, ready.cut)
+    keyword.save(folder / "bm25")
+    scored: dict[str, distributions.ScoresAll] = {KEYWORD: keyword}
+    if ready.meaning is not None and ready.vectors is not None:
+        index = build_vectors(ready.vectors, settings.vectors)
+        meaning = Dense(ready.meaning.encoder, index, counts.order, mask)
+        meaning.save(folder / "vectors.faiss")
+        scored[MEANING] = meaning
+    asked = distributions.sample(ready.learnt, corpus.articles)
+    distributions.save(distributions.estimate(scored, asked), folder)
+    if settings.fusion is not None:
+        distributions.save_fusion(settings.fusion, folder)
+    if settings.learned is not None and ready.meaning is not None:
+        learned.save(settings.learned, counts, settings.bm25, mask, ready.cut, folder)
+    if settings.updatable:
+        basis.keep(counts, ready.vectors, settings.vectors, folder)
     manifest = Manifest(
         name=name,
         version=version,
         built=datetime.now(UTC).isoformat(timespec="seconds"),
         corpus={
             "sha256": corpus.sha256,
-            "articles": total,
+            "articles": len(corpus.articles),
             "questions": len(corpus.questions),
             "questions_sha256": corpus.questions_sha256,
-            "learnt": len(learnt),
+            "learnt": len(ready.learnt),
+            "licence": corpus.card.licence,
         },
-        analyser={"id": cut.id, "options": options},
-        bm25=asdict(chosen.bm25),
-        encoder=entry,
+        analyser={"id": ready.cut.id, "options": ready.options},
+        bm25=asdict(settings.bm25),
+        encoder=None if ready.meaning is None else ready.meaning.entry,
     )
-    return stamp(manifest, folder)
-
-
-def _encoder(
-    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
-) -> tuple[Encoder | None, Mapping[str, Any] | None]:
-    wanted = settings.encoder
-    if wanted == "none":
-        return None, None
-    if wanted == "fit" or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
-        return fit_encoder(corpus, learnt, cut, settings.fit, tell)
-    if wanted in ("auto", "borrow"):
-        return _borrow(corpus, cut, required=wanted == "borrow")
-    from rag.encoders.transformer import TransformerEncoder
-
-    options = {"model": wanted, **settings.model}
-    model = TransformerEncoder(**options)
-    entry = {
-        "kind": "transformer",
-        "name": model.name,
-        "dim": model.dim,
-        "sha256": model.sha256,
-        "options": options,
-    }
-    return model, entry
-
-
-def fit_encoder(
-    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: FitSettings, tell: Report
-) -> tuple[StaticEncoder, Mapping[str, Any]]:
-    """Fit a static encoder to a corpus and its annotated questions.
-
-    Returns:
-        The encoder, and what the manifest says of it.
-    """
-    fitter = Fitter(corpus.articles, cut, settings)
-    fitted = fitter.fit_corpus(lambda done, total, loss: tell("fitting the encoder to the law", done, total))
-    if learnt:
-        fitted = fitter.fit_questions(
-            fitted, learnt, lambda done, total, loss: tell("fitting the encoder to questions", done, total)
-        )
-    name = f"static-{corpus.card.language}-{settings.dim}"
-    entry = {
-        "kind": "static",
-        "name": name,
-        "dim": settings.dim,
-        "terms": len(fitted.vocabulary),
-        "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
-        "settings": asdict(settings),
-    }
-    return fitted.encoder(name, cut), entry
-
-
-def _borrow(
-    corpus: Corpus, cut: Analyser, *, required: bool
-) -> tuple[Encoder | None, Mapping[str, Any] | None]:
-    """Take the encoder that ships, if it speaks the corpus's language in the same terms."""
-    from indexes.manifest import read
-
-    folder, again = store.locate(store.BUILTIN)
-    manifest = read(folder, again)
-    if manifest.encoder is not None and manifest.analyser["id"] == cut.id:
-        entry = {**manifest.encoder, "borrowed_from": manifest.version}
-        return StaticEncoder.load(folder / "encoder", cut), entry
-    if required:
-        raise BadInput(
-            f"no encoder to borrow for {corpus.card.language!r} analysed by {cut.id}: the one that ships is "
-            f"for {manifest.analyser['id']}; use --encoder fit or --encoder none"
-        )
-    return None, None
+    return stamp(manifest, folder, known)

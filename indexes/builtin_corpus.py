@@ -64,7 +64,8 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
         made = Path(scratch) / "index"
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
-        build_into(made, shipped, BUILTIN, version, BuildSettings(), report, encoder)
+        settings = BuildSettings(updatable=False)  # it is only read
+        build_into(made, shipped, BUILTIN, version, settings, report, encoder)
         _plain_text(made / "corpus", shipped)
         manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
         if (folder / INDEX).exists():

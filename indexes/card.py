@@ -188,5 +188,6 @@ _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
         "moved": _many(Moved),
         "examples": texts,
         "aliases": _mapping(texts),
+        "described": _mapping(text),
     },
 }

@@ -8,19 +8,20 @@ import os
 import re
 import time
 import urllib.error
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from email.message import Message
 from pathlib import Path
 from typing import Any
 
 from indexes.jsonl import Progress
+from indexes.part import DiskError, appending, forget, on_disk, read_tag, size_of, tag_of, write_tag
 from indexes.web import FetchError, Wanted, check_address, opened, refusal, retry_after
 
-TRIES = 6  # in a row without a byte more
+TRIES = 6  # in a row without a byte more, or with hardly any
+SLOWEST = 256  # bytes: fewer in as many seconds as the server may be silent are as good as silence
 LONGEST_WAIT = 120.0  # seconds; a server that asks for more is told of instead of waited for
 _CHUNK = 2**18
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that a later try may turn into a file
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 
@@ -41,7 +42,7 @@ def fetch(
         wanted: the address and what is known of the file.
         target: where it shall lie.
         progress: called with bytes there and bytes in all (None where the server does not tell).
-        timeout: seconds that the server may be silent.
+        timeout: seconds that the server may be silent, or send fewer than `SLOWEST` bytes.
         sleep: waits.
 
     Raises:
@@ -57,18 +58,18 @@ def fetch(
         resumed = part.is_file()
         found = _bring(wanted, part, progress, timeout, sleep)
         if resumed and _fault(wanted, part, found):  # the old part may be of another file
-            _forget(part)
+            forget(part)
             found = _bring(wanted, part, progress, timeout, sleep)
         fault = _fault(wanted, part, found)
         if fault:
-            _forget(part)
+            forget(part)
             raise FetchError(
                 f"{wanted.url}: {fault}. It was changed or damaged on its way; nothing was kept."
             )
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(target)
-        _forget(part)
+        forget(part)
     except FetchError:
         raise
     except OSError as error:  # of the disk: those of the network were told apart before
@@ -90,25 +91,26 @@ def _bring(
     """Try until the file is there, with longer and longer pauses while nothing comes; return its SHA-256."""
     idle = 0
     while True:
-        before, wait = _size(part), None
+        before, wait = size_of(part), None
         try:
             _attempt(wanted, part, progress, timeout)
-            return digest_of(part)
+            with on_disk():
+                return digest_of(part)
         except urllib.error.HTTPError as error:
             error.close()
             last = refusal(wanted.url, error)
-            if error.code not in _AGAIN:
+            if error.code not in AGAIN:
                 raise last from None
             wait = retry_after(error.headers.get("Retry-After"))
         except (_BrokenOffError, http.client.HTTPException) as error:
             problem = str(error) or type(error).__name__
             last = FetchError(f"{wanted.url}: broken off again and again ({problem}). Try again later.")
-        except (FetchError, _DiskError):
+        except (FetchError, DiskError):
             raise
         except OSError as error:  # also URLError and timeouts
             problem = str(getattr(error, "reason", None) or error) or type(error).__name__
             last = FetchError(f"{wanted.url}: cannot be reached ({problem}). Check network and address.")
-        idle = 0 if _size(part) > before else idle + 1
+        idle = 0 if size_of(part) >= before + SLOWEST else idle + 1
         if idle >= TRIES:
             raise last
         if wait is not None and wait > LONGEST_WAIT:
@@ -122,11 +124,11 @@ def _attempt(wanted: Wanted, part: Path, progress: Progress | None, timeout: flo
     Raises:
         _BrokenOffError, OSError, http.client.HTTPException: worth another try, maybe.
     """
-    with _on_disk():
-        tag = _read_tag(part)
+    with on_disk():
+        tag = read_tag(part)
         if not (wanted.sha256 or tag):
-            _forget(part)  # nothing would tell whether the rest belongs to it
-    begun = _size(part)
+            forget(part)  # nothing would tell whether the rest belongs to it
+    begun = size_of(part)
     asked = {"Range": f"bytes={begun}-"} if begun else {}
     if begun and tag:
         asked["If-Range"] = tag
@@ -139,40 +141,62 @@ def _attempt(wanted: Wanted, part: Path, progress: Progress | None, timeout: flo
         _, total = _extent(error.code, error.headers, begun)
         if begun in (total, wanted.size):  # nothing lies behind what is there: it was whole already
             return
-        _forget(part)
+        with on_disk():
+            forget(part)
         raise _BrokenOffError("what was there does not belong to the file") from None
     with answer:
         start, total = _extent(answer.status, answer.headers, begun)
+        now = tag_of(answer.headers)
+        if start and tag and now and now != tag:  # a server that does not heed If-Range
+            with on_disk():
+                forget(part)
+            raise _BrokenOffError("the file was changed meanwhile")
         if start != begun or not begun:
-            with _on_disk():
-                _forget(part)
+            with on_disk():
+                forget(part)
         if start not in (0, begun):
             raise _BrokenOffError(f"byte {begun} was asked for and byte {start} came")
-        _take(wanted, part, answer, start, total, progress)
+        _take(wanted, part, answer, (start, total), progress, timeout)
 
 
 def _take(
     wanted: Wanted,
     part: Path,
     answer: Any,  # noqa: ANN401  # urllib's answers have no type of their own
-    start: int,
-    total: int | None,
+    extent: tuple[int, int | None],
     progress: Progress | None,
+    timeout: float,
 ) -> None:
-    done = start
-    with _on_disk():
-        _write_tag(part, answer.headers)
-        out = part.open("ab")
-    with out:
-        while chunk := answer.read(_CHUNK):
+    """Append what comes to the part, as it comes.
+
+    Args:
+        wanted: the file.
+        part: what is there of it.
+        answer: the server's.
+        extent: the byte that it begins at, and how long the whole file is if it says so.
+        progress: called with bytes there and bytes in all.
+        timeout: seconds in which `SLOWEST` bytes must come.
+
+    Raises:
+        _BrokenOffError: it ends too early, or comes in drips.
+        FetchError: more comes than there should be.
+    """
+    done, total = extent
+    since, then = time.monotonic(), done
+    with on_disk():
+        write_tag(part, answer.headers)
+    with appending(part) as append:
+        while chunk := answer.read1(_CHUNK):  # not read, which waits until so much is there
             done += len(chunk)
             if wanted.size is not None and done > wanted.size:
                 raise FetchError(f"{wanted.url}: longer than the {wanted.size:,} bytes it should have.")
-            with _on_disk():
-                out.write(chunk)
-                out.flush()
+            append(chunk)
             if progress is not None:
                 progress(done, total)
+            if time.monotonic() - since >= timeout:
+                if done - then < SLOWEST:
+                    raise _BrokenOffError(f"only {done - then:,} bytes came in {timeout:g} seconds")
+                since, then = time.monotonic(), done
     if total is not None and done < total:
         raise _BrokenOffError(f"{total:,} bytes were promised and {done:,} came")
 
@@ -191,49 +215,10 @@ def _fault(wanted: Wanted, part: Path, found: str) -> str:
     """Return what is wrong with a file that came; nothing if it is right or nothing was known of it."""
     if wanted.sha256 and found != wanted.sha256.lower():
         return f"its sha256 is {found} and should be {wanted.sha256.lower()}"
-    if wanted.size is not None and _size(part) != wanted.size:
-        return f"{_size(part):,} bytes came of {wanted.size:,}"
+    if wanted.size is not None and size_of(part) != wanted.size:
+        return f"{size_of(part):,} bytes came of {wanted.size:,}"
     return ""
-
-
-def _size(part: Path) -> int:
-    return part.stat().st_size if part.is_file() else 0
-
-
-def _forget(part: Path) -> None:
-    part.unlink(missing_ok=True)
-    _tag_file(part).unlink(missing_ok=True)
-
-
-def _tag_file(part: Path) -> Path:
-    return part.with_name(f"{part.name}.tag")
-
-
-def _read_tag(part: Path) -> str:
-    """Return by what the server knows the version that the part is of; nothing if it did not say."""
-    file = _tag_file(part)
-    return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
-
-
-def _write_tag(part: Path, headers: Message) -> None:
-    tag = headers.get("ETag", "")
-    if not tag or tag.startswith("W/"):  # a weak one may not be asked for with If-Range
-        tag = headers.get("Last-Modified", "")
-    if tag:
-        _tag_file(part).write_text(tag, encoding="utf-8")
 
 
 class _BrokenOffError(Exception):
     """A transfer that ended before its end; worth another try."""
-
-
-class _DiskError(OSError):
-    """What the disk refused, told apart from what the network did."""
-
-
-@contextmanager
-def _on_disk() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _DiskError(error.errno, error.strerror) from None

@@ -22,9 +22,13 @@ class FitSettings:
     min_count: int = 2  # a term in fewer articles and questions gets no vector
     max_terms: int = 100_000  # the most frequent ones
     passes: int = 3
-    question_passes: int = 10
-    batch: int = 512
+    batch: int = 512  # of pairs cut from the law
+    question_passes: int = 6
+    question_batch: int = 256  # pairs of a question, or its answer, and an article that it cites
     random_negatives: int = 512  # articles that join each batch of questions
+    hard_negatives: int = 3  # for each pair, of the articles that are wrongly near
+    drop_question: float = 0.2  # share of a question's terms that a step leaves out
+    drop_article: float = 0.3
     temperature: float = 0.05
     rate: float = 0.01
     weight_start: float = 0.3  # first term weight = this times idf

@@ -6,8 +6,11 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from indexes import export, hub, places, sources
+from indexes import export, hub, import_help, places, sources
 from indexes.build import FIT_FROM
+from indexes.cleaning import ALL, KINDS, NOTHING
+from indexes.versions import KEEP
+from rag.fusion import METHODS
 
 Command = Callable[[argparse.Namespace], None]
 
@@ -29,6 +32,10 @@ Bring law in and build its index.
 A corpus is one jurisdiction's articles in one language, with the questions annotated for them if
 there are any. An index is what answers questions about it: the page and the measurements open one.
 """
+DESCRIBED = """\
+Lengths, articles by code, gold articles a question, citations an article, coverage, splits, dates and filled
+columns, on the terminal; with --output also as Markdown, CSV, JSON and SVG, with the corpus's data card.
+"""
 EXAMPLES = """\
 the usual order:
   {bring}
@@ -42,6 +49,13 @@ Corpora and indexes lie under PANDECT_HOME (now {home}); PANDECT_INDEX names the
 that the page opens, by name or by path. The index that ships is called builtin and is only read.
 `{more}` says more of each command;
 `{formats}` lists the formats.
+"""
+UPDATE = """\
+Bring a corpus and its index up to date with new law.
+
+PATH is the whole law as it is now, read as import reads it. Articles and questions are compared by
+their ids with those that are there; what changed is analysed and encoded, the encoder is kept, and
+the new version is switched in when it is whole. Fields of the card stay unless given again.
 """
 
 
@@ -67,10 +81,14 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND", title="commands")
     building = _building()
-    _import(commands.add_parser(
-        "import", help="read law and its questions from files", description=_formats(), formatter_class=plain,
-        parents=[building],
-    ))  # fmt: skip
+    new = commands.add_parser(
+        "import", help="read law and its questions from files", description=import_help.described(),
+        formatter_class=plain, parents=[building],
+    )  # fmt: skip
+    new.add_argument("--name", help="of the corpus: small letters, digits, hyphens; else from the files")
+    new.add_argument("--replace", action="store_true", help="take the place of a corpus of the same name")
+    new.add_argument("--build", action="store_true", help="build the index right away")
+    _reading(new)
     make = commands.add_parser(
         "build",
         help="build the index of an imported corpus",
@@ -78,11 +96,15 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         parents=[building],
     )
     make.add_argument("name", help="of the corpus, as the command list shows it")
+    _changing(commands, plain)
     out = commands.add_parser("export", help="write an imported corpus in another format")
     out.add_argument("name", help="of the corpus, as the command list shows it")
     out.add_argument("folder", type=Path, help="a new folder")
     out.add_argument("--to", choices=export.FORMATS, required=True, help="the format")
     out.add_argument("--no-extras", action="store_true", help="leave out columns that no system reads")
+    _describe(commands.add_parser(
+        "describe", help="count what is in a corpus: tables, plots, and its data card", description=DESCRIBED,
+    ))  # fmt: skip
     commands.add_parser("list", help="list corpora and indexes")
     check = commands.add_parser("check", help="verify the hashes of an index and open it")
     check.add_argument("name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin")
@@ -98,6 +120,54 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     for name, command in commands.choices.items():
         command.set_defaults(run=run[name])
     return top
+
+
+def _describe(add: argparse.ArgumentParser) -> None:
+    add.add_argument("name", help="of the corpus, or builtin, or the path of a corpus folder")
+    add.add_argument("--output", type=Path, metavar="FOLDER", help="a new folder for all that is made")
+    add.add_argument(
+        "--tokenizer",
+        metavar="ID_OR_PATH",
+        help="count the tokens of this one: a tokenizer.json, the folder of one, or an id on the Hugging "
+        "Face hub; else the terms of the language's analyser. Needs the package tokenizers, not torch",
+    )
+
+
+def _changing(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], plain: type[argparse.HelpFormatter]
+) -> None:
+    """Add the commands for law that changes."""
+    new = commands.add_parser(
+        "update",
+        help="bring a corpus and its index up to date with new law",
+        description=UPDATE,
+        formatter_class=plain,
+    )
+    new.add_argument("name", help="of the corpus, as the command list shows it")
+    _reading(new)
+    new.add_argument("--dry-run", action="store_true", help="say what would change, write nothing")
+    new.add_argument("--refit", action="store_true", help="fit the encoder anew, as it was fitted")
+    new.add_argument(
+        "--drop-questions",
+        action="store_true",
+        help="leave out the corpus's questions where the new files bring none; else they are kept",
+    )
+    _keep(new)
+    old = commands.add_parser("versions", help="list the versions of an index, and what changed in each")
+    old.add_argument("name", help="of the index, as the command list shows it")
+    back = commands.add_parser(
+        "rollback",
+        help="bring an earlier version of an index, or a later one again, into use",
+        description="Bring another version of an index into use, and its corpus with it, in one step.",
+    )
+    back.add_argument("name", help="of the index, as the command list shows it")
+    back.add_argument("version", nargs="?", help="its name or how it begins; else the one before")
+
+
+def _keep(add: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    add.add_argument(
+        "--keep", type=int, default=KEEP, metavar="N", help=f"versions that are kept ({KEEP}); the oldest go"
+    )
 
 
 def _building() -> argparse.ArgumentParser:
@@ -119,10 +189,15 @@ def _building() -> argparse.ArgumentParser:
     group.add_argument(
         "--bm25", type=Path, metavar="FILE", help="settings of BM25 that `python -m training.tune` wrote"
     )
+    group.add_argument(
+        "--fusion", choices=METHODS, help="how the lists of words and meaning become one (rrf, both alike)"
+    )
+    _keep(group)
     return options
 
 
-def _import(add: argparse.ArgumentParser) -> None:
+def _reading(add: argparse.ArgumentParser) -> None:
+    """Add what import and update are told of the files."""
     add.add_argument(
         "path", help=f"the file, folder or archive to read, an address, or one of: {', '.join(hub.DATASETS)}"
     )
@@ -131,15 +206,12 @@ def _import(add: argparse.ArgumentParser) -> None:
     add.add_argument(
         "--from", dest="format", choices=sources.SOURCES, help="the format; found out if left out"
     )
-    add.add_argument("--name", help="of the corpus: small letters, digits, hyphens; else from the files")
     add.add_argument("--lenient", action="store_true", help="skip and count bad lines instead of stopping")
     add.add_argument(
         "--no-shipped-questions",
         action="store_true",
         help="do not attach the questions that ship to a French corpus that holds the Code civil",
     )
-    add.add_argument("--replace", action="store_true", help="take the place of a corpus of the same name")
-    add.add_argument("--build", action="store_true", help="build the index right away")
     add.add_argument(
         "--column",
         action="append",
@@ -151,14 +223,17 @@ def _import(add: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="an option of the format, such as questions=FILE; may be repeated",
+        help="an option of the format, such as questions=FILE, or tags=true for what the askers' tags say in "
+        "front of the questions (BSARD, bBSARD, LLeQA, JuriFindIT); may be repeated",
+    )
+    add.add_argument(
+        "--clean",
+        action="append",
+        choices=(*KINDS, ALL, NOTHING),
+        default=[],
+        metavar="KIND",
+        help=f"clean the articles: {', '.join(KINDS)}, {ALL} or {NOTHING}; may be repeated",
     )
     card = add.add_argument_group("what the corpus says of itself, over what the format knows")
     for name, (metavar, meaning) in CARD_OPTIONS.items():
         card.add_argument(f"--{name}", metavar=metavar, help=meaning)
-
-
-def _formats() -> str:
-    width = max(map(len, sources.SOURCES))
-    lines = [f"  {name:{width}}  {source.summary}" for name, source in sources.SOURCES.items()]
-    return "\n".join(["Read law and its questions from files.", "", "formats, for --from:", *lines])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from indexes.places import command
 from rag.errors import BadInput
 
+_SHORT = 24  # characters: states, kinds, regions
 Owner: TypeAlias = Literal["article", "question"]
 
 
@@ -118,7 +120,10 @@ class Inspection:
             filled = value is not None and value != "" and value != []
             self._counts[column] = self._counts.get(column, 0) + filled
             if filled:
-                self._kept[of].setdefault(id_, {})[column] = value
+                # a name, and a value such as VIGUEUR, is in memory once and not once a record
+                if isinstance(value, str) and len(value) <= _SHORT:
+                    value = sys.intern(value)
+                self._kept[of].setdefault(id_, {})[sys.intern(column)] = value
 
     def kept(self, of: Owner, ids: Iterable[str]) -> dict[str, dict[str, object]]:
         """Return the columns that were kept of these articles or questions: id -> column -> value."""

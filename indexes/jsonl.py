@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import json
+import math
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +29,15 @@ _CHUNK = 2**20  # bytes read at once from a file that has no lines
 _TO_UTF8 = "Save the file as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
 _GZIP = b"\x1f\x8b"
 _DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
-_DECODER = json.JSONDecoder()
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+# NaN and Infinity, which pandas writes and JSON does not know, mean that there is no value.
+_DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
 _BEFORE, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
@@ -79,7 +88,7 @@ def records(
         if text is None or not text.strip():
             continue
         try:
-            record = json.loads(text)
+            record = _DECODER.decode(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
             cure = "Write one JSON object on each line, its strings in double quotes"
             inspection.refuse(Reason.INVALID_JSON, place, f"not JSON ({error})", cure)

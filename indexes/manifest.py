@@ -55,13 +55,20 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def stamp(manifest: Manifest, folder: Path) -> Manifest:
-    """Write the manifest, with every file's hash and the libraries' versions; nothing may be added after."""
-    files = {
-        path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": digest(path)}
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != FILE
-    }
+def stamp(manifest: Manifest, folder: Path, known: Mapping[str, str] | None = None) -> Manifest:
+    """Write the manifest, with every file's hash and the libraries' versions; nothing may be added after.
+
+    Args:
+        manifest: what is known of the index.
+        folder: of the index.
+        known: hashes that need not be computed again, by path. Give one only for a file that is the
+            same as one just hashed: another name of it, not a copy.
+    """
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name != FILE:
+            files[name] = {"bytes": path.stat().st_size, "sha256": (known or {}).get(name) or digest(path)}
     record = asdict(manifest) | {"libraries": libraries(manifest), "files": files}
     (folder / FILE).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return Manifest(**record)
@@ -123,7 +130,14 @@ def _odd(manifest: Manifest) -> str | None:
     return next((name for name, (kind, value) in wanted.items() if not isinstance(value, kind)), None)
 
 
-def verify(folder: Path, manifest: Manifest, rebuild: str, *, contents: bool = True) -> None:
+def verify(
+    folder: Path,
+    manifest: Manifest,
+    rebuild: str,
+    *,
+    contents: bool = True,
+    below: tuple[str, ...] = (),
+) -> None:
     """Hold the files of an index against its manifest.
 
     Args:
@@ -131,11 +145,14 @@ def verify(folder: Path, manifest: Manifest, rebuild: str, *, contents: bool = T
         manifest: its manifest.
         rebuild: the command that makes it again, for the error.
         contents: compare hashes too, not only sizes.
+        below: the first parts of the paths that are looked at; none means all.
 
     Raises:
         DamagedIndex: a file is missing, of another size, or of other content.
     """
     for name, expected in manifest.files.items():
+        if below and name.partition("/")[0] not in below:
+            continue
         path = folder / name
         if not path.is_file():
             raise DamagedIndex(f"{path} is missing: run {rebuild}")

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import read as read_corpus
+from indexes.distributions import load as read_distributions
+from indexes.distributions import load_fusion as read_fusion
+from indexes.learned import load as read_learned
 from indexes.manifest import Manifest, libraries, read, verify
 from indexes.places import builtin, locate
 from rag.confidence import Confidence
@@ -23,6 +26,7 @@ from rag.text.analysers import analyser
 from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
+SWITCHES = 3  # of versions while one is being opened; more of them are no accident
 HASH_AT_OPENING = 512 * 2**20  # bytes; a larger index is held against sizes, `check` reads it whole
 
 
@@ -41,6 +45,17 @@ def open_index(name_or_path: str | Path | None = None, *, hash_up_to: int = HASH
         BadInput: what came is neither a name nor a path.
     """
     folder, again = locate(name_or_path)
+    for _ in range(SWITCHES):
+        try:
+            return _open(folder, again, hash_up_to)
+        except DamagedIndex:  # or it was outdated and deleted while it was being read
+            before, (folder, again) = folder, locate(name_or_path)
+            if folder == before:
+                raise
+    return _open(folder, again, hash_up_to)
+
+
+def _open(folder: Path, again: str, hash_up_to: int) -> Engine:
     manifest = read(folder, again)
     small = sum(f["bytes"] for f in manifest.files.values()) <= hash_up_to
     verify(folder, manifest, again, contents=small)
@@ -59,28 +74,36 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         DamagedIndex: a file cannot be read after all.
         StaleIndex: it was built for another corpus or analyser.
     """
-    with _damaged_if_unreadable(folder, again):
+    with damaged_if_unreadable(folder, again):
         corpus = read_corpus(folder / "corpus")
     if corpus.sha256 != manifest.corpus["sha256"]:
         raise StaleIndex(
             f"{manifest.name} was built from corpus {manifest.corpus['sha256'][:8]}…, "
             f"this one is {corpus.sha256[:8]}…: run {again}"
         )
-    cut = _analyser(manifest, again)
+    cut = analyser_of(manifest, again)
     _warn_of_versions(manifest)
     order = ArticleOrder.of([a.id for a in corpus.articles])
     mask = Mask(corpus.articles)
-    with _damaged_if_unreadable(folder, again):
+    with damaged_if_unreadable(folder, again):
         keyword = BM25.load(folder / "bm25", order, mask, cut, manifest.bm25["weights"])
+        distributions, fusion = read_distributions(folder), read_fusion(folder)
+    meaning = _meaning(folder, manifest, cut, order, mask, again)
+    learnt = to_learn_from(corpus.questions)
+    with damaged_if_unreadable(folder, again):
+        learned = read_learned(folder, keyword, meaning, corpus.articles, learnt)
     return Engine(
         card=corpus.card,
         info=_info(manifest, corpus),
         articles=corpus.articles,
-        questions=to_learn_from(corpus.questions),
+        questions=learnt,
         analyser=cut,
         keyword=keyword,
-        meaning=_meaning(folder, manifest, cut, order, mask, again),
+        meaning=meaning,
         confidence=_confidence(folder),
+        fusion=fusion,
+        distributions=distributions,
+        learned=learned,
     )
 
 
@@ -105,7 +128,12 @@ def _info(manifest: Manifest, corpus: Corpus) -> IndexInfo:
     )
 
 
-def _analyser(manifest: Manifest, again: str) -> Analyser:
+def analyser_of(manifest: Manifest, again: str) -> Analyser:
+    """Return the analyser that an index was made with.
+
+    Raises:
+        StaleIndex: this version has another one.
+    """
     try:
         cut = analyser(**manifest.analyser["options"])
     except (BadInput, TypeError) as error:  # an option that this version does not know
@@ -125,18 +153,18 @@ def _meaning(
         return None
     encoder: Encoder
     if manifest.encoder["kind"] == "static":
-        with _damaged_if_unreadable(folder, again):
+        with damaged_if_unreadable(folder, again):
             encoder = StaticEncoder.load(folder / "encoder", cut)
     else:
         from rag.encoders.transformer import TransformerEncoder
 
         encoder = TransformerEncoder(**manifest.encoder["options"])
-    with _damaged_if_unreadable(folder, again):
+    with damaged_if_unreadable(folder, again):
         return Dense(encoder, Dense.load_index(folder / "vectors.faiss"), order, mask)
 
 
 @contextmanager
-def _damaged_if_unreadable(folder: Path, again: str) -> Iterator[None]:
+def damaged_if_unreadable(folder: Path, again: str) -> Iterator[None]:
     """Say what to type when a file is broken although its size is right."""
     try:
         yield
@@ -150,5 +178,5 @@ def _warn_of_versions(manifest: Manifest) -> None:
     if other:
         warnings.warn(
             f"index {manifest.name} was built with {', '.join(other)}; it should serve all the same",
-            stacklevel=4,  # whoever called open_index
+            stacklevel=5,  # whoever called open_index
         )

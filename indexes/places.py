@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from rag.errors import BadInput, DamagedIndex, MissingIndex
+from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError
 
 BUILTIN = "builtin"
 CURRENT = "CURRENT"
@@ -30,8 +30,25 @@ def builtin() -> Path:
 
 
 def corpus_folder(name: str) -> Path:
-    """Return where the corpus of this name is kept."""
+    """Return where the corpus of this name is kept.
+
+    That is corpora/NAME. Between the switch to another version and the move of its corpus to that
+    place it is where the corpus waits: so corpus and index change in one step, which is the switch.
+    """
+    version = in_use(index_folder(name))
+    if version is not None and (waiting := waiting_corpus(name, version)).is_dir():
+        return waiting
+    return corpus_place(name)
+
+
+def corpus_place(name: str) -> Path:
+    """Return where a corpus of this name is put."""
     return home() / "corpora" / checked_name(name)
+
+
+def waiting_corpus(name: str, version: str) -> Path:
+    """Return where the corpus of a version waits for the switch to it."""
+    return home() / "corpora" / f".{checked_name(name)}.{version}.next"
 
 
 def index_folder(name: str) -> Path:
@@ -130,6 +147,23 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     if not path.is_dir():
         raise MissingIndex(f"{path} is no index folder: run {command('list')} to see those there are")
     return path, rebuild(path.absolute().parent.name)
+
+
+def in_use(folder: Path) -> str | None:
+    """Return the version that an index folder names as the one in use; None where it names none."""
+    try:
+        return (folder / CURRENT).read_text(encoding="utf-8").strip() or None
+    except (OSError, ValueError):  # nothing built yet, or not readable: a build makes it good
+        return None
+
+
+def version_of(name_or_path: str | Path | None = None) -> str | None:
+    """Return which version of an index would be opened now; None where none would be. It is quick to tell."""
+    try:
+        folder, _ = locate(name_or_path)
+    except PandectError:
+        return None
+    return str(folder)
 
 
 def _pointed_to(folder: Path, again: str) -> Path:

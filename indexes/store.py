@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from indexes.disk import switch, sync
+from indexes.keeping import only_one
 from indexes.opening import HASH_AT_OPENING, assemble, open_index
 from indexes.places import (
     BUILTIN,
@@ -21,12 +23,9 @@ from indexes.places import (
 from indexes.versions import (
     new_corpus,
     new_version,
-    only_one,
     refuse_existing,
     remove,
     stamp_now,
-    switch,
-    sync,
 )
 
 __all__ = [

@@ -3,107 +3,91 @@
 An index is a folder of versions. A version is written under a temporary name, its manifest last,
 then renamed; the file CURRENT, replaced in one step, names the version that is open for business.
 Whatever moment a build is killed at, CURRENT names a whole version: the old one or the new one.
-What a killed process left behind is taken away by the next one of the same name.
+What a killed process left behind is put right by the next one of the same name: `indexes.keeping`.
 """
 
 from __future__ import annotations
 
-import os
 import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexes import places
+from indexes import keeping, places
+from indexes.disk import aside, delete, switch, sync, sync_folder, take_away
+from indexes.keeping import CORPUS, UNUSED, only_one
 from indexes.manifest import FILE as MANIFEST
-from indexes.places import CURRENT
 from rag.errors import BadInput, DamagedIndex
 
-
-@contextmanager
-def only_one(name: str) -> Iterator[None]:
-    """Hold the lock of a name; the system frees it when the process ends, however it ends.
-
-    A corpus that a killed import had put aside is put back first.
-
-    Raises:
-        BadInput: another import, build or removal of this name is running.
-    """
-    import fcntl  # POSIX alone has it; reading an index does not need it
-
-    folder = places.home() / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{places.checked_name(name)}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput(
-                f"another import, build or removal of {name!r} is running: "
-                "wait until it ends, then type the command again"
-            ) from None
-        _recover(places.corpus_folder(name))
-        _recover(places.index_folder(name))
-        yield
+KEEP = 5  # versions, the one in use among them: a month of weekly law to go back to
+LEAST = 2  # a page that was told of the former version just before the switch can still open it
 
 
 @contextmanager
-def new_version(name: str, version: str) -> Iterator[Path]:
+def new_version(name: str, version: str, keep: int = KEEP) -> Iterator[Path]:
     """Give an empty folder to build in; when the block ends well, it becomes the version in use.
 
-    The block must write the manifest last. The former version stays, for pages that have it open;
-    older ones go.
+    The block must write the manifest last. Former versions stay, `keep` of all; the oldest go.
 
     Raises:
         BadInput: another import, build or removal of this name is running.
         DamagedIndex: the block left no manifest.
     """
+    with only_one(name), written(name, version, keep) as part:
+        yield part
+
+
+@contextmanager
+def written(name: str, version: str, keep: int = KEEP) -> Iterator[Path]:
+    """Do as `new_version` does; whoever calls holds the lock of the name.
+
+    Raises:
+        BadInput: fewer versions are to be kept than must be.
+        DamagedIndex: the block left no manifest.
+    """
+    refuse_to_keep(keep)
     folder = places.index_folder(name)
-    with only_one(name):
-        folder.mkdir(parents=True, exist_ok=True)
-        former = _in_use(folder)
-        for path in list(folder.iterdir()):
-            unfinished = path.is_dir() and not (path / MANIFEST).is_file()
-            if unfinished or path.suffix in (".part", ".tmp"):
-                _take_away(path)
-        part = folder / f"{version}.{secrets.token_hex(4)}.part"
-        part.mkdir()
-        try:
-            yield part
-            if not (part / MANIFEST).is_file():
-                raise DamagedIndex(f"{part} was left without a manifest: run {places.rebuild(name)}")
-            sync(part)
-            part.replace(folder / version)
-        except BaseException:
-            _take_away(part)
-            raise
-        switch(folder, version)
-        for outdated in list(folder.iterdir()):
-            if outdated.is_dir() and outdated.name not in (version, former):
-                _take_away(outdated)
+    folder.mkdir(parents=True, exist_ok=True)
+    former = places.in_use(folder)
+    part = folder / f"{version}.{secrets.token_hex(4)}.part"
+    part.mkdir()
+    unused = folder / f"{version}{UNUSED}"
+    try:
+        yield part
+        if not (part / MANIFEST).is_file():
+            raise DamagedIndex(f"{part} was left without a manifest: run {places.rebuild(name)}")
+        sync(part)
+        unused.touch()  # killed between here and the switch, the version is known as one that nobody used
+        sync_folder(folder)
+        part.replace(folder / version)
+    except BaseException:
+        take_away(part)
+        take_away(unused)
+        raise
+    switch(folder, version)
+    take_away(unused)
+    keeping.settle(name)
+    _forget(name, {version, former}, keep)
 
 
-def switch(folder: Path, version: str) -> None:
-    """Make a version the one in use, in one step."""
-    pointer = folder / f"{CURRENT}.{secrets.token_hex(4)}.tmp"
-    with pointer.open("w", encoding="utf-8") as file:
-        file.write(version + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    pointer.replace(folder / CURRENT)
-    _sync_folder(folder)
+def refuse_to_keep(keep: int) -> None:
+    """Refuse a number of versions that is too small.
+
+    Raises:
+        BadInput: it is.
+    """
+    if keep < LEAST:
+        raise BadInput(f"--keep {keep}: keep {LEAST} versions at least, the new one and the former one")
 
 
-def sync(folder: Path) -> None:
-    """Make sure that every file below the folder is on the disk."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-        else:
-            _sync_folder(path)
-    _sync_folder(folder)
+def _forget(name: str, needed: set[str | None], keep: int) -> None:
+    """Delete the oldest versions past those that are kept, each with the corpus that it was built from."""
+    folder = places.index_folder(name)
+    there = sorted(keeping.versions(name), key=lambda version: version not in needed)  # stable: latest first
+    for version in there[keep:]:
+        delete(folder / f"{version}{CORPUS}")
+        delete(folder / version)
 
 
 @contextmanager
@@ -114,19 +98,16 @@ def new_corpus(name: str, *, replace: bool) -> Iterator[Path]:
         BadInput: the corpus is there and may not be replaced; or another import, build or removal
             of this name is running.
     """
-    folder = places.corpus_folder(name)
+    place = places.corpus_place(name)
     with only_one(name):
         refuse_existing(name, replace=replace)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        new = _aside(folder, "new")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        new = aside(place, "new")
         try:
             yield new
-            if folder.exists():
-                folder.replace(_aside(folder, "old"))
-            new.replace(folder)
-            _sync_folder(folder.parent)
+            keeping.replace_corpus(name, new)
         finally:
-            _recover(folder)
+            keeping.recover(name)
 
 
 def refuse_existing(name: str, *, replace: bool) -> None:
@@ -148,54 +129,12 @@ def remove(name: str) -> bool:
     if places.checked_name(name) not in places.names():  # a lock of a name that is nothing's would stay
         return False
     with only_one(name):
-        folders = [f for f in (places.index_folder(name), places.corpus_folder(name)) if f.exists()]
+        folders = [f for f in (places.index_folder(name), places.corpus_place(name)) if f.exists()]
         for folder in folders:
-            gone = _aside(folder, "gone")  # out of sight in one step, then deleted
-            folder.replace(gone)
-            shutil.rmtree(gone)
+            delete(folder)
         return bool(folders)
 
 
 def stamp_now() -> str:
     """Return the time as it stands in a version's name, sortable."""
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-
-
-def _in_use(folder: Path) -> str | None:
-    try:
-        return (folder / CURRENT).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):  # nothing built yet, or not readable: the build makes it good
-        return None
-
-
-def _aside(folder: Path, kind: str) -> Path:
-    return folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.{kind}")
-
-
-def _recover(folder: Path) -> None:
-    """Undo what a killed process left beside a folder; whoever calls holds the lock of its name."""
-    if not folder.parent.is_dir():
-        return
-    # a corpus written under .name.x.new is first ..name.x.new.y.part: see indexes.folder
-    left = [p for p in folder.parent.iterdir() if p.name.lstrip(".").startswith(f"{folder.name}.")]
-    for old in left:  # killed between the two renames: the former one is put back
-        if old.suffix == ".old" and not folder.exists():
-            old.replace(folder)
-    for path in left:
-        if path.exists():
-            _take_away(path)
-
-
-def _take_away(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -62,3 +62,5 @@ class CorpusCard:
     moved: tuple[Moved, ...] = ()
     examples: tuple[str, ...] = ()  # questions that the page offers
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # code -> short forms
+    origin: str = ""  # the source that it came in by, whose facts the data card tells: indexes.sources
+    described: Mapping[str, str] = field(default_factory=dict)  # what the data card says over those facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -13,18 +13,22 @@ from rag.card import CorpusCard
 from rag.confidence import Confidence
 from rag.explain import Explainer
 from rag.explanation import Explanation
-from rag.fusion import ranks
+from rag.fusion import Distribution, FusionSettings, ranks
+from rag.pinned import Pins
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.hybrid import Hybrid
+from rag.retrieval.hybrid import DEPTH, Hybrid
 from rag.retrieval.known_item import KnownItems
+from rag.retrieval.learned import KEYWORD as KEYWORD
+from rag.retrieval.learned import MEANING as MEANING
+from rag.retrieval.learned import Learned
+from rag.retrieval.versions import most_versions, once
 from rag.signals import Signals
 from rag.text import Analyser
 from rag.topics import Topics
 from rag.types import Article, Filter, Question, Ranking, Retriever
 
-KEYWORD, MEANING = "bm25+questions", "dense"  # the names of the two systems, as training.eval has them
 MAX_QUESTION = 20_000  # characters; what follows is not read
 
 
@@ -66,10 +70,16 @@ class Engine:
         keyword: Retriever,
         meaning: Retriever | None,
         confidence: Confidence | None = None,
+        fusion: FusionSettings | None = None,
+        distributions: Mapping[str, Distribution] | None = None,
+        learned: Learned | None = None,
     ) -> None:
         """Take the parts that `indexes.open` read; `questions` are the annotated ones it learnt from.
 
         A confidence that was calibrated for another corpus, or for other systems, is left aside.
+
+        Raises:
+            BadInput: a fusion of other systems, or by percentiles without distributions.
         """
         self.card = card
         self.info = info
@@ -78,17 +88,23 @@ class Engine:
         self.keyword = keyword
         self.meaning = meaning
         self._signals: Signals | None = None
+        self.fusion = fusion or FusionSettings()
+        self.distributions = distributions or {}
+        self._fuse = self.fusion.fuse((KEYWORD, MEANING), self.distributions) if meaning else None
         calibrated = confidence is not None and confidence.corpus_sha256 == info.corpus_sha256
+        self.learned = learned  # where there is one, a hybrid search is ranked by it
+        calibrated = calibrated and self.fusion == FusionSettings() and learned is None
         if calibrated and isinstance(keyword, BM25) and isinstance(meaning, Dense):
             self._signals = Signals(analyser, keyword, meaning.encoder, questions)
         self._confidence = confidence if self._signals is not None else None
         self._known = KnownItems(articles, card)
-        self._by_number = {(a.code, a.article_no): a.id for a in articles}
+        self._pinned = Pins(self.articles)
+        self._versions = most_versions(articles)
         self._cited: dict[str, list[Question]] = {}
         for question in questions:
             for article_id in dict.fromkeys(question.article_ids):  # cited twice counts once
                 self._cited.setdefault(article_id, []).append(question)
-        self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning)
+        self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, self.fusion)
         self._topics = Topics(card, {a.code for a in articles}, analyser)
 
     @property
@@ -116,7 +132,9 @@ class Engine:
         """Answer a question with ranked articles.
 
         Articles that the question names by number come first. An index without an encoder answers
-        every mode by keywords.
+        every mode by keywords. Of the versions of one article only one is shown: with a day in the filter
+        the one in force then, else the one that fits best. An article that is not in force on that day
+        is shown only where the question names it by number.
 
         Args:
             question: in a person's own words; only the first 20,000 characters are read.
@@ -128,7 +146,8 @@ class Engine:
         asked = question[:MAX_QUESTION]
         if not asked.strip():
             return Result(question, "empty")
-        known = self._known.find(asked)
+        day = where.in_force_on if where else None
+        known = self._known.find(asked, day)
         shown = self._pinned(known, where)[: max(k, 0)]
         rest = self._searched(asked, known)
         elsewhere = self._topics.find(asked)
@@ -147,6 +166,8 @@ class Engine:
             self._used(mode),
             confidence=sure,
             doubtful=sure is not None and self._confidence is not None and self._confidence.doubtful(sure),
+            in_force_on=day,
+            where=where,
         )
 
     def _sure(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
@@ -165,7 +186,18 @@ class Engine:
         """
         asked = self._searched(result.question[:MAX_QUESTION], result.known)
         places = {shown.article.id: shown.why.ranks for shown in result.shown}
-        return self._explainer.explain(asked, places, result.mode)
+        explained = self._explainer.explain(asked, places, result.mode)
+        if self.learned is None or result.mode != "hybrid":
+            return explained
+        told = self.learned.reasons(asked, list(places), result.where)
+        return [
+            replace(
+                each,
+                places=tuple(replace(place, share=None) for place in each.places),  # ranks alone do not count
+                reasons=told.get(each.article_id, ()),
+            )
+            for each in explained
+        ]
 
     def _searched(self, asked: str, known: Sequence[KnownItem]) -> str:
         """What is searched for: a question without the articles that it names."""
@@ -175,39 +207,25 @@ class Engine:
         """The way that is searched in when this one is asked for."""
         return "keyword" if self.meaning is None else mode
 
-    def _pinned(self, known: Sequence[KnownItem], where: Filter | None) -> list[Shown]:
-        """The articles named by number, then those that took over an old number's content.
-
-        Who asks for the "ancien article" means the content of then: its heirs come first.
-        """
-        bearing: dict[str, Why] = {}
-        heirs: dict[str, Why] = {}
-        for item in known:
-            bearing |= {article_id: Why(known=True) for article_id in item.found}
-            for move in item.moved:
-                taken = (self._by_number.get((move.code, number)) for number in move.new)
-                heirs |= {article_id: Why(moved_from=move.old) for article_id in taken if article_id}
-        former = bool(known) and all(item.former for item in known)
-        first, then = (heirs, bearing) if former else (bearing, heirs)
-        whys = {**first, **{i: why for i, why in then.items() if i not in first}}
-        admitted = [(i, why) for i, why in whys.items() if where is None or where.admits(self.articles[i])]
-        return [Shown(n, self.articles[i], 0.0, why) for n, (i, why) in enumerate(admitted, start=1)]
-
     def _fill(
         self, pinned: Sequence[Shown], question: str, k: int, where: Filter | None, mode: Mode
     ) -> tuple[list[Shown], Mapping[str, Ranking]]:
         """Add what the search finds below what was named; return with it the lists it was made of."""
-        ranking, lists = self._search(question, k + len(pinned), where, mode)
+        depth = k + len(pinned)
+        if self._versions > 1 and not (where and where.in_force_on):  # some may be versions of one article
+            depth = max(depth, min(depth * self._versions, DEPTH))
+        ranking, lists = self._search(question, depth, where, mode)
         places = {name: ranks(hits) for name, hits in lists.items()}
         terms = frozenset(self.analyser.terms(question))
         there = {s.article.id for s in pinned}
         shown = [
             Shown(s.rank, s.article, s.score, self._why(s.why, s.article, terms, places)) for s in pinned
         ]
-        fresh = (hit for hit in ranking if hit.article_id not in there)
-        for hit in islice(fresh, max(k - len(shown), 0)):
-            article = self.articles[hit.article_id]
-            shown.append(Shown(len(shown) + 1, article, hit.score, self._why(Why(), article, terms, places)))
+        scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in there}
+        fresh = once((self.articles[i] for i in scores), [s.article for s in shown])
+        for article in islice(fresh, max(k - len(shown), 0)):
+            why = self._why(Why(), article, terms, places)
+            shown.append(Shown(len(shown) + 1, article, scores[article.id], why))
         return shown, lists
 
     def _search(
@@ -219,7 +237,10 @@ class Engine:
         if mode == "meaning":
             [ranking] = self.meaning.search([question], k, where)
             return ranking, {MEANING: ranking}
-        hybrid = Hybrid({KEYWORD: self.keyword, MEANING: self.meaning})
+        parts = {KEYWORD: self.keyword, MEANING: self.meaning}
+        hybrid: Hybrid | Learned = Hybrid(parts) if self._fuse is None else Hybrid(parts, self._fuse)
+        if self.learned is not None:
+            hybrid = self.learned
         [(ranking, lists)] = hybrid.search_parts([question], k, where)
         return ranking, lists
 

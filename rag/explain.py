@@ -18,11 +18,11 @@ import numpy as np
 
 from rag.encoders.static import StaticEncoder
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
+from rag.fusion import FusionSettings
 from rag.result import Mode
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.fields import LAW_FIELDS, QUESTIONS_FIELD, term_ids
-from rag.retrieval.hybrid import DAMPING
+from rag.retrieval.fields import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, term_ids
 from rag.text import Analyser
 from rag.types import Article, Floats, Question, Retriever
 
@@ -55,14 +55,17 @@ class Explainer:
         analyser: Analyser,
         keyword: Retriever,
         meaning: Retriever | None,
+        fusion: FusionSettings | None = None,
     ) -> None:
         """Take an index apart: `cited` are the annotated questions of each article, each question once."""
+        self._fusion = fusion or FusionSettings()
         self._articles = articles
         self._cited = cited
         self._analyser = analyser
         self._bm25 = keyword if isinstance(keyword, BM25) else None
         self._dense = meaning if isinstance(meaning, Dense) else None
         self.contents = lru_cache(maxsize=RECENT)(self._contents)
+        self._cut_cited = lru_cache(maxsize=RECENT)(analyser.terms)  # articles shown together share questions
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -75,13 +78,14 @@ class Explainer:
         return {} if self._dense is None else {id_: i for i, id_ in enumerate(self._dense.order.ids)}
 
     def _contents(self, article_id: str) -> Contents:
-        article, cut = self._articles[article_id], self._analyser.terms
-        asked = [(question, cut(question.text)) for question in self._cited.get(article_id, ())]
+        article, cut, cited = self._articles[article_id], self._analyser.terms, self._cut_cited
+        asked = [(question, cited(question.text)) for question in self._cited.get(article_id, ())]
         counts = {
             "text": Counter(cut(article.text)),
             "headings": Counter(chain.from_iterable(map(cut, article.headings))),
             "code": Counter(cut(article.code)),
             QUESTIONS_FIELD: Counter(chain.from_iterable(terms for _, terms in asked)),
+            ANSWERS_FIELD: Counter(chain.from_iterable(cited(q.answer) for q, _ in asked if q.answer)),
         }
         return Contents(counts, tuple((question, frozenset(terms)) for question, terms in asked))
 
@@ -91,7 +95,8 @@ class Explainer:
         Args:
             question: what was searched for.
             ranks: article id -> system -> rank in its list, as `rag.fusion.ranks` counts.
-            mode: how it was searched: what did not count is not told; a hybrid fuses by reciprocal rank.
+            mode: how it was searched: what did not count is not told. What a list adds to a hybrid is told
+                of reciprocal rank, of which alone it is a matter of the rank.
         """
         if not ranks:
             return []
@@ -100,18 +105,17 @@ class Explainer:
         if vector is not None and not vector.any():
             vector = None  # none of its words is known
         alike = self._alike(question, list(ranks), vector)
+        words = self._words(question, list(ranks), written) if mode != "meaning" else {}
         explained = []
         for article_id, places in ranks.items():
-            words: tuple[WordShare, ...] = ()
             cosine: float | None = None
             meaning: tuple[MeaningShare, ...] = ()
-            if mode != "meaning":
-                words = self._words(question, article_id, written)
             if mode != "keyword" and vector is not None:
                 cosine, meaning = self._meaning(question, article_id, vector, written)
-            shares = {s: 1 / (DAMPING + r) if mode == "hybrid" else None for s, r in places.items()}
+            shares = {s: self._fusion.of_rank(s, r) if mode == "hybrid" else None for s, r in places.items()}
             told = tuple(Place(system, places[system], shares[system]) for system in sorted(places))
-            explained.append(Explanation(article_id, words, cosine, meaning, told, alike[article_id]))
+            found = words.get(article_id, ())
+            explained.append(Explanation(article_id, found, cosine, meaning, told, alike[article_id]))
         return explained
 
     def _written(self, question: str) -> Mapping[str, str]:
@@ -121,22 +125,31 @@ class Explainer:
             written.setdefault(token.term, question[token.start : token.end])
         return written
 
-    def _words(self, question: str, article_id: str, written: Mapping[str, str]) -> tuple[WordShare, ...]:
-        bm25, row = self._bm25, self._rows.get(article_id)
-        if bm25 is None or row is None:
-            return ()
-        counts = self.contents(article_id).counts
-        matrix, vocabulary = bm25.index.scores, bm25.index.vocab_dict
-        shares = []
+    def _words(
+        self, question: str, article_ids: Sequence[str], written: Mapping[str, str]
+    ) -> Mapping[str, tuple[WordShare, ...]]:
+        """Return what each term adds to the BM25 of each article that holds one."""
+        bm25 = self._bm25
+        if bm25 is None:
+            return {}
+        known = [id_ for id_ in article_ids if id_ in self._rows]
+        rows, vocabulary = np.array([self._rows[id_] for id_ in known], dtype=np.int64), bm25.index.vocab_dict
+        # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
+        begins, where, adds = (np.asarray(bm25.index.scores[part]) for part in ("indptr", "indices", "data"))
+        shares: dict[str, list[WordShare]] = {}
         for term, times in Counter(self._analyser.terms(question)).items():
             for number in term_ids([term], vocabulary):  # one, or none
-                span = slice(int(matrix["indptr"][number]), int(matrix["indptr"][number + 1]))
-                at = np.flatnonzero(matrix["indices"][span] == row)
-                if len(at):
-                    share = times * float(matrix["data"][span][at[0]])
+                first, past = int(begins[number]), int(begins[number + 1])
+                places = first + np.searchsorted(where[first:past], rows)  # articles come in their order
+                for article_id, row, at in zip(known, rows.tolist(), places.tolist(), strict=True):
+                    if at == past or where[at] != row:
+                        continue
+                    share = times * float(adds[at])
+                    counts = self.contents(article_id).counts
                     parts = {f: share * p for f, p in _parts(term, counts, bm25.weights).items()}
-                    shares.append(WordShare(term, written.get(term, term), share, parts))
-        return tuple(sorted(shares, key=lambda s: (-s.share, s.term)))
+                    word = WordShare(term, written.get(term, term), share, parts)
+                    shares.setdefault(article_id, []).append(word)
+        return {id_: tuple(sorted(own, key=lambda s: (-s.share, s.term))) for id_, own in shares.items()}
 
     def _meaning(
         self, question: str, article_id: str, vector: Floats, written: Mapping[str, str]

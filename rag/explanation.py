@@ -51,6 +51,14 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """What one kind of evidence moved an article's learned score by."""
+
+    group: str  # a value of `rag.evidence.GROUPS`, or "base": what every candidate begins with
+    share: float  # below 0 where it spoke against the article
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything that put one article where it is; what a system cannot say is empty or None."""
 
@@ -60,6 +68,7 @@ class Explanation:
     meaning: tuple[MeaningShare, ...] = ()  # the largest first; empty for an encoder that is no sum
     places: tuple[Place, ...] = ()  # in the order of the systems' names
     alike: tuple[Alike, ...] = ()  # the nearest first
+    reasons: tuple[Reason, ...] = ()  # of a learned fusion, the largest first; they add up to the score
 
     @property
     def bm25(self) -> float:
@@ -69,5 +78,6 @@ class Explanation:
     @property
     def fused(self) -> float | None:
         """The fused score; None where nothing was fused."""
-        shares = [place.share for place in self.places if place.share is not None]
+        shares = [reason.share for reason in self.reasons]
+        shares = shares or [place.share for place in self.places if place.share is not None]
         return math.fsum(shares) if shares else None

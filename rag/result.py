@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal, TypeAlias
 
 from rag.card import Elsewhere, Moved
-from rag.types import Article
+from rag.types import Article, Filter
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
@@ -59,3 +60,5 @@ class Result:
     mode: Mode = "hybrid"  # how it was searched
     confidence: float | None = None  # calibrated probability that one of the first ten answers
     doubtful: bool = False  # the confidence is below its threshold: probably no article answers
+    in_force_on: date | None = None  # the day whose law was asked for; None: of any day
+    where: Filter | None = None  # which articles could be shown

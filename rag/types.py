@@ -31,8 +31,8 @@ class Article:
     law_type: str | None = None  # "national" or "regional"
     region: str | None = None
     url: str | None = None
-    valid_from: date | None = None
-    valid_to: date | None = None
+    valid_from: date | None = None  # the first day on which it is in force
+    valid_to: date | None = None  # the first day on which it no longer is
     references: tuple[str, ...] = ()
 
 
@@ -78,11 +78,13 @@ class Filter:
             return False
         if self.regions and article.region is not None and article.region not in self.regions:
             return False
-        day = self.in_force_on
-        if day is None:
-            return True
-        begun = article.valid_from is None or article.valid_from <= day
-        return begun and (article.valid_to is None or day < article.valid_to)
+        return self.in_force_on is None or in_force(article, self.in_force_on)
+
+
+def in_force(article: Article, day: date) -> bool:
+    """Tell whether an article holds on a day: from its first day on, and no more on the day it ends."""
+    begun = article.valid_from is None or article.valid_from <= day
+    return begun and (article.valid_to is None or day < article.valid_to)
 
 
 class Retriever(Protocol):
@@ -146,10 +148,7 @@ def rank(
     *,
     decimals: int | None = DECIMALS,
 ) -> Ranking:
-    """Sort articles by score: the one place that does, so that one tie rule holds everywhere.
-
-    Scores are rounded to 5 decimals, the larger first; equal ones by article id as a string. A
-    result depends neither on insertion order nor on batching.
+    """Sort articles by score, as `first` does.
 
     Args:
         scores: (n_articles,) of float; -inf or nan marks an article that was not scored.
@@ -158,8 +157,35 @@ def rank(
         keep: (n_articles,) bool; only these may be returned.
         decimals: None for scores that are exact already (sums over whole ranks).
     """
+    positions, values = first(scores, order.by_id, k, keep, decimals=decimals)
+    return tuple(Hit(order.ids[p], s) for p, s in zip(positions.tolist(), values.tolist(), strict=True))
+
+
+def first(
+    scores: npt.NDArray[np.floating],
+    by_id: Ints,
+    k: int,
+    keep: Bools | None = None,
+    *,
+    decimals: int | None = DECIMALS,
+) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """Sort positions by score: the one place that does, so that one tie rule holds everywhere.
+
+    Scores are rounded to 5 decimals, the larger first; equal ones by article id as a string. A
+    result depends neither on insertion order nor on batching.
+
+    Args:
+        scores: (n_articles,) of float; -inf or nan marks an article that was not scored.
+        by_id: (n_articles,) what breaks ties: `ArticleOrder.by_id`.
+        k: how many hits at most; 0 or less gives none.
+        keep: (n_articles,) bool; only these may be returned.
+        decimals: None for scores that are exact already (sums over whole ranks).
+
+    Returns:
+        At most k positions, best first, and their scores as they were rounded.
+    """
     if k <= 0 or not len(scores):
-        return ()
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
     values = scores.astype(np.float64, copy=False)
     if decimals is not None:
         values = np.round(values, decimals) + 0.0  # + 0.0 turns -0.0 into 0.0
@@ -169,5 +195,5 @@ def rank(
         candidates = values[positions]
         kth = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
         positions = positions[candidates >= kth]  # keeps every tie at the edge
-    best = positions[np.lexsort((order.by_id[positions], -values[positions]))][:k]
-    return tuple(Hit(order.ids[p], float(values[p])) for p in best)
+    best = positions[np.lexsort((by_id[positions], -values[positions]))][:k]
+    return best, values[best]

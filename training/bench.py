@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import json
+import sys
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
+from indexes import counted
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitted, Fitter
-from indexes.folder import appearing
-from rag.encoders.static import StaticEncoder
+from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
-from rag.fusion import reciprocal_rank
+from rag.evidence import Evidence, Surroundings
+from rag.fusion import Distribution, FusionSettings
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import QUESTIONS_FIELD, FieldCounts, count
+from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count
 from rag.retrieval.hybrid import DAMPING, Hybrid
+from rag.retrieval.learned import Learned, of_questions
+from rag.retrieval.nearest import Nearest
 from rag.retrieval.query_likelihood import QueryLikelihood
 from rag.retrieval.scored import Mask
 from rag.retrieval.tfidf import TfIdf
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.types import ArticleOrder, Question, Retriever
+from rag.types import ArticleOrder, Floats, Question, Retriever
+from training.inner import LEAST, InnerRuns
+from training.kept import Kept, load_fitted, save_fitted
+from training.learned_fusion import Example, LearnedSettings, examples, fit
+from training.names import LAW_ALONE, TUNED, Fused, fused, left_out, refuse_unfit
+from training.tuned_fusion import ASKED, MOST, Choice, TunedHybrid, choose
 
-SYSTEMS = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "hybrid")
-LEARNING = ("bm25+questions",)  # these make no sense without questions to learn from
+PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
+_ENCODERS = 8  # fitted to different questions, that are kept: of one fold and its inner folds
 Tell = Callable[[str, int, int], object]
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +49,13 @@ class Settings:
     damping: float = DAMPING  # the c of reciprocal rank fusion
 
 
-def refuse_unfit(names: Sequence[str], *, learning: bool) -> None:
-    """Check the names of systems before any work is done for them.
+@dataclass(frozen=True)
+class Lesson:
+    """What the systems of one fold may know."""
 
-    Raises:
-        BadInput: no such system, or one that learns and there is nothing to learn from.
-    """
-    for name in names:
-        if name not in SYSTEMS:
-            raise BadInput(f"no system {name!r}: choose among {', '.join(SYSTEMS)}")
-        if name in LEARNING and not learning:
-            raise BadInput(f"{name} has no questions to learn from: add --folds 5 or --annotated PATH")
+    learn: tuple[Question, ...]
+    settings: Settings
+    dev: tuple[Question, ...]  # none of the systems learns from these: weights may be tuned on them
 
 
 class Bench:
@@ -67,6 +68,7 @@ class Bench:
         *,
         encoder: StaticEncoder | None = None,
         fit: FitSettings | None = None,
+        analyser_options: Mapping[str, Any] | None = None,
         tell: Tell | None = None,
     ) -> None:
         """Take a corpus.
@@ -77,31 +79,37 @@ class Bench:
                 nothing.
             encoder: one that is ready (that of an index), instead of fitting one here.
             fit: how to fit.
+            analyser_options: of an index that is measured; they go before what settings say.
             tell: called as the work goes on.
         """
         self.corpus = corpus
-        self.cache = cache
+        self._kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
         self.given = encoder
         self.fit = fit or FitSettings()
+        self._options = dict(analyser_options or {})
         self.tell = tell or (lambda what, done, total: None)
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
         self._counts: dict[bool, FieldCounts] = {}
-        self._last: tuple[tuple[Question, ...], StaticEncoder] | None = None
+        self._encoders: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
+        self._lawful: tuple[Settings, dict[str, Retriever]] = Settings(), {}
+        self.inner = InnerRuns(self.systems, corpus.articles)
+        self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
 
     def analyser(self, *, stop_words: bool = True) -> Analyser:
         """Return the analyser of the corpus's language."""
-        return analyser(self.corpus.card.language, stop_words=stop_words)
+        options = {"language": self.corpus.card.language, "stop_words": stop_words, **self._options}
+        return analyser(**options)
 
     def counts(self, *, stop_words: bool = True) -> FieldCounts:
         """Return the term counts of the law's own fields."""
         if stop_words not in self._counts:
             cut = self.analyser(stop_words=stop_words)
-            made = self._cached(
-                f"counts-{_safe(cut.id)}",
+            made = self._kept(
+                f"counts-{cut.id}",
                 lambda: count(self.corpus.articles, cut, partial(self._analysed, len(self.corpus.articles))),
-                _save_counts,
-                partial(_load_counts, order=self.order),
+                counted.save,
+                partial(counted.load, order=self.order),
             )
             self._counts[stop_words] = made
         return self._counts[stop_words]
@@ -117,13 +125,13 @@ class Bench:
     @cached_property
     def fitted(self) -> Fitted:
         """The encoder fitted to the law alone."""
-        return self._cached(
-            f"fitted-{_safe(self.analyser().id)}-{self.fit.id}",
+        return self._kept(
+            f"fitted-{self.analyser().id}-{self.fit.id}",
             lambda: self.fitter.fit_corpus(
                 lambda done, total, loss: self.tell("fitting to the law", done, total)
             ),
-            _save_fitted,
-            _load_fitted,
+            save_fitted,
+            load_fitted,
         )
 
     def encoder(self, learn: Sequence[Question]) -> StaticEncoder:
@@ -131,109 +139,145 @@ class Bench:
         if self.given is not None:
             return self.given
         asked = tuple(learn)
-        if self._last is not None and self._last[0] == asked:  # folds that learn from the same questions
-            return self._last[1]
-        fitted = self.fitted
-        if learn:
-            fitted = self.fitter.fit_questions(
-                fitted, learn, lambda done, total, loss: self.tell("fitting to questions", done, total)
-            )
-        self._last = (asked, fitted.encoder("static", self.analyser()))
-        return self._last[1]
+        if asked not in self._encoders:
+            fitted = self.fitted
+            if learn:
+                fitted = self.fitter.fit_questions(
+                    fitted, learn, lambda done, total, loss: self.tell("fitting to questions", done, total)
+                )
+            self._encoders[asked] = fitted.encoder("static", self.analyser())
+        self._encoders.move_to_end(asked)  # folds that learn from the same questions share it
+        while len(self._encoders) > _ENCODERS:
+            self._encoders.popitem(last=False)
+        return self._encoders[asked]
+
+    @cached_property
+    def _terms(self) -> list[tuple[str, ...]]:
+        """What the articles are encoded by: cut once, for every encoder that is fitted."""
+        cut = self.analyser()
+        return [tuple(map(sys.intern, article_terms(a, cut))) for a in self.corpus.articles]
+
+    def _vectors(self, encoder: StaticEncoder) -> Floats:
+        """Return the articles' vectors, as `encode_articles` does."""
+        if encoder.analyser.id != self.analyser().id:
+            return encoder.encode_articles(self.corpus.articles)
+        return encoder.encode_terms(self._terms)
 
     def systems(
-        self, names: Sequence[str], learn: Sequence[Question], settings: Settings | None = None
+        self,
+        names: Sequence[str],
+        learn: Sequence[Question],
+        settings: Settings | None = None,
+        dev: Sequence[Question] = (),
     ) -> dict[str, Retriever]:
         """Return the named systems, those that learn having learnt from these questions alone.
+
+        Args:
+            names: as `training.names` has them.
+            learn: the questions to learn from.
+            settings: what was chosen of the systems.
+            dev: questions that are not learnt from, to choose the weights of fusions on; without
+                any, they are chosen inside folds of the questions to learn from.
 
         Raises:
             BadInput: no such system, or one that learns has nothing to learn from.
         """
-        refuse_unfit(names, learning=bool(learn))
-        chosen = settings or Settings()
+        refuse_unfit(names, learning=bool(learn), given=self.given is not None)
+        lesson = Lesson(tuple(learn), settings or Settings(), tuple(q for q in dev if q.article_ids))
         made: dict[str, Retriever] = {}
         for name in names:
-            self._system(name, learn, chosen, made)
+            self._system(name, lesson, made)
         return {name: made[name] for name in names}
 
-    def _system(
-        self, name: str, learn: Sequence[Question], chosen: Settings, made: dict[str, Retriever]
-    ) -> Retriever:
+    def _system(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
         if name in made:
             return made[name]
-        if name == "dense":
-            encoder = self.encoder(learn)
-            vectors = build_vectors(encoder.encode_articles(self.corpus.articles))
-            made[name] = Dense(encoder, vectors, self.order, self.mask)
-        elif name == "hybrid":
-            keyword = "bm25+questions" if learn else "bm25"
-            parts = {part: self._system(part, learn, chosen, made) for part in (keyword, "dense")}
-            made[name] = Hybrid(parts, fuse=partial(reciprocal_rank, c=chosen.damping))
+        fusion = fused(name)
+        if name in LAW_ALONE:
+            made[name] = self._of_the_law(name, lesson.settings)
+        elif fusion is not None:
+            made[name] = self._fusion(fusion, lesson, made)
+        elif left_out(name) is not None:
+            made[name] = self._learned(name, lesson, made)
+        elif name == "dense":
+            made[name] = self._dense(lesson.learn)
         else:
-            made[name] = self._lexical(name, learn, chosen)
+            made[name] = self._lexical(name, lesson.learn, lesson.settings)
         return made[name]
+
+    def _of_the_law(self, name: str, settings: Settings) -> Retriever:
+        """Return a system that learns from no question: the same in every fold, and made once."""
+        if self._lawful[0] != settings:  # chosen anew: the former ones are done with
+            self._lawful = settings, {}
+        made = self._lawful[1]
+        if name not in made:
+            made[name] = self._dense(()) if name == "dense-law" else self._lexical(name, (), settings)
+        return made[name]
+
+    def _dense(self, learn: Sequence[Question]) -> Dense:
+        encoder = self.encoder(learn)
+        return Dense(encoder, build_vectors(self._vectors(encoder)), self.order, self.mask)
+
+    def _fusion(self, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+        keyword = "bm25+questions" if lesson.learn else "bm25"
+        names = fusion.parts or (keyword, "dense")
+        parts = {part: self._system(part, lesson, made) for part in names}
+        if fusion.method == TUNED:
+            choice = self._choice(parts, lesson)
+            return TunedHybrid(parts, choice, self._distributions(choice.settings.method, parts, lesson))
+        settings = FusionSettings(fusion.method, damping=lesson.settings.damping)
+        return Hybrid(parts, settings.fuse(names, self._distributions(settings.method, parts, lesson)))
+
+    def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
+        """Return a learned fusion; what the trees are fitted to serves those of other settings too."""
+        key = lesson.learn, lesson.settings
+        if self._examples is None or self._examples[0] != key:
+            self._examples = key, list(examples(self, lesson.learn, lesson.settings))
+        trees = fit(self._examples[1], LearnedSettings(leave_out=left_out(name) or ()))
+        parts = {part: self._system(part, lesson, made) for part in PARTS}
+        return Learned(self._evidence(parts, lesson), trees)
+
+    def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:
+        """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
+        lesson = Lesson(tuple(learn), settings, ())
+        made: dict[str, Retriever] = {}
+        return self._evidence({part: self._system(part, lesson, made) for part in PARTS}, lesson)
+
+    def _evidence(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Evidence:
+        keyword, law, meaning = (parts[name] for name in PARTS)
+        if not (isinstance(keyword, BM25) and isinstance(law, BM25) and isinstance(meaning, Dense)):
+            raise BadInput(f"a learned fusion of {', '.join(PARTS)} needs BM25 twice and an encoder")
+        counts = self.counts(stop_words=lesson.settings.stop_words).with_questions(
+            lesson.learn, keyword.analyser.terms
+        )
+        asked = of_questions(counts, lesson.settings.bm25, self.mask, keyword.analyser)
+        nearest = Nearest(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
+        around = Surroundings.of(self.corpus.articles, lesson.learn)
+        return Evidence(keyword, law, asked, meaning, nearest, around)
+
+    def _choice(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Choice:
+        learn, settings = lesson.learn, lesson.settings
+        if len(lesson.dev) >= LEAST:
+            answered = [self.inner.answered(list(parts), lesson.dev, learn, settings, made=parts)]
+        else:
+            answered = list(self.inner.folds(list(parts), learn, settings, asked=ASKED, most=MOST))
+        return choose(answered, list(parts), damping=settings.damping)
+
+    def _distributions(
+        self, method: str, parts: Mapping[str, Retriever], lesson: Lesson
+    ) -> Mapping[str, Distribution]:
+        if method != "percentile":  # it alone asks where scores stand in the corpus
+            return {}
+        return self.inner.distributions(parts, lesson.learn, lesson.settings)
 
     def _lexical(self, name: str, learn: Sequence[Question], chosen: Settings) -> Retriever:
         cut = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
         if name == "bm25+questions":
             return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, cut)
-        law = {f: w for f, w in chosen.bm25.weights.items() if f != QUESTIONS_FIELD}
+        law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
         if name == "bm25":
             return BM25.build(counts, chosen.bm25, self.mask, cut)
         if name == "tfidf":
             return TfIdf(counts, law, self.mask, cut)
         return QueryLikelihood(counts, law, self.mask, cut)
-
-    def _cached(
-        self, key: str, make: Callable[[], _T], save: Callable[[_T, Path], None], load: Callable[[Path], _T]
-    ) -> _T:
-        """Return what the cache holds under this key of this corpus; make and keep it where it does not."""
-        if self.cache is None:
-            return make()
-        folder = self.cache / self.corpus.sha256[:16] / key
-        if not folder.is_dir():
-            made = make()
-            try:
-                with appearing(folder) as part:
-                    save(made, part)
-            except (BadInput, OSError):
-                if not folder.is_dir():  # else another evaluation was first, with the same
-                    raise
-            return made
-        return load(folder)
-
-
-def _safe(text: str) -> str:
-    return "".join(c if c.isalnum() or c in "-." else "_" for c in text)
-
-
-def _save_counts(counts: FieldCounts, folder: Path) -> None:
-    words = sorted(counts.vocabulary, key=counts.vocabulary.__getitem__)
-    (folder / "vocabulary.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
-    for name, matrix in counts.fields.items():
-        for part in ("data", "indices", "indptr"):
-            np.save(folder / f"{name}.{part}.npy", getattr(matrix, part), allow_pickle=False)
-
-
-def _load_counts(folder: Path, order: ArticleOrder) -> FieldCounts:
-    words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
-    fields: dict[str, sp.csr_array] = {}
-    for path in sorted(folder.glob("*.data.npy")):
-        name = path.name.removesuffix(".data.npy")
-        arrays = tuple(np.load(folder / f"{name}.{part}.npy") for part in ("data", "indices", "indptr"))
-        fields[name] = sp.csr_array(arrays, shape=(len(order.ids), len(words)))
-    return FieldCounts(order, {word: i for i, word in enumerate(words)}, fields)
-
-
-def _save_fitted(fitted: Fitted, folder: Path) -> None:
-    words = sorted(fitted.vocabulary, key=fitted.vocabulary.__getitem__)
-    (folder / "vocabulary.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
-    np.save(folder / "vectors.npy", fitted.vectors, allow_pickle=False)
-    np.save(folder / "log_weights.npy", fitted.log_weights, allow_pickle=False)
-
-
-def _load_fitted(folder: Path) -> Fitted:
-    words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
-    vocabulary: Mapping[str, int] = {word: i for i, word in enumerate(words)}
-    return Fitted(vocabulary, np.load(folder / "vectors.npy"), np.load(folder / "log_weights.npy"))

@@ -27,6 +27,8 @@ from rag.retrieval.fields import count
 from rag.retrieval.scored import Mask
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
+from training import benchmark_fusion
+from training.benchmark_update import measure
 
 QUESTIONS = 300
 _T = TypeVar("_T")
@@ -39,11 +41,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top.add_argument(
         "--page", action="store_true", help="start the page and measure its memory and first answer"
     )
+    top.add_argument(
+        "--update",
+        type=Path,
+        metavar="PATH",
+        help="law of which 1 %% changes: an update is measured beside a full build",
+    )
+    top.add_argument("--encoder", default="auto", help="of the build that --update measures")
+    top.add_argument(
+        "--learned",
+        type=Path,
+        metavar="PATH",
+        help="law with questions: a learned fusion and its explanation",
+    )
     parsed = top.parse_args(arguments)
-    if parsed.corpus is None and not parsed.page:
-        top.error("nothing to measure: give --corpus PATH, --page, or both")
+    if (parsed.corpus, parsed.update, parsed.learned, parsed.page) == (None, None, None, False):
+        top.error("nothing to measure: give --corpus PATH, --update PATH, --learned PATH or --page")
     if parsed.corpus is not None:
         _lexical(parsed.corpus)
+    if parsed.update is not None:
+        measure(parsed.update, _say, encoder=parsed.encoder)
+    if parsed.learned is not None:
+        benchmark_fusion.measure(parsed.learned, _say)
     if parsed.page:
         _page()
     return 0

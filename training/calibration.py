@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
+from indexes.svg import Figure
 from training.significance import CONFIDENCE, RESAMPLES, Interval
 
 Vector = npt.NDArray[np.float64]
@@ -151,32 +152,21 @@ def drawn(bins: Sequence[Bin], title: str) -> str:
     def up(y: float) -> float:
         return edge + side * (1 - y)
 
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side + 2 * edge} {side + 2 * edge}" '
-        'font-family="sans-serif" font-size="12" role="img">',
-        f"<title>{title}</title>",
-        '<rect width="100%" height="100%" fill="#fff"/>',
-        f'<text x="{edge}" y="30" font-size="14">{title}</text>',
-    ]
+    figure = Figure(side + 2 * edge, side + 2 * edge, title)
+    figure.text(edge, 34, title, size=15)
     for tick in range(0, 11, 2):
         x = tick / 10
-        lines += [
-            f'<path d="M{across(x):.1f} {up(0):.1f}V{up(1):.1f}M{across(0):.1f} {up(x):.1f}H{across(1):.1f}" '
-            'stroke="#ddd"/>',
-            f'<text x="{across(x):.1f}" y="{up(0) + 18:.1f}" text-anchor="middle">{10 * tick} %</text>',
-            f'<text x="{across(0) - 8:.1f}" y="{up(x) + 4:.1f}" text-anchor="end">{10 * tick} %</text>',
-        ]
-    lines += [
-        f'<path d="M{across(0):.1f} {up(0):.1f}L{across(1):.1f} {up(1):.1f}" '
-        'stroke="#888" stroke-dasharray="4"/>',
-        f'<text x="{across(0.5):.1f}" y="{up(0) + 42:.1f}" text-anchor="middle">predicted probability</text>',
-        f'<text transform="translate(16 {up(0.5):.1f}) rotate(-90)" text-anchor="middle">answered</text>',
-    ]
+        figure.line((across(x), up(0)), (across(x), up(1)))
+        figure.line((across(0), up(x)), (across(1), up(x)))
+        figure.text(across(x), up(0) + 18, f"{10 * tick} %", anchor="middle", kind="soft")
+        figure.text(across(0) - 8, up(x) + 4, f"{10 * tick} %", anchor="end", kind="soft")
+    figure.line((across(0), up(0)), (across(1), up(1)), "axis", "4")
+    figure.text(across(0.5), up(0) + 42, "predicted probability", anchor="middle")
+    figure.upright(16, up(0.5), "answered")
     for b in bins:
-        radius = 3 + 12 * (b.questions / most) ** 0.5
-        lines.append(
-            f'<circle cx="{across(b.predicted):.1f}" cy="{up(b.observed):.1f}" r="{radius:.1f}" '
-            f'fill="#1f5fa8" fill-opacity=".7"><title>{b.questions} questions: predicted '
-            f"{100 * b.predicted:.0f} %, answered {100 * b.observed:.0f} %</title></circle>"
+        said = (
+            f"{b.questions} questions: predicted {100 * b.predicted:.0f} %, answered {100 * b.observed:.0f} %"
         )
-    return "\n".join([*lines, "</svg>", ""])
+        radius = 3 + 12 * (b.questions / most) ** 0.5
+        figure.dot(across(b.predicted), up(b.observed), radius, f"{b.questions} questions: {said}")
+    return figure.svg()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,37 +17,22 @@ from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_
 from indexes.progress import Bars
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, PandectError
+from rag.licence import provenance
 from rag.text.analysers import analyser
-from rag.types import Question
-from training import report
-from training.bench import LEARNING, SYSTEMS, Bench, Settings, refuse_unfit
+from rag.types import Filter, Question
+from training import curves, dated, report
+from training.bench import Bench, Settings
+from training.comparisons import compared, table
+from training.eval_grammar import parser
 from training.measure import Collected, Measured, answer, measure
-from training.metrics import DEFAULT, parse
+from training.metrics import parse
+from training.names import refuse_unfit, runnable
 from training.notices import notices
-from training.splits import folds, pick
+from training.provenance import cards_of, warnings
+from training.split_folds import about, asked_folds
+from training.splits import pick
 from training.tune import choose
-
-EPILOG = """\
-examples
-  what ships, on the test questions that nothing was fitted to (under a minute):
-    python -m training.eval
-  a benchmark of your own, five folds: what learns sees four fifths, the last fifth is asked:
-    python -m training.eval --corpus law/articles.jsonl.gz --questions law/questions.jsonl --folds 5
-  real questions, learning from others that were written for the same law:
-    python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated written.jsonl
-
-files
-  articles.jsonl(.gz)   {"id", "code", "article_no", "headings": [..], "text"} a line
-  questions.jsonl       {"id", "question", "article_ids": [..]} a line, or "code" and "article_no"
-  --output DIR          metrics.json (fractions), metrics.csv, one TREC run a system
-
-systems
-  bm25            text, headings and code of each article
-  bm25+questions  the same, each article carrying the questions to learn from that cite it
-  tfidf, ql       the papers' other lexical baselines
-  dense           the static encoder fitted to the law, and to the questions to learn from
-  hybrid          reciprocal rank fusion of the best BM25 and the encoder
-"""
+from training.tuned_fusion import Choice, TunedHybrid
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,45 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line's grammar."""
-    top = argparse.ArgumentParser(
-        prog="python -m training.eval",
-        description="Measure retrieval systems: recall, MRR, nDCG and more, with 95 % confidence intervals.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    top.add_argument("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
-    top.add_argument(
-        "--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh"
-    )
-    top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
-    top.add_argument("--annotated", type=Path, help="other questions to learn from; --questions stay unseen")
-    top.add_argument(
-        "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"
-    )
-    top.add_argument(
-        "--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT)
-    )
-    top.add_argument("--folds", type=int, help="cross-validate: learn from the other folds")
-    top.add_argument(
-        "--only-fold", type=int, metavar="I", help="ask the questions of this fold alone, from 0"
-    )
-    top.add_argument("--seed", type=int, default=42, help="of folds and bootstrap (42)")
-    top.add_argument(
-        "--tune", action="store_true", help="choose k1, b, field weights, stop words inside folds"
-    )
-    top.add_argument("--output", type=Path, help="a new folder for metrics.json, metrics.csv and TREC runs")
-    top.add_argument(
-        "--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)"
-    )
-    return top
-
-
 def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     """Run the evaluation that the arguments describe."""
     if parsed.output is not None and parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+    if parsed.curves and parsed.output is None:
+        raise BadInput("--curves needs --output: give a new folder for curves.json and curves.svg")
     for name in parsed.measures:
         parse(name)  # a misspelt one is told now, not after the work
     progress = Bars()
@@ -113,22 +65,21 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         raise BadInput(
             f"no {which} has gold articles: give --questions with article_ids, or code and article_no"
         )
-    can_learn = bool(parsed.folds is not None or annotated)
-    names = parsed.systems or [s for s in SYSTEMS if can_learn or s not in LEARNING]
-    refuse_unfit(names, learning=can_learn)
+    learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
+    names = parsed.systems or runnable(learning, given=bench.given is not None)
+    refuse_unfit(names, learning=bool(_folded(parsed) or annotated), given=bench.given is not None)
     _warn_of_leaks(plan)
     collected: dict[str, Collected] = {}
-    chosen: list[Settings] = []
-    for held, learn, tune_on in plan:
-        if parsed.tune:
-            chosen.append(choose(bench, tune_on, annotated, progress))
-        systems = bench.systems(names, learn, chosen[-1] if chosen else None)
-        answer(systems, held, collected, partial(progress, "asking", total=len(held) * len(systems)))
+    where = dated.searched(corpus, parsed.in_force_on)
+    chosen = [_ask(bench, names, part, annotated, collected, tune=parsed.tune, where=where) for part in plan]
     progress.close()
     asked = [q for held, _, _ in plan for q in held]
     results = measure(collected, asked, parsed.seed, parsed.measures)
     told = notices(store.open_index(store.BUILTIN), asked) if parsed.corpus is None else {}
+    comparisons = compared(results, parsed.measures, parsed.seed)
     _tell(parsed, corpus, asked, results, chosen, told)
+    if comparisons:
+        print(table(comparisons))
     if parsed.output is not None:
         gold = sum(bool(q.article_ids) for q in asked)
         entry = report.record(
@@ -141,12 +92,46 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             tuned_on="the other folds" if parsed.tune else None,
             learnt_from=_learnt_from(parsed, annotated),
         )
+        entry |= dated.about(parsed.in_force_on)
+        cards = cards_of(corpus.card, (parsed.questions, parsed.annotated))
+        entry["sources"] = [provenance(card) for card in cards]
         if told:
             entry["notices"] = told
-        if chosen:
-            entry["tuned"] = [asdict(settings) for settings in chosen]
-        report.write(parsed.output, results, entry)
+        entry |= about(parsed.splits)
+        if parsed.tune:
+            entry["tuned"] = [asdict(of.settings) for of in chosen]
+        if any(of.fusions for of in chosen):
+            entry["fusions"] = [{n: choice.to_json() for n, choice in of.fusions.items()} for of in chosen]
+        entry["comparisons"] = [c.to_json() for c in comparisons]
+        report.write(parsed.output, results, entry, _curves(parsed, corpus, asked, results))
         print(f"written: {parsed.output}")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for one part of the questions, without them."""
+
+    settings: Settings
+    fusions: Mapping[str, Choice]  # tuned fusion -> its scale and weights
+
+
+def _ask(
+    bench: Bench,
+    names: Sequence[str],
+    part: Part,
+    annotated: Sequence[Question],
+    into: dict[str, Collected],
+    *,
+    tune: bool,
+    where: Filter | None = None,
+) -> Chosen:
+    """Make the systems of one part of the questions and ask them; what they answer joins `into`."""
+    held, learn, tune_on = part
+    settings = choose(bench, tune_on, annotated, bench.tell) if tune else Settings()
+    systems = bench.systems(names, learn, settings, _unseen(tune_on, learn))
+    total = len(held) * len(systems)
+    answer(systems, held, into, lambda done: bench.tell("asking", done, total), where)
+    return Chosen(settings, {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)})
 
 
 def _tell(
@@ -154,7 +139,7 @@ def _tell(
     corpus: Corpus,
     asked: Sequence[Question],
     results: Mapping[str, Measured],
-    chosen: Sequence[Settings],
+    chosen: Sequence[Chosen],
     told: Mapping[str, Mapping[str, int]],
 ) -> None:
     """Print the tables."""
@@ -162,16 +147,21 @@ def _tell(
     rest = f" and {len(asked) - gold} without (not measured here)" if gold < len(asked) else ""
     title = corpus.card.title or corpus.card.name
     print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
+    if parsed.in_force_on:
+        print(dated.told(corpus, asked, parsed.in_force_on))
+    for line in warnings(cards_of(corpus.card, (parsed.questions, parsed.annotated))):
+        print(line)
     if parsed.corpus is not None and "dense" in results and len(corpus.articles) < FIT_FROM:
         print(
             f"dense is fitted to these articles; an index of fewer than {FIT_FROM:,} borrows the French "
             "encoder or stays with keywords (python -m indexes build --encoder fit does as here)"
         )
     print(report.table(results, parsed.measures))
-    if len(results) > 1:
-        print(report.differences(results, [m for m in ("R@10", "R@100", "MRR@10") if m in parsed.measures]))
-    for i, settings in enumerate(chosen):
-        print(f"fold {i}: tuned to {settings}")
+    for i, of in enumerate(chosen):
+        if parsed.tune:
+            print(f"fold {i}: tuned to {of.settings}")
+        for name, choice in of.fusions.items():
+            print(f"fold {i}: {name} is {choice.settings.method} of {dict(choice.settings.weights)}")
     for kind, row in told.items():
         print(f"{kind}: told that another law governs it: {row['told']} of {row['questions']} questions")
 
@@ -180,10 +170,11 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
     """Read corpus, questions to ask and questions to learn from."""
     cache = parsed.cache or store.home() / "cache" / "eval"
     if parsed.corpus is None:
-        if parsed.annotated is not None or parsed.folds is not None:
+        if parsed.annotated is not None or _folded(parsed):
             raise BadInput(
-                "the encoder that ships has learnt from its questions already, so --annotated and --folds "
-                f"would measure what it has seen: add --corpus {store.builtin() / 'corpus'} to fit one anew"
+                "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
+                "--splits would measure what it has seen: add "
+                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
             )
         folder, again = store.locate(store.BUILTIN)
         corpus = read(folder / "corpus")
@@ -221,29 +212,50 @@ def _annotated(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
     return learn
 
 
-Plan = list[tuple[list[Question], list[Question], list[Question]]]
+Part = tuple[list[Question], list[Question], list[Question]]  # to ask, to learn from, to tune on
+Plan = list[Part]
 
 
 def _plan(parsed: argparse.Namespace, questions: list[Question], annotated: list[Question]) -> Plan:
     """Return, part by part: the questions to ask, to learn from, and to tune on."""
-    if parsed.folds is None:
+    if not _folded(parsed):
         if parsed.tune:
             raise BadInput(
-                "--tune needs --folds: it chooses on the other folds, never on the questions asked"
+                "--tune needs --folds or --splits: it chooses on other folds, never on the questions asked"
             )
         if parsed.only_fold is not None:
-            raise BadInput("--only-fold needs --folds: give the number of folds too")
+            raise BadInput("--only-fold needs --folds or --splits: give the folds too")
         return [(questions, annotated, [])]
     plan = []
-    for fold in folds(len(questions), parsed.folds, parsed.seed):
+    for fold in asked_folds(questions, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
         others = pick(questions, fold.learn)
         gold = to_learn_from(others)
         plan.append((pick(questions, fold.held), annotated or gold, gold))
-    if parsed.only_fold is not None:
-        if not 0 <= parsed.only_fold < len(plan):
-            raise BadInput(f"--only-fold {parsed.only_fold}: there are folds 0 to {len(plan) - 1}")
-        plan = [plan[parsed.only_fold]]
     return plan
+
+
+def _folded(parsed: argparse.Namespace) -> bool:
+    return parsed.folds is not None or parsed.splits is not None
+
+
+def _unseen(questions: Sequence[Question], learn: Sequence[Question]) -> list[Question]:
+    """Return the questions to tune on that nothing learns from; weights of fusions are chosen on them."""
+    known = {q.text for q in learn}
+    return [q for q in questions if q.text not in known]
+
+
+def _curves(
+    parsed: argparse.Namespace,
+    corpus: Corpus,
+    asked: Sequence[Question],
+    results: Mapping[str, Measured],
+) -> Callable[[Path], object] | None:
+    """Return what writes the curves over alpha, where they are wanted."""
+    if not parsed.curves:
+        return None
+    runs = {name: result.run for name, result in results.items()}
+    found = curves.measured(runs, {q.id: frozenset(q.article_ids) for q in asked if q.article_ids})
+    return partial(curves.write, found=found, title=f"{corpus.card.name}: fusing two systems, R@10 by weight")
 
 
 def _learnt_from(parsed: argparse.Namespace, annotated: Sequence[Question]) -> str | None:
@@ -251,7 +263,7 @@ def _learnt_from(parsed: argparse.Namespace, annotated: Sequence[Question]) -> s
         return str(parsed.annotated)
     if annotated:
         return "the annotated questions that ship"
-    return "the other folds" if parsed.folds is not None else None
+    return "the other folds" if _folded(parsed) else None
 
 
 def _warn_of_leaks(plan: Plan) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.fusion import Matrix, Share, min_max
+from rag.fusion import Distribution, Matrix, Share, min_max, percentile
 from rag.fusion.matrices import weighted
 from rag.fusion.rankings import as_matrix, in_order
 from rag.types import DECIMALS, Bools, Qrels, Ranking, Run, rank
@@ -51,6 +51,35 @@ class Lists:
             scores[:, i, : len(ids)] = mine
         return cls(tuple(runs), tuple(questions), tuple(ids for ids, _ in laid), scores)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Lists]) -> Lists:
+        """Return the lists of the same systems for several sets of questions, one set after the other.
+
+        Raises:
+            BadInput: other systems in one of them, or a question in two.
+        """
+        systems = parts[0].systems if parts else ()
+        questions = tuple(q for part in parts for q in part.questions)
+        if any(part.systems != systems for part in parts) or len(set(questions)) < len(questions):
+            raise BadInput("lists of other systems, or of one question twice: join those of the same systems")
+        width = max((part.scores.shape[2] for part in parts), default=0)
+        scores = np.full((len(systems), len(questions), width), np.nan)
+        begin = 0
+        for part in parts:
+            end = begin + len(part.questions)
+            scores[:, begin:end, : part.scores.shape[2]] = part.scores
+            begin = end
+        return cls(systems, questions, tuple(ids for part in parts for ids in part.articles), scores)
+
+    def positions(self, distributions: Mapping[str, Distribution]) -> Lists:
+        """Return the lists with each score's position in its system's distribution instead of the score.
+
+        Fused by `as_they_are` they give what the scores give by `rag.fusion.percentile`.
+        """
+        of = [distributions[name] for name in self.systems]
+        found = np.where(np.isfinite(self.scores), percentile(self.scores, of), np.nan)
+        return Lists(self.systems, self.questions, self.articles, found)
+
     def only(self, systems: Sequence[str]) -> Lists:
         """Return the lists of these systems alone."""
         rows = [self.systems.index(name) for name in systems]
@@ -69,6 +98,11 @@ class Lists:
             question: rank(sums[i, : len(ids)], in_order(ids), k, decimals=decimals)
             for i, (question, ids) in enumerate(zip(self.questions, self.articles, strict=True))
         }
+
+
+def as_they_are(scores: Matrix) -> Matrix:
+    """Return scores that are on one scale already; a missing article has 0."""
+    return np.where(np.isfinite(scores), scores, 0.0)
 
 
 def values_at(

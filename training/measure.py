@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from rag.types import Question, Ranking, Retriever
+from rag.types import Filter, Question, Ranking, Retriever
 from training.metrics import DEFAULT, per_question
 from training.significance import Interval, interval
 
@@ -44,6 +44,7 @@ def answer(
     questions: Sequence[Question],
     into: dict[str, Collected],
     told: Callable[[int], object] = lambda done: None,
+    where: Filter | None = None,
 ) -> None:
     """Ask every system every question, one at a time, as a page would.
 
@@ -52,6 +53,7 @@ def answer(
         questions: all are asked, those without gold articles too.
         into: the answers join what is there already.
         told: called with how many answers there are.
+        where: which articles may be returned.
     """
     done = 0
     for name, system in systems.items():
@@ -59,7 +61,7 @@ def answer(
         collected.folds.append([q.id for q in questions])
         for question in questions:
             begun = time.perf_counter()
-            [ranking] = system.search([question.text], DEPTH)
+            [ranking] = system.search([question.text], DEPTH, where)
             collected.seconds.append(time.perf_counter() - begun)
             collected.run[question.id] = ranking
             told(done := done + 1)

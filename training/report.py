@@ -6,7 +6,7 @@ import csv
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +16,7 @@ from typing import Any
 from indexes.corpus import Corpus
 from indexes.folder import appearing
 from indexes.trec import write_run
+from rag.licence import provenance
 from rag.types import Run
 from training.measure import Measured
 
@@ -41,20 +42,6 @@ def table(results: Mapping[str, Measured], measures: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def differences(results: Mapping[str, Measured], measures: Sequence[str]) -> str:
-    """Return how each system differs from the first, in points, with the paired 95 % interval."""
-    first, *others = results
-    lines = []
-    for name in others:
-        spans = [
-            f"{m} {100 * d.value:+.1f} [{100 * d.low:+.1f}, {100 * d.high:+.1f}]"
-            for m, d in results[name].versus.items()
-            if m in measures
-        ]
-        lines.append(f"{name} - {first}: " + "; ".join(spans))
-    return "\n".join(lines)
-
-
 def record(  # noqa: PLR0913 - what a result file says, named
     results: Mapping[str, Measured],
     corpus: Corpus,
@@ -72,10 +59,9 @@ def record(  # noqa: PLR0913 - what a result file says, named
         "command": " ".join(command),
         "commit": commit(),
         "corpus": {
-            "name": card.name,
+            **provenance(card),
             "sha256": corpus.sha256,
             "articles": len(corpus.articles),
-            "licence": card.licence,
             "law_date": card.law_date.isoformat() if card.law_date else None,
         },
         "questions": questions,
@@ -102,11 +88,25 @@ def _system(result: Measured) -> dict[str, Any]:
     return entry
 
 
-def write(folder: Path, results: Mapping[str, Measured], entry: Mapping[str, Any]) -> None:
-    """Write metrics.json, metrics.csv and one TREC run a system into a new folder, whole or not at all."""
+def write(
+    folder: Path,
+    results: Mapping[str, Measured],
+    entry: Mapping[str, Any],
+    more: Callable[[Path], object] | None = None,
+) -> None:
+    """Write metrics.json, metrics.csv and one TREC run a system into a new folder, whole or not at all.
+
+    Args:
+        folder: must not be there, or be empty.
+        results: by system.
+        entry: what `record` returned.
+        more: writes what else belongs into the folder.
+    """
     with appearing(folder) as part:
+        if more is not None:
+            more(part)
         for name, result in results.items():
-            write_run(part / f"{name}.trec", spaceless(result.run), _joined(name))
+            write_run(part / f"{name.replace(':', '-')}.trec", spaceless(result.run), _joined(name))
         with (part / "metrics.csv").open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(("system", "measure", "value", "low", "high"))

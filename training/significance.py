@@ -47,8 +47,8 @@ class Comparison:
     p_holm: float  # the larger of the two, corrected over the family
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a result file holds it."""
-        return asdict(self)
+        """Return it as a result file holds it; what cannot be said is None, for JSON knows no nan."""
+        return {key: None if value != value else value for key, value in asdict(self).items()}
 
 
 def interval(values: npt.NDArray[np.float64], seed: int, resamples: int = RESAMPLES) -> Interval:
@@ -126,8 +126,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 def compare(
     systems: Mapping[str, Values],
-    pairs: Sequence[tuple[str, str]],
-    measures: Sequence[str],
+    family: Sequence[tuple[str, str, str]],
     seed: int,
     resamples: int = RESAMPLES,
 ) -> tuple[Comparison, ...]:
@@ -135,8 +134,7 @@ def compare(
 
     Args:
         systems: name -> measure -> (n_questions,), the questions in the same order everywhere.
-        pairs: (a, b): a's values minus b's.
-        measures: which of them.
+        family: (a, b, measure) of each comparison: a's values minus b's.
         seed: of the resampling; every comparison draws the same questions.
         resamples: how many.
 
@@ -144,44 +142,12 @@ def compare(
         BadInput: an unknown system or measure, or systems asked different numbers of questions.
     """
     raw = []
-    for a, b in pairs:
-        for measure in measures:
-            difference = _difference(systems, a, b, measure)
-            found, p_bootstrap = paired_bootstrap(difference, seed, resamples)
-            raw.append((a, b, measure, len(difference), found, p_bootstrap, paired_t(difference)))
+    for a, b, measure in family:
+        difference = _difference(systems, a, b, measure)
+        found, p_bootstrap = paired_bootstrap(difference, seed, resamples)
+        raw.append((a, b, measure, len(difference), found, p_bootstrap, paired_t(difference)))
     corrected = holm([max(row[-1], row[-2]) for row in raw])
     return tuple(Comparison(*row, p_holm=p) for row, p in zip(raw, corrected, strict=True))
-
-
-def against(name: str, systems: Mapping[str, Values]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of every other system with this one, for `compare`."""
-    return tuple((other, name) for other in systems if other != name)
-
-
-def table(comparisons: Sequence[Comparison]) -> str:
-    """Return the comparisons for people: points, 95 % intervals, p-values; a star below 5 % after Holm."""
-    rows = [("A vs B", "measure", "difference", "95 % CI", "p bootstrap", "p t-test", "p Holm", "")]
-    for c in comparisons:
-        d = c.difference
-        span = f"[{100 * d.low:+.1f}, {100 * d.high:+.1f}]"
-        p_values = (_p(c.p_bootstrap), _p(c.p_t), _p(c.p_holm))
-        star = "*" if c.p_holm < 1 - CONFIDENCE else ""
-        rows.append((f"{c.a} vs {c.b}", c.measure, f"{100 * d.value:+.1f}", span, *p_values, star))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(w) if i < 2 else cell.rjust(w)
-            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def _p(p: float) -> str:
-    if math.isnan(p):
-        return "–"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _difference(systems: Mapping[str, Values], a: str, b: str, measure: str) -> npt.NDArray[np.float64]:

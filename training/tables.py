@@ -1,77 +1,137 @@
 """`python -m training.tables RESULT.json …`: the Markdown tables of README and docs, from result files.
 
-A test holds the documents against the files in docs/results, so that no number is typed by hand.
+`python -m training.tables --into README.md docs/*.md` puts them where the documents name them, between
+
+    <!-- table: NAME -->           systems and measures of docs/results/NAME.json
+    <!-- comparisons: NAME -->     each system against its rival, with p-values
+    <!-- fusions: NAME -->         each fusion that names its parts against the best of them
+    <!-- helped: NAME -->          how many of these help and hurt, by what is fused
+
+and what follows the table. A test holds the documents against the files, so that no number is typed
+by hand.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from training.fusion_tables import fusions, helped
+from training.markdown import head, points, probability, row, span
+
 SHORT = ("R@10", "R@100", "MRR@10", "Success@1", "Success@10")
 LONG = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")
+COMPARED = "R@10"  # the measure whose comparison stands in the table of systems
+RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
 
 
 def markdown(entry: Mapping[str, Any], measures: Sequence[str] = SHORT) -> str:
     """Return a table in percent, each value with its 95 % interval, and the time of a question.
 
+    Where the file has comparisons, a last column holds each system's against its rival.
+
     Args:
         entry: what metrics.json holds.
         measures: the columns.
     """
-    head = ["system", *measures, "ms a question (p95)"]
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    rivals = {c["a"]: c for c in entry.get("comparisons", ()) if c["measure"] == COMPARED}
+    lines = head(["system", *measures, "ms a question (p95)", *([f"{COMPARED}, against"] if rivals else [])])
     for name, system in entry["systems"].items():
-        cells = [f"{100 * system[m]['value']:.1f} ({_span(system[m])})" for m in measures]
+        cells = [f"{100 * system[m]['value']:.1f} ({span(system[m])})" for m in measures]
         took = "{median:.1f} ({p95:.1f})".format(**system["ms_per_question"])
-        lines.append(" | ".join([f"| `{name}`", *cells, f"{took} |"]))
+        told = [_against(rivals.get(name))] if rivals else []
+        lines.append(row([f"`{name}`", *cells, took, *told]))
     return "\n".join(lines)
 
 
-def differences(entry: Mapping[str, Any], system: str, measures: Sequence[str]) -> str:
-    """Return how a system differs from the first one, in points, with the paired 95 % interval."""
-    first = next(iter(entry["systems"]))
-    cells = []
-    for name in measures:
-        d = entry["systems"][system][name]["difference"]
-        cells.append(f"{name} {100 * d['value']:+.1f} [{100 * d['low']:+.1f}, {100 * d['high']:+.1f}]")
-    return f"`{system}` − `{first}`: {'; '.join(cells)}"
+def comparisons(entry: Mapping[str, Any]) -> str:
+    """Return every comparison in points, with its paired 95 % interval and its p-values.
+
+    Empty for a file that has none.
+    """
+    made = entry.get("comparisons", ())
+    if not made:
+        return ""
+    lines = head(["system", "against", "measure", "difference", "bootstrap", "t-test", "after Holm"])
+    for c in made:
+        p_values = [probability(c[key]) for key in ("p_bootstrap", "p_t", "p_holm")]
+        lines.append(row([f"`{c['a']}`", f"`{c['b']}`", c["measure"], points(c), *p_values]))
+    return "\n".join(lines)
 
 
 def categories(
     entry: Mapping[str, Any], system: str, measures: Sequence[str] = ("R@10", "Success@10")
 ) -> str:
     """Return one system's measures by category of question."""
-    head = ["category", "questions", *measures]
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    lines = head(["category", "questions", *measures])
     for category, values in entry["systems"][system]["by_category"].items():
         cells = [f"{100 * values[m]:.1f}" for m in measures]
-        lines.append(f"| {' | '.join([category, str(int(values['questions'])), *cells])} |")
+        lines.append(row([category, str(int(values["questions"])), *cells]))
     return "\n".join(lines)
 
 
-def _span(measure: Mapping[str, float]) -> str:
-    return f"{100 * measure['low']:.1f}–{100 * measure['high']:.1f}"
+KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "table": markdown,
+    "comparisons": comparisons,
+    "fusions": fusions,
+    "helped": helped,
+}
+MARKED = re.compile(
+    rf"<!-- (?P<kind>{'|'.join(KINDS)}): (?P<name>[a-z0-9-]+) -->\n(?P<table>(?:\|[^\n]*\n)*)"
+)
+
+
+def filled(text: str, results: Path = RESULTS) -> str:
+    """Return a document with its tables made anew from the result files that it names.
+
+    The table of a file that is not there, for nobody has measured it yet, is empty.
+    """
+
+    def made(match: re.Match[str]) -> str:
+        path = results / f"{match['name']}.json"
+        there = path.is_file()
+        table = KINDS[match["kind"]](json.loads(path.read_text(encoding="utf-8"))) if there else ""
+        return f"<!-- {match['kind']}: {match['name']} -->\n" + (f"{table}\n" if table else "")
+
+    return MARKED.sub(made, text)
+
+
+def _against(comparison: Mapping[str, Any] | None) -> str:
+    if comparison is None:
+        return "the best single one"
+    return f"`{comparison['b']}` {points(comparison)}, {probability(comparison['p_holm'])}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables of the files named."""
-    top = argparse.ArgumentParser(prog="python -m training.tables", description=__doc__)
-    top.add_argument("results", nargs="+", type=Path, help="metrics.json files")
+    """Print the tables of the files named, or put them into documents."""
+    top = argparse.ArgumentParser(
+        prog="python -m training.tables",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("results", nargs="*", type=Path, help="metrics.json files")
     top.add_argument("--long", action="store_true", help="all measures")
     top.add_argument("--categories", metavar="SYSTEM", help="this system by category of question")
+    top.add_argument("--into", nargs="+", type=Path, metavar="DOCUMENT", help="fill the tables of these")
     parsed = top.parse_args(arguments)
     for path in parsed.results:
         entry = json.loads(path.read_text(encoding="utf-8"))
-        print(markdown(entry, LONG if parsed.long else SHORT))  # noqa: T201
-        for name in list(entry["systems"])[1:]:
-            print(differences(entry, name, ("R@10", "R@100", "MRR@10")))  # noqa: T201
-        if parsed.categories:
-            print(categories(entry, parsed.categories))  # noqa: T201
+        shown = [markdown(entry, LONG if parsed.long else SHORT), comparisons(entry)]
+        shown += [categories(entry, parsed.categories)] if parsed.categories else []
+        print("\n\n".join(filter(None, shown)))  # noqa: T201
+    for path in parsed.into or ():
+        text = path.read_text(encoding="utf-8")
+        for name in sorted({match["name"] for match in MARKED.finditer(text)}):
+            if not (RESULTS / f"{name}.json").is_file():
+                print(f"{path}: no {name}.json in {RESULTS}: its tables stay empty", file=sys.stderr)  # noqa: T201
+        if (new := filled(text)) != text:
+            path.write_text(new, encoding="utf-8")
+            print(f"written: {path}")  # noqa: T201
     return 0
 
 

@@ -6,7 +6,7 @@ measured, none is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -16,12 +16,10 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.fusion import Fuse, Share, min_max, normalised
-from rag.types import DECIMALS, Qrels, Question, Ranking, Retriever
-from training.lists import DEPTH, MEASURES, Lists, values_at
-from training.splits import folds, pick
+from rag.types import DECIMALS, Qrels
+from training.lists import MEASURES, Lists, values_at
 
 STEP = 0.05
-INNER_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -128,14 +126,25 @@ def curves(
     qrels: Qrels,
     measures: Sequence[str] = MEASURES,
     *,
+    pairs: Sequence[tuple[str, str]] | None = None,
     share: Share = min_max,
     decimals: int | None = DECIMALS,
     step: float = STEP,
 ) -> dict[tuple[str, str], tuple[Point, ...]]:
-    """Return for each pair of systems what every alpha from 0 to 1 gives; to be shown, not to choose by."""
+    """Return for each pair of systems what every alpha from 0 to 1 gives; to be shown, not to choose by.
+
+    Args:
+        lists: what the systems returned.
+        qrels: the questions' gold articles.
+        measures: names of R@k and MRR@k.
+        pairs: every pair if left out.
+        share: how scores are brought to one scale.
+        decimals: as in `rag.types.rank`.
+        step: from one alpha to the next.
+    """
     points = simplex(2, step)
     drawn = {}
-    for pair in combinations(lists.systems, 2):
+    for pair in combinations(lists.systems, 2) if pairs is None else pairs:
         found = values_at(lists.only(pair), qrels, points, measures, share=share, decimals=decimals)
         means = {name: _mean(values) for name, values in found.items()}
         drawn[pair] = tuple(
@@ -147,43 +156,3 @@ def curves(
 
 def _mean(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(values.mean(axis=1), dtype=np.float64)
-
-
-def tune_inside(
-    make: Callable[[Sequence[Question]], Mapping[str, Retriever]],
-    questions: Sequence[Question],
-    measures: Sequence[str] = MEASURES,
-    *,
-    share: Share = min_max,
-    step: float = STEP,
-    asked: int = INNER_FOLDS,
-) -> Tuned:
-    """Tune on questions that the systems also learn from: each is asked of systems that learnt from others.
-
-    Args:
-        make: questions to learn from -> systems by name, always the same names.
-        questions: training questions; nothing else is looked at.
-        measures: as in `tune`.
-        share: as in `tune`.
-        step: as in `tune`.
-        asked: how many of the five inner folds are asked; systems are made once for each.
-
-    Raises:
-        BadInput: too few questions with gold articles.
-    """
-    gold = [q for q in questions if q.article_ids]
-    if len(gold) < 2 * INNER_FOLDS:
-        raise BadInput(f"{len(gold)} questions to tune fusion weights on: give at least {2 * INNER_FOLDS}")
-    runs: dict[str, dict[str, Ranking]] = {}
-    qrels: dict[str, frozenset[str]] = {}
-    for held, learn in _inner(gold, asked):
-        qrels |= {q.id: frozenset(q.article_ids) for q in held}
-        for name, system in make(learn).items():
-            rankings = system.search([q.text for q in held], DEPTH)
-            runs.setdefault(name, {}).update({q.id: r for q, r in zip(held, rankings, strict=True)})
-    return tune(Lists.of(runs, list(qrels)), qrels, measures, share=share, step=step)
-
-
-def _inner(gold: Sequence[Question], asked: int) -> Iterator[tuple[list[Question], list[Question]]]:
-    for fold in folds(len(gold), INNER_FOLDS, seed=0)[:asked]:
-        yield pick(gold, fold.held), pick(gold, fold.learn)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
+from indexes.corpus import Corpus
 from indexes.delimited import rows
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record
 from indexes.sources import bsard
-from indexes.sources.source import Source
+from indexes.sources.source import Source, assembled, chosen
+from indexes.sources.tags import NONE as NO_TAGS
+from indexes.sources.tags import chosen_tags
 from rag.card import CorpusCard
 from rag.errors import BadInput
 
 _FRENCH = CorpusCard(
     name="bbsard-fr",
+    origin="bbsard",
     title="Droit belge : codes fédéraux, wallons et bruxellois (bBSARD)",
     language="fr",
     jurisdiction="BE",
@@ -57,7 +58,7 @@ def load(
     lenient: bool = False,
     progress: Progress | None = None,
     splits: str = "train,test",
-    extra_description: bool = False,
+    tags: str = NO_TAGS,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:
     """Load one language: the folder fr or nl, or the folder of both with the language given.
@@ -67,19 +68,17 @@ def load(
         lenient: skip and count bad rows.
         progress: called with bytes read and bytes in all, for each file.
         splits: which questions, of train and test, with commas.
-        extra_description: put the situation of the asker in front of the question.
+        tags: what goes in front of the question: see `bsard.load`.
         card: what the card shall say instead; its language chooses the folder.
     """
     folder, language = _folder(path, card.get("language"))
     inspection = Inspection(lenient=lenient)
     file = folder / "corpus.csv"
     found = rows(file, inspection, required=("id", "article"), progress=progress)
-    articles = articles_.collect(((place, _article(row)) for place, row in found), inspection, file)
-    asked = questions_.collect(_questions(folder, splits, extra_description, inspection), inspection)
-    questions = questions_.resolve(asked, articles, inspection)
+    articles = ((place, _article(row)) for place, row in found)
+    asked = _questions(folder, splits, chosen_tags(tags, bsard.TAGS, bsard.TAG_COLUMNS), inspection)
     made = with_options(CARDS[language], card, CARDS[language].name)
-    corpus = gathered(made, articles, questions, inspection)
-    return corpus, inspection.report(len(articles), len(questions))
+    return assembled(made, articles, asked, inspection, file)
 
 
 def _folder(path: Path, language: str | None) -> tuple[Path, str]:
@@ -106,16 +105,12 @@ def _article(row: Record) -> Record:
 
 
 def _questions(
-    folder: Path, splits: str, extra_description: bool, inspection: Inspection
+    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection
 ) -> Iterator[tuple[Place, Record]]:
-    wanted = [split.strip() for split in splits.split(",") if split.strip()]
-    unknown = [split for split in wanted if split not in SPLITS]
-    if unknown:
-        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(SPLITS)}.")
-    for split in dict.fromkeys(wanted):
+    for split in chosen(splits, SPLITS):
         file = folder / f"{split}.csv"
         for place, row in rows(file, inspection, required=("id", "question", "article_ids")):
-            yield place, bsard.question_of(row, split, extra_description)
+            yield place, bsard.question_of(row, split, tags)
 
 
 def _recognises(path: Path) -> bool:

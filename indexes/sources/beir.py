@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
+from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection
 from indexes.jsonl import Progress, Record, records
 from indexes.sources import judged
-from indexes.sources.source import Source, card_beside
+from indexes.sources.source import Source, assembled, card_beside, first_file
 from rag.errors import BadInput
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
@@ -44,23 +42,24 @@ def load(
     corpus = _file(path, CORPUS)
     found = records(corpus, inspection, progress)
     named = code or path.resolve().name
-    articles = articles_.collect(((at, _article(record, named)) for at, record in found), inspection, corpus)
-    files = [(file.name.removesuffix(".gz").removesuffix(".tsv"), file) for file in _qrels(path)]
+    articles = ((at, _article(record, named)) for at, record in found)
+    files = [
+        (judged.split_of(file.name.removesuffix(".gz").removesuffix(".tsv")), file) for file in _qrels(path)
+    ]
     queries = ((at, _query(record)) for at, record in records(_file(path, QUERIES), inspection, progress))
     asked = judged.questions(queries, judged.gold(files, inspection))
-    questions = questions_.resolve(questions_.collect(asked, inspection), articles, inspection)
-    gathered_ = gathered(made, articles, questions, inspection)
-    return gathered_, inspection.report(len(articles), len(questions))
+    return assembled(made, articles, asked, inspection, corpus)
 
 
 def _article(record: Record, code: str) -> Record:
     rest, ours = _parted(record, "text")
     known = {**rest, **ours, "id": record.get("_id"), "text": record.get("text")}
-    if "code" in ours:  # our own export: the title was made of code and number
+    if "code" in ours and "article_no" in ours:  # our own export: the title was made of code and number
         return known
     title = record.get("title")
     headings = [title] if isinstance(title, str) and title.strip() else []
-    return {"article_no": "", "headings": headings, **known, "code": code}
+    told = {key: value for key, value in known.items() if value is not None}
+    return {"article_no": "", "headings": headings, "code": code, **told}
 
 
 def _query(record: Record) -> Record:
@@ -85,10 +84,7 @@ def _qrels(folder: Path) -> Iterator[Path]:
 
 
 def _file(folder: Path, name: str) -> Path:
-    for file in (folder / name, folder / f"{name}.gz"):
-        if file.is_file():
-            return file
-    raise BadInput(f"{folder}: no {name} in it. Give a folder of BEIR: {CORPUS}, {QUERIES} and {QRELS}/.")
+    return first_file(folder, (name,), f"Give a folder of BEIR: {CORPUS}, {QUERIES} and {QRELS}/")
 
 
 def _recognises(path: Path) -> bool:

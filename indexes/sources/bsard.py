@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, counts, gathered
+from indexes.corpus import Corpus
 from indexes.delimited import rows
 from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record
-from indexes.sources.source import Source
+from indexes.jsonl import Progress, Record, decode
+from indexes.sources.source import SYNTHETIC, Source, assembled, chosen, first_file, found_counts
+from indexes.sources.tags import NONE as NO_TAGS
+from indexes.sources.tags import chosen_tags, tagged
 from rag.card import Contact, CorpusCard
 from rag.errors import BadInput
 
 CARD = CorpusCard(
     name="bsard",
+    origin="bsard",
     title="Droit belge : codes fédéraux, wallons et bruxellois",
     language="fr",
     jurisdiction="BE",
@@ -49,18 +50,23 @@ PUBLISHED = {
     "relevant articles": 1_612,
     "most articles of one question": 109,
 }
-SPLITS = ("train", "test", "synthetic")
+SPLITS = ("train", "test", SYNTHETIC)
 HEADINGS = ("book", "part", "act", "chapter", "section", "subsection")
 _USED = ("id", "article", "code", "article_no", "reference", "law_type", "description", *HEADINGS)
-# Codes of a region, by the word in their title that tells; ISO 3166-2.
+# Codes of a region, by the word in their title that tells, in French and in Dutch; ISO 3166-2.
 _REGIONS = {
     "wallon": "BE-WAL",
+    "waals": "BE-WAL",
     "bruxellois": "BE-BRU",
+    "brussels": "BE-BRU",
     "flamand": "BE-VLG",
+    "vlaams": "BE-VLG",
     "code de la démocratie locale et de la décentralisation": "BE-WAL",
+    "wetboek van de plaatselijke democratie en de decentralisatie": "BE-WAL",
 }
 _ARTICLE = re.compile(r"\s*(?:art(?:icles?)?\b\.?)\s*", re.IGNORECASE)
-_SENTENCE_END = (".", "!", "?", ":", "…")
+TAGS = ("extra_description",)  # the situation of the asker
+TAG_COLUMNS = ("category", "subcategory", *TAGS)
 
 
 def load(
@@ -69,7 +75,8 @@ def load(
     lenient: bool = False,
     progress: Progress | None = None,
     splits: str = "train,test",
-    extra_description: bool = False,
+    tags: str = NO_TAGS,
+    negatives: bool = False,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:
     """Load the folder of CSV files, with the names of today or those of 2021 (articles_fr.csv ...).
@@ -80,19 +87,20 @@ def load(
         progress: called with bytes read and bytes in all, for each file.
         splits: which questions, of train, test and synthetic, with commas; the ids of synthetic
             ones begin with "synthetic-", for they are numbered from 1 again.
-        extra_description: put the situation of the asker ("I am a tenant in Brussels") in front
-            of the question.
+        tags: true puts the situation of the asker ("I am a tenant in Brussels", extra_description) in
+            front of the question; or the columns to put there, of category, subcategory and it.
+        negatives: keep with each question, as the extra column "negatives", the articles that the
+            published files of BM25's hard negatives list for it; the test questions have none.
         card: what the card shall say instead.
     """
     inspection = Inspection(lenient=lenient)
     file = _file(path, "articles")
     found = rows(file, inspection, required=("id", "article", "code"), progress=progress)
-    articles = articles_.collect(((place, article_of(row)) for place, row in found), inspection, file)
-    asked = questions_.collect(_questions(path, splits, extra_description, inspection), inspection)
-    questions = questions_.resolve(asked, articles, inspection)
-    made = with_options(CARD, card, CARD.name)
-    corpus = gathered(made, articles, questions, inspection)
-    return corpus, inspection.report(len(articles), len(questions))
+    articles = ((place, article_of(row)) for place, row in found)
+    asked = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection)
+    if negatives:
+        asked = _with_negatives(path, asked)
+    return assembled(with_options(CARD, card, CARD.name), articles, asked, inspection, file)
 
 
 def law_of(code: str, law_type: str = "") -> tuple[str, str | None]:
@@ -117,19 +125,50 @@ def ids_of(value: object) -> list[str]:
     return list(dict.fromkeys(id_ for id_ in ids if id_))
 
 
-def found_counts(corpus: Corpus) -> dict[str, int]:
-    """Count as the paper does, without the synthetic questions."""
-    asked = tuple(question for question in corpus.questions if question.split != "synthetic")
-    return counts(replace(corpus, questions=asked))
+def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
+    """Return question id, as `load` has it -> ids of articles that BM25 finds and that do not answer.
+
+    Args:
+        path: the folder that `load` takes.
+        split: train or synthetic.
+
+    Raises:
+        BadInput: the file is not there, or is not one JSON object of lists of ids.
+    """
+    name = f"bm25_negatives_{split}.json"
+    file = first_file(path, (f"negatives/{name}", name), "Fetch the folder negatives, or import without them")
+    try:
+        found = json.loads(decode(file.read_bytes(), Place(file, 1), Inspection()) or "")
+        json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair could not be written again
+    except BadInput:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{file}: not JSON ({error}). Fetch the file again.") from None
+    listed = isinstance(found, dict) and all(isinstance(ids, list) for ids in found.values())
+    if not listed or not all(isinstance(id_, int | str) for ids in found.values() for id_ in ids):
+        raise BadInput(
+            f'{file}: an object of lists of ids was expected. Give the file as published: {{"1": [2, 3]}}.'
+        )
+    return {_id(question, split): ids_of(ids) for question, ids in found.items()}
+
+
+def _with_negatives(folder: Path, asked: Iterator[tuple[Place, Record]]) -> Iterator[tuple[Place, Record]]:
+    known: dict[str, Mapping[str, list[str]]] = {}
+    for place, record in asked:
+        split = str(record["split"])
+        if split != "test" and split not in known:
+            known[split] = hard_negatives(folder, split)
+        yield place, {**record, "negatives": known.get(split, {}).get(str(record["id"]), [])}
+
+
+def _id(question: object, split: str) -> str:
+    return f"{split}-{question}" if split == SYNTHETIC else str(question)
 
 
 def _file(folder: Path, stem: str) -> Path:
-    today, of_2021 = folder / f"{stem}.csv", folder / f"{stem.replace('_', '_fr_', 1)}.csv"
-    of_2021 = of_2021 if "_" in stem else folder / f"{stem}_fr.csv"
-    for file in (today, of_2021):
-        if file.is_file():
-            return file
-    raise BadInput(f"{folder}: no {today.name} and no {of_2021.name} in it. Give the folder of CSV files.")
+    kind, split = stem.partition("_")[::2]
+    of_2021 = f"{kind}_fr_{split}.csv" if split else f"{kind}_fr.csv"
+    return first_file(folder, (f"{stem}.csv", of_2021), "Give the folder of CSV files")
 
 
 def article_of(row: Record) -> Record:
@@ -153,32 +192,25 @@ def article_of(row: Record) -> Record:
 
 
 def _questions(
-    folder: Path, splits: str, extra_description: bool, inspection: Inspection
+    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection
 ) -> Iterator[tuple[Place, Record]]:
-    wanted = [split.strip() for split in splits.split(",") if split.strip()]
-    unknown = [split for split in wanted if split not in SPLITS]
-    if unknown:
-        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(SPLITS)}.")
-    for split in wanted:
+    for split in chosen(splits, SPLITS):
         file = _file(folder, f"questions_{split}")
         for place, row in rows(file, inspection, required=("id", "question", "article_ids")):
-            record = question_of(row, split, extra_description)
-            yield place, {**record, "id": f"{split}-{record['id']}"} if split == "synthetic" else record
+            record = question_of(row, split, tags)
+            yield place, {**record, "id": _id(record["id"], split)}
 
 
-def question_of(row: Record, split: str, extra_description: bool) -> Record:
+def question_of(row: Record, split: str, tags: Sequence[str] = ()) -> Record:
     """Return a row of questions as a record of the project's own keys.
 
     Args:
         row: of the CSV.
         split: to which it belongs.
-        extra_description: put the situation of the asker in front of the question.
+        tags: columns that go in front of the question.
     """
     values = {key: str(value).strip() for key, value in row.items()}
-    asked = values["question"]
-    situation = values.pop("extra_description", "") if extra_description else ""
-    if situation and asked:
-        asked = f"{situation}{'' if situation.endswith(_SENTENCE_END) else '.'} {asked}"
+    asked = tagged(values, tags)
     return {**values, "question": asked, "article_ids": ids_of(values["article_ids"]), "split": split}
 
 

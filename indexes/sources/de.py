@@ -15,6 +15,7 @@ from rag.card import Contact, CorpusCard
 
 CARD = CorpusCard(
     name="de",
+    origin="de",
     title="Acht deutsche Gesetze",
     language="de",
     jurisdiction="DE",

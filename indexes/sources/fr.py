@@ -33,6 +33,7 @@ CONTACTS = (
 )
 CARD = CorpusCard(
     name="fr",
+    origin="fr",
     title="Huit codes français",
     language="fr",
     jurisdiction="FR",

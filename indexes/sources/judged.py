@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from indexes.inspection import Inspection, Place
@@ -12,12 +14,23 @@ from indexes.trec import judgements
 
 Gold: TypeAlias = Mapping[str, "Judged"]  # question id -> its judgements
 
+# How files name the splits that nothing may learn from -> what they are called here.
+_HELD_OUT: Mapping[str, str] = MappingProxyType(
+    {"test": "test", "dev": "dev", "val": "validation", "valid": "validation", "validation": "validation"}
+)
+
 
 class Judged(NamedTuple):
     """What was judged of one question."""
 
     split: str  # the name of the file of judgements
     article_ids: list[str]  # those with a grade of 1 or more, in the order of the file
+
+
+def split_of(stem: str) -> str:
+    """Return the split that a file of judgements is named by: "dev.small" is dev, "test-2019" is test."""
+    words = re.split(r"[._\- ]", stem.casefold())
+    return next((_HELD_OUT[word] for word in words if word in _HELD_OUT), stem)
 
 
 def gold(files: Iterable[tuple[str, Path]], inspection: Inspection) -> Gold:

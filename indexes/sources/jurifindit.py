@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from indexes import articles as articles_
 from indexes import parquet
-from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, counts, gathered
+from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record
 from indexes.nodes import Node
 from indexes.sources.bsard import ids_of
-from indexes.sources.source import Source
+from indexes.sources.source import SYNTHETIC, Source, assembled, chosen
+from indexes.sources.source import found_counts as counts_of
+from indexes.sources.tags import NONE as NO_TAGS
+from indexes.sources.tags import chosen_tags, tagged
 from rag.card import CorpusCard
-from rag.errors import BadInput
 
 CARD = CorpusCard(
     name="jurifindit",
+    origin="jurifindit",
     title="Diritto italiano ed europeo: il corpus di JuriFindIT",
     language="it",
     jurisdiction="IT",
@@ -36,15 +36,20 @@ PUBLISHED = {
     "articles": 23_458,
     "questions": 895,
     "questions (synthetic)": 169_301,
+    "questions (train)": 716,  # those that are not of the validation
     "questions (validation)": 179,
     "relevant articles": 2_439,
     "references": 20_608,
+    "articles with references": 3_814,
+    "nodes kept apart": 159,  # the files it was made of: see `nodes`
 }
 FILES: Mapping[str, str] = {
     "train": "questions/train.parquet",
     "validation": "questions/validation.parquet",
-    "synthetic": "synth_questions/synth.parquet",
+    SYNTHETIC: "synth_questions/synth.parquet",
 }
+TAGS = ("topics",)
+TAG_COLUMNS = ("normative_area", *TAGS)
 _CORPUS = "corpus/corpus.parquet"
 _ROOT = "<< file root node >>"  # content of the rows that stand for a whole act
 _NUMBER = re.compile(r"art(?:icolo|\.|(?=[_ \d]))[_ ]*(.+)", re.IGNORECASE)
@@ -56,6 +61,7 @@ def load(
     lenient: bool = False,
     progress: Progress | None = None,
     splits: str = "train,validation",
+    tags: str = NO_TAGS,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:
     """Load the folder of Parquet files.
@@ -68,29 +74,29 @@ def load(
         lenient: skip and count bad rows.
         progress: called with rows read and rows in all, for each file.
         splits: which questions, of train, validation and synthetic, with commas.
+        tags: true puts topics in front of the question; or the columns to put there, of normative_area
+            and topics.
         card: what the card shall say instead.
     """
     inspection = Inspection(lenient=lenient)
     file = path / _CORPUS
     found = parquet.rows(file, inspection, required=("id", "content", "path"), progress=progress)
     kept = ((place, _article(row)) for place, row in found if not _is_root(row))
-    articles = articles_.collect(kept, inspection, file)
-    asked = questions_.collect(_questions(path, splits, inspection, progress), inspection)
-    questions = questions_.resolve(asked, articles, inspection)
-    corpus = gathered(with_options(CARD, card, CARD.name), articles, questions, inspection)
-    return corpus, inspection.report(len(articles), len(questions))
+    asked = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection, progress)
+    return assembled(with_options(CARD, card, CARD.name), kept, asked, inspection, file)
 
 
-def nodes(path: Path) -> tuple[Node, ...]:
+def nodes(path: Path, *, lenient: bool = False) -> tuple[Node, ...]:
     """Return the rows that stand for a whole act: articles refer to them, nobody may find them.
 
     Args:
         path: the folder that `load` takes.
+        lenient: keep those before the damage of a damaged file.
 
     Raises:
         BadInput: the file cannot be used.
     """
-    found = parquet.rows(path / _CORPUS, Inspection(), required=("id", "content", "path"))
+    found = parquet.rows(path / _CORPUS, Inspection(lenient=lenient), required=("id", "content", "path"))
     made = []
     for _, row in found:
         if _is_root(row):
@@ -112,12 +118,13 @@ def split_path(path: str) -> tuple[str, tuple[str, ...], str]:
 
 def found_counts(corpus: Corpus) -> dict[str, int]:
     """Count as the paper does: synthetic questions apart, and the references."""
-    asked = tuple(question for question in corpus.questions if question.split != "synthetic")
-    synthetic = len(corpus.questions) - len(asked)
-    found = counts(replace(corpus, questions=asked, question_extras={}))
-    if synthetic:
-        found["questions (synthetic)"] = synthetic
+    found = counts_of(corpus)
     found["references"] = sum(len(article.references) for article in corpus.articles)
+    found["articles with references"] = sum(bool(article.references) for article in corpus.articles)
+    known = {article.id for article in corpus.articles}
+    found["references to no article"] = sum(  # to acts, which are kept apart, or to nothing
+        id_ not in known for article in corpus.articles for id_ in article.references
+    )
     found["references of an article to itself"] = sum(a.id in a.references for a in corpus.articles)
     return found
 
@@ -136,13 +143,9 @@ def _article(row: Record) -> Record:
 
 
 def _questions(
-    folder: Path, splits: str, inspection: Inspection, progress: Progress | None
+    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress | None
 ) -> Iterator[tuple[Place, Record]]:
-    wanted = [split.strip() for split in splits.split(",") if split.strip()]
-    unknown = [split for split in wanted if split not in FILES]
-    if unknown:
-        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(FILES)}.")
-    for split in dict.fromkeys(wanted):
+    for split in chosen(splits, list(FILES)):
         needed = ("question", "relevant_doc_ids")
         for place, row in parquet.rows(folder / FILES[split], inspection, required=needed, progress=progress):
             rest = {key: value for key, value in row.items() if key not in (*needed, "normative_area", "id")}
@@ -152,7 +155,7 @@ def _questions(
                 {
                     **rest,
                     "id": f"{split}-{place.line - 1}",
-                    "question": row["question"],
+                    "question": tagged(row, tags),
                     "article_ids": None if gold is None else ids_of(gold),
                     "category": area if isinstance(area, str) else None,
                     "split": split,

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
+from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record, array, lines, records
 from indexes.sources import bsard
-from indexes.sources.source import Source
+from indexes.sources.source import Source, assembled, chosen, first_file
+from indexes.sources.tags import NONE as NO_TAGS
+from indexes.sources.tags import chosen_tags, tagged
 from rag.card import CorpusCard
-from rag.errors import BadInput
 
 CARD = CorpusCard(
     name="lleqa",
+    origin="lleqa",
     title="Droit belge : le corpus de LLeQA",
     language="fr",
     jurisdiction="BE",
@@ -42,6 +42,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "validation": ("questions_validation.json", "questions_dev.json"),
     "test": ("questions_test.json",),
 }
+TAGS = ("regions", "topics")
 _ARTICLES = ("articles.json", "corpus.json")
 _USED = ("article", "code", "article_no", "reference", "description", "law_type", *bsard.HEADINGS)
 
@@ -52,6 +53,7 @@ def load(
     lenient: bool = False,
     progress: Progress | None = None,
     splits: str = "train,validation,test",
+    tags: str = NO_TAGS,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:
     """Load the folder of JSON files, each an array or JSON Lines.
@@ -64,16 +66,15 @@ def load(
         lenient: skip and count bad records.
         progress: called with bytes read and bytes in all, for each file.
         splits: which questions, of train, validation (or dev) and test, with commas.
+        tags: true puts regions and topics in front of the question; or the columns to put there.
         card: what the card shall say instead.
     """
     inspection = Inspection(lenient=lenient)
     file = _file(path, _ARTICLES)
     found = objects(file, inspection, progress)
-    articles = articles_.collect(((place, _article(record)) for place, record in found), inspection, file)
-    asked = questions_.collect(_questions(path, splits, inspection, progress), inspection)
-    questions = questions_.resolve(asked, articles, inspection)
-    corpus = gathered(with_options(CARD, card, CARD.name), articles, questions, inspection)
-    return corpus, inspection.report(len(articles), len(questions))
+    articles = ((place, _article(record)) for place, record in found)
+    asked = _questions(path, splits, chosen_tags(tags, TAGS, TAGS), inspection, progress)
+    return assembled(with_options(CARD, card, CARD.name), articles, asked, inspection, file)
 
 
 def objects(
@@ -109,13 +110,10 @@ def _article(record: Record) -> Record:
 
 
 def _questions(
-    folder: Path, splits: str, inspection: Inspection, progress: Progress | None
+    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress | None
 ) -> Iterator[tuple[Place, Record]]:
-    wanted = ["validation" if split.strip() == "dev" else split.strip() for split in splits.split(",")]
-    unknown = [split for split in wanted if split not in FILES]
-    if unknown:
-        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(FILES)}.")
-    for split in dict.fromkeys(wanted):
+    typed = ",".join("validation" if split.strip() == "dev" else split for split in splits.split(","))
+    for split in chosen(typed, list(FILES)):
         for place, record in objects(_file(folder, FILES[split]), inspection, progress):
             topics = record.get("topics")
             first = topics[0] if isinstance(topics, list) and topics else topics
@@ -124,6 +122,7 @@ def _questions(
                 place,
                 {
                     **record,
+                    "question": tagged(record, tags),
                     "article_ids": gold if gold is None else bsard.ids_of(gold),
                     "category": first if isinstance(first, str) else None,
                     "split": split,
@@ -132,11 +131,8 @@ def _questions(
 
 
 def _file(folder: Path, names: tuple[str, ...]) -> Path:
-    for name in names:
-        for file in (folder / name, folder / f"{name}l", folder / f"{name}.gz"):
-            if file.is_file():
-                return file
-    raise BadInput(f"{folder}: no {' and no '.join(names)} in it. Give the folder of LLeQA's JSON files.")
+    spelt = [spelling for name in names for spelling in (name, f"{name}l")]  # an array, or JSON Lines
+    return first_file(folder, spelt, "Give the folder of LLeQA's JSON files")
 
 
 def _text(record: Record, key: str) -> str:

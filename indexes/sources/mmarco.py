@@ -6,19 +6,21 @@ number, of a code named MS MARCO.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+import heapq
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
+from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record
-from indexes.sources.source import Source
+from indexes.sources.bsard import ids_of
+from indexes.sources.source import Source, assembled, chosen
 from indexes.tabbed import cells
 from indexes.trec import judgements
 from rag.card import CorpusCard
@@ -26,6 +28,7 @@ from rag.errors import BadInput
 
 CARD = CorpusCard(
     name="mmarco-fr",
+    origin="mmarco",
     title="mMARCO, passages from the web",
     language="fr",
     licence="Apache-2.0 for the translation; MS MARCO: non-commercial research only",
@@ -50,6 +53,8 @@ def load(
     lenient: bool = False,
     progress: Progress | None = None,
     splits: str = "dev",
+    passages: int | str | None = None,
+    queries: int | str | None = None,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:
     """Load passages and judged queries of one language, French where none is given.
@@ -62,6 +67,9 @@ def load(
         lenient: skip and count bad lines.
         progress: called with bytes read and bytes in all, for each file.
         splits: which queries, of dev (the small one) and train, with commas.
+        passages: only so many: those that answer the queries, and others drawn by the hash of their ids, so
+            that the draw is the same everywhere; None takes all 8.8 million.
+        queries: only the first so many judged ones of each split.
         card: what the card shall say instead; its language chooses the files.
     """
     language = card.get("language") or CARD.language
@@ -69,13 +77,15 @@ def load(
         raise BadInput(f"the language is {language!r}. Pass --language with one of: {', '.join(LANGUAGES)}.")
     inspection = Inspection(lenient=lenient)
     file = _file(path, f"collections/{LANGUAGES[language]}_collection.tsv")
-    found = cells(file, ("pid", "passage"), inspection, progress)
-    articles = articles_.collect(((place, _article(*row)) for place, row in found), inspection, file)
-    asked = questions_.collect(_questions(path, LANGUAGES[language], splits, inspection), inspection)
-    questions = questions_.resolve(asked, articles, inspection)
+    most, first = _whole("passages", passages), _whole("queries", queries)
+    asked = list(_questions(path, LANGUAGES[language], chosen(splits, _SPLITS), first, inspection))
+    found: Iterable[tuple[Place, list[str]]] = cells(file, ("pid", "passage"), inspection, progress)
     base = replace(CARD, name=f"mmarco-{language}", language=language)
-    corpus = gathered(with_options(base, card, base.name), articles, questions, inspection)
-    return corpus, inspection.report(len(articles), len(questions))
+    if most is not None:
+        found = _drawn(found, {id_ for _, query in asked for id_ in ids_of(query["article_ids"])}, most)
+        base = replace(base, note=f"{base.note} Only a part of the passages, drawn for a quick look.")
+    articles = ((place, _article(*row)) for place, row in found)
+    return assembled(with_options(base, card, base.name), articles, asked, inspection, file)
 
 
 def triples(path: Path, *, inspection: Inspection | None = None) -> Iterator[tuple[str, str, str]]:
@@ -94,24 +104,55 @@ def triples(path: Path, *, inspection: Inspection | None = None) -> Iterator[tup
         yield query, positive, negative
 
 
+def _whole(name: str, typed: int | str | None) -> int | None:
+    """Return the number that was typed for an option."""
+    if typed is None:
+        return None
+    text = str(typed).replace("_", "")
+    if not (text.isascii() and text.isdigit()):
+        raise BadInput(f"{name} is {typed!r}. Give a whole number, such as --option {name}=100000.")
+    return int(text)
+
+
+def _drawn(
+    found: Iterable[tuple[Place, list[str]]], needed: Collection[str], most: int
+) -> Iterator[tuple[Place, list[str]]]:
+    """Yield the passages that are needed, and so many others that they are `most`, in the file's order.
+
+    The others are those whose hashes are smallest: one pass, and never more in memory than are kept.
+    """
+    kept: list[tuple[int, Place, list[str]]] = []
+    others: list[tuple[int, int, Place, list[str]]] = []  # a heap, the largest hash on top
+    room = max(most - len(needed), 0)
+    for number, (place, row) in enumerate(found):
+        id_ = row[0].strip()
+        if id_ in needed:
+            kept.append((number, place, row))
+            continue
+        drawn = -int.from_bytes(hashlib.blake2b(id_.encode(), digest_size=8).digest())
+        if len(others) < room:
+            heapq.heappush(others, (drawn, number, place, row))
+        elif others and drawn > others[0][0]:
+            heapq.heapreplace(others, (drawn, number, place, row))
+    kept += [other[1:] for other in others]
+    yield from ((place, row) for _, place, row in sorted(kept))
+
+
 def _article(pid: str, passage: str) -> Record:
     return {"id": pid.strip(), "code": CODE, "article_no": "", "text": passage.strip()}
 
 
 def _questions(
-    folder: Path, language: str, splits: str, inspection: Inspection
+    folder: Path, language: str, splits: Iterable[str], first: int | None, inspection: Inspection
 ) -> Iterator[tuple[Place, Record]]:
-    wanted = [split.strip() for split in splits.split(",") if split.strip()]
-    unknown = [split for split in wanted if split not in _SPLITS]
-    if unknown:
-        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(_SPLITS)}.")
-    for split in dict.fromkeys(wanted):
+    for split in splits:
+        left = itertools.count() if first is None else iter(range(first))
         gold = _gold(folder, split, inspection)
         names = [f"queries/{split}/{language}_queries.{split}.tsv"]
         names += [f"queries/{split}/{language}_queries.{split}.small.tsv"]
         for place, (id_, text) in cells(_file(folder, *names), ("qid", "query"), inspection):
             judged = gold.get(id_.strip())
-            if judged is not None:
+            if judged is not None and next(left, None) is not None:
                 asked = {"id": id_.strip(), "question": text.strip(), "article_ids": list(judged)}
                 yield place, {**asked, "split": split}
 

@@ -9,15 +9,13 @@ from typing import Unpack
 
 from indexes import articles as articles_
 from indexes import parquet
-from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
+from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection, Place, Reason
 from indexes.jsonl import Progress, Record
 from indexes.sources import table
-from indexes.sources.source import Source, card_beside
+from indexes.sources.source import Source, assembled, card_beside
 from rag.errors import BadInput
-from rag.types import Question
 
 ARTICLES, QUESTIONS = "articles.parquet", "questions.parquet"
 EXTRAS = "extras"  # the column that holds, as JSON, the columns that nothing uses
@@ -68,14 +66,11 @@ def _own(
     inspection = Inspection(lenient=lenient)
     made = with_options(card_beside(file), card, file.parent.resolve().name)
     found = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)
-    articles = articles_.collect(_opened(found, inspection), inspection, file)
-    questions: tuple[Question, ...] = ()
+    questions: Iterable[tuple[Place, Record]] = ()
     if asked is not None:
-        rows = parquet.rows(asked, inspection, required=("id", "question"), progress=progress)
-        cited = questions_.collect(_opened(rows, inspection), inspection)
-        questions = questions_.resolve(cited, articles, inspection)
-    corpus = gathered(made, articles, questions, inspection)
-    return corpus, inspection.report(len(articles), len(questions))
+        questions = parquet.rows(asked, inspection, required=("id", "question"), progress=progress)
+    law, queries = _opened(found, inspection), _opened(questions, inspection)
+    return assembled(made, law, queries, inspection, file)
 
 
 def _opened(found: Iterable[tuple[Place, Record]], inspection: Inspection) -> Iterator[tuple[Place, Record]]:

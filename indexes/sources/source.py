@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from indexes import articles as articles_
+from indexes import questions as questions_
 from indexes.articles import read_articles
 from indexes.card import FILE, CardOptions, read_card, with_options
 from indexes.corpus import Corpus, articles_file, counts, gathered, questions_file
-from indexes.inspection import ImportReport, Inspection
-from indexes.jsonl import Progress
+from indexes.inspection import ImportReport, Inspection, Place
+from indexes.jsonl import Progress, Record
 from indexes.nodes import Node
 from indexes.questions import read_questions
 from rag.card import CorpusCard
+from rag.errors import BadInput
 
+SYNTHETIC = "synthetic"  # the split of questions that a machine wrote; papers count them apart
 Recognise = Callable[[Path], bool]
 
 
@@ -31,7 +35,7 @@ class Source:
     published: Mapping[str, int] = field(default_factory=dict)  # counts to find; keys of `counts`
     counts: Callable[[Corpus], dict[str, int]] = counts
     recognises: Recognise = _never  # whether the files at a path are surely this source's
-    nodes: Callable[[Path], tuple[Node, ...]] | None = None  # what else stands in the graph, if anything does
+    nodes: Callable[..., tuple[Node, ...]] | None = None  # path, lenient: what else stands in the graph
 
 
 def load_folder(
@@ -60,6 +64,65 @@ def load_folder(
     found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
     corpus = gathered(made, articles, found, inspection, folder if file is None else None)
     return corpus, inspection.report(len(articles), len(found))
+
+
+def assembled(
+    card: CorpusCard,
+    articles: Iterable[tuple[Place, Record]],
+    questions: Iterable[tuple[Place, Record]],
+    inspection: Inspection,
+    path: Path,
+) -> tuple[Corpus, ImportReport]:
+    """Make a corpus of records that have the project's own keys already.
+
+    Args:
+        card: of the corpus.
+        articles: all of them are read before the first question is.
+        questions: their gold articles are looked up among the articles.
+        inspection: told of bad records.
+        path: the articles' file, for the errors.
+
+    Raises:
+        BadInput: a record is bad and the inspection not lenient; or no article is left.
+    """
+    law = articles_.collect(articles, inspection, path)
+    asked = questions_.resolve(questions_.collect(questions, inspection), law, inspection)
+    return gathered(card, law, asked, inspection), inspection.report(len(law), len(asked))
+
+
+def chosen(splits: str, known: Sequence[str]) -> list[str]:
+    """Return the splits that were typed with commas between them, each once.
+
+    Raises:
+        BadInput: one of them is unknown; the text lists those there are.
+    """
+    wanted = [split.strip() for split in splits.split(",") if split.strip()]
+    unknown = [split for split in wanted if split not in known]
+    if unknown:
+        raise BadInput(f"no split {', '.join(unknown)}. Use some of: {', '.join(known)}.")
+    return list(dict.fromkeys(wanted))
+
+
+def first_file(folder: Path, names: Sequence[str], cure: str) -> Path:
+    """Return the first of these files that a folder holds, as it is named or with .gz behind.
+
+    Raises:
+        BadInput: it holds none; `cure` ends the text.
+    """
+    for name in names:
+        for file in (folder / name, folder / f"{name}.gz"):
+            if file.is_file():
+                return file
+    raise BadInput(f"{folder}: no {' and no '.join(names)} in it. {cure}.")
+
+
+def found_counts(corpus: Corpus) -> dict[str, int]:
+    """Count as papers do: the synthetic questions apart from those that people asked."""
+    asked = tuple(question for question in corpus.questions if question.split != SYNTHETIC)
+    found = counts(replace(corpus, questions=asked, question_extras={}))
+    if len(asked) < len(corpus.questions):
+        found[f"questions ({SYNTHETIC})"] = len(corpus.questions) - len(asked)
+    return found
 
 
 def card_beside(path: Path) -> CorpusCard | None:

@@ -23,6 +23,7 @@ CONTACTS = (
 )
 CARD = CorpusCard(
     name="stard",
+    origin="stard",
     title="中国国家法律、行政法规与司法解释（2023 年年中）",
     language="zh",
     jurisdiction="CN",
@@ -33,7 +34,7 @@ CARD = CorpusCard(
     note="重建的语料：55,497条，公布的语料为55,348条。仅供评测：不含2023年年中以后的修改，请勿作为现行法律展示。",
     contacts=CONTACTS,
 )
-PUBLISHED = {"articles": 55_497, "codes": 1_261, "questions": 1_235}
+PUBLISHED = {"articles": 55_497, "codes": 1_261, "questions": 1_235, "questions (train)": 1_235}
 
 
 def load(

@@ -19,6 +19,7 @@ from rag.card import CorpusCard
 
 CARD = CorpusCard(
     name="stard-original",
+    origin="stard-original",
     title="STARD：中国法律法规（作者原始语料）",
     language="zh",
     jurisdiction="CN",

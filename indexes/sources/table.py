@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
@@ -12,11 +12,11 @@ from indexes import articles as articles_
 from indexes import parquet
 from indexes import questions as questions_
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
+from indexes.corpus import Corpus
 from indexes.delimited import rows
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record, records
-from indexes.sources.source import Source
+from indexes.sources.source import Source, assembled
 from rag.errors import BadInput
 
 # field -> the column (or columns, for headings) it comes from; "=Code rural" is the same text for all
@@ -70,14 +70,11 @@ def load(
     found = _mapped(path, mapping, ("id", "code", "text"), inspection, delimiter=delimiter, progress=progress)
     # A law without article numbers has them empty; the project's own format wants the key itself.
     numbered = ((place, {"article_no": "", **record}) for place, record in found)
-    articles = articles_.collect(numbered, inspection, path)
-    if questions is None:
-        return gathered(made, articles, (), inspection), inspection.report(len(articles), 0)
-    file = Path(questions)
-    found = _mapped(file, asking, ("id", "question"), inspection, delimiter=delimiter, progress=progress,
-                    asked=f"{_QUESTIONS}.")  # fmt: skip
-    asked = questions_.resolve(questions_.collect(found, inspection), articles, inspection)
-    return gathered(made, articles, asked, inspection), inspection.report(len(articles), len(asked))
+    asked: Iterable[tuple[Place, Record]] = ()
+    if questions is not None:
+        asked = _mapped(Path(questions), asking, ("id", "question"), inspection, delimiter=delimiter,
+                        progress=progress, asked=f"{_QUESTIONS}.")  # fmt: skip
+    return assembled(made, numbered, asked, inspection, path)
 
 
 def _mapped(

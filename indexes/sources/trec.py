@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import questions as questions_
 from indexes.articles import name
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
+from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection, UnfitError
 from indexes.jsonl import Progress, Record, records
 from indexes.sources import judged
-from indexes.sources.source import Source, card_beside
+from indexes.sources.source import Source, assembled, card_beside, first_file
 from indexes.tabbed import cells
 from rag.errors import BadInput
 
@@ -47,14 +45,11 @@ def load(
     file, named = _file(path, COLLECTION), code or path.resolve().name
     about = _about(path / ABOUT_ARTICLES, inspection)
     lines = cells(file, ("id", "text"), inspection, progress)
-    found = ((at, _article(row, named, about)) for at, row in lines)
-    articles = articles_.collect(found, inspection, file)
+    articles = ((at, _article(row, named, about)) for at, row in lines)
     queries = ((at, _query(row)) for at, row in cells(_file(path, QUERIES), ("id", "query"), inspection))
     kept = _about(path / ABOUT_QUESTIONS, inspection)
     asked = judged.questions(queries, judged.gold(_qrels(path), inspection), kept)
-    questions = questions_.resolve(questions_.collect(asked, inspection), articles, inspection)
-    corpus = gathered(made, articles, questions, inspection)
-    return corpus, inspection.report(len(articles), len(questions))
+    return assembled(made, articles, asked, inspection, file)
 
 
 def _article(row: list[str], code: str, about: Mapping[str, Record]) -> Record:
@@ -85,15 +80,12 @@ def _qrels(folder: Path) -> Iterator[tuple[str, Path]]:
     if not found:
         raise BadInput(f"{folder}: no qrels in it. Give {COLLECTION}, {QUERIES} and qrels.txt.")
     for file in found:
-        split = file.name.removesuffix(".gz").rpartition(".")[0].removeprefix("qrels").strip("._-")
-        yield split, file
+        name = file.name.removesuffix(".gz").removesuffix(".txt").removesuffix(".tsv").removesuffix(".qrels")
+        yield judged.split_of(name.removeprefix("qrels").strip("._-")), file
 
 
 def _file(folder: Path, name: str) -> Path:
-    for file in (folder / name, folder / f"{name}.gz"):
-        if file.is_file():
-            return file
-    raise BadInput(f"{folder}: no {name} in it. Give {COLLECTION}, {QUERIES} and qrels.txt.")
+    return first_file(folder, (name,), f"Give {COLLECTION}, {QUERIES} and qrels.txt")
 
 
 def _recognises(path: Path) -> bool:

@@ -7,7 +7,7 @@ what each word adds to a similarity is exact, which explanation can show.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -49,13 +49,14 @@ class StaticEncoder:
 
     def encode_questions(self, questions: Sequence[str]) -> Floats:
         """Return unit vectors, (n_questions, dim) float32; zeros where no word is known."""
-        return self._encode(self.analyser.terms(q) for q in questions)
+        return self.encode_terms(self.analyser.terms(q) for q in questions)
 
     def encode_articles(self, articles: Sequence[Article]) -> Floats:
         """Return unit vectors of code + headings + text, (n_articles, dim) float32."""
-        return self._encode(article_terms(a, self.analyser) for a in articles)
+        return self.encode_terms(article_terms(a, self.analyser) for a in articles)
 
-    def _encode(self, texts: Iterator[list[str]]) -> Floats:
+    def encode_terms(self, texts: Iterable[Sequence[str]]) -> Floats:
+        """Return unit vectors of texts that the analyser has cut already, (n_texts, dim) float32."""
         rows = [self._sum(term_ids(terms, self.vocabulary)) for terms in texts]
         vectors = np.array(rows, dtype=np.float32).reshape(len(rows), self.dim)
         length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))

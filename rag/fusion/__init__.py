@@ -4,12 +4,17 @@
 """
 
 from rag.fusion.distribution import Distribution
+from rag.fusion.methods import DAMPING, METHODS, SCALES, FusionSettings, scale
 from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, ranks, reciprocal_rank
 from rag.fusion.shares import Matrix, Share, borda_points, min_max, percentile, places, reciprocals, z_score
 
 __all__ = [
+    "DAMPING",
+    "METHODS",
+    "SCALES",
     "Distribution",
     "Fuse",
+    "FusionSettings",
     "Matrix",
     "Share",
     "borda",
@@ -23,5 +28,6 @@ __all__ = [
     "ranks",
     "reciprocal_rank",
     "reciprocals",
+    "scale",
     "z_score",
 ]

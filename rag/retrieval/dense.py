@@ -18,6 +18,7 @@ from rag.types import ArticleOrder, Bools, Encoder, Filter, Floats, Ranking, ran
 Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]
 SPARE = 64  # candidates past k that are scored again, for ties at the edge
 WALK = 128  # the fewest articles that a walk through the graph compares
+BLOCK = 8192  # vectors that are read at once
 BATCH = 8  # from so many questions on, more threads pay
 
 
@@ -91,6 +92,20 @@ class Dense:
             for i, found in zip(known, self._propose(vectors[known], k, keep), strict=True):
                 answers[i] = self._score(vectors[i], found, k)
         return answers
+
+    def scores(self, question: str) -> Floats:
+        """Return every article's cosine, (n_articles,) float32; -inf throughout for no known word.
+
+        Exact whatever the kind of index. It reads all vectors: for estimates, not for answers.
+        """
+        total = len(self.order.ids)
+        vector = self.encoder.encode_questions([question])[0]
+        found = np.full(total, -np.inf, dtype=np.float32)
+        if vector.any():
+            for begin in range(0, total, BLOCK):
+                size = min(BLOCK, total - begin)
+                found[begin : begin + size] = self.index.reconstruct_n(begin, size) @ vector
+        return found
 
     def _propose(self, vectors: Floats, k: int, keep: Bools | None) -> list[npt.NDArray[np.int64]]:
         """Return candidate positions a question: the best k and every one that may tie with the last.

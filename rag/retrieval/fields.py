@@ -18,6 +18,8 @@ from rag.types import Article, ArticleOrder, Ints, Question
 
 LAW_FIELDS = ("text", "headings", "code")
 QUESTIONS_FIELD = "questions"  # annotated-question expansion
+ANSWERS_FIELD = "answers"  # what was answered to those questions, where it is known
+ANNOTATED_FIELDS = (QUESTIONS_FIELD, ANSWERS_FIELD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +53,26 @@ class FieldCounts:
     def with_questions(
         self, questions: Iterable[Question], analyse: Callable[[str], list[str]]
     ) -> FieldCounts:
-        """Return the counts with one more field: the terms of the questions that cite each article.
+        """Return the counts with two more fields: the questions that cite each article, and their answers.
 
         Args:
             questions: annotated questions; a gold id that is not in the corpus is passed over.
             analyse: question text -> terms.
         """
         position = {article_id: i for i, article_id in enumerate(self.order.ids)}
-        words: list[list[str]] = [[] for _ in self.order.ids]
+        asked: list[list[str]] = [[] for _ in self.order.ids]
+        answered: list[list[str]] = [[] for _ in self.order.ids]
         for question in questions:
-            terms = analyse(question.text)
-            for article_id in dict.fromkeys(question.article_ids):  # a gold id listed twice counts once
-                if article_id in position:
-                    words[position[article_id]].extend(terms)
+            cited = [position[id_] for id_ in dict.fromkeys(question.article_ids) if id_ in position]
+            for rows, text in ((asked, question.text), (answered, question.answer)):
+                terms = analyse(text) if text and cited else []
+                for row in cited:  # a gold id listed twice counts once
+                    rows[row].extend(terms)
         vocabulary = dict(self.vocabulary)
-        expansion = _count(words, vocabulary)
+        made = [_count(rows, vocabulary) for rows in (asked, answered)]
         fields = {name: _widen(counts, len(vocabulary)) for name, counts in self.fields.items()}
-        fields[QUESTIONS_FIELD] = _widen(expansion, len(vocabulary))
+        expansions = zip(ANNOTATED_FIELDS, made, strict=True)
+        fields |= {name: _widen(counts, len(vocabulary)) for name, counts in expansions}
         return FieldCounts(self.order, vocabulary, fields)
 
 

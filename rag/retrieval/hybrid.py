@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from rag.errors import BadInput
+from rag.fusion import DAMPING as DAMPING
 from rag.fusion import Fuse, reciprocal_rank
 from rag.types import Filter, Ranking, Retriever
 
 DEPTH = 1000  # how far down each list fusion looks
-DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/measurements.md)
 damped: Fuse = partial(reciprocal_rank, c=DAMPING)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from importlib.resources import files
 
 from rag.card import CorpusCard, Moved
 from rag.result import KnownItem
+from rag.retrieval.versions import of_day
 from rag.text.code_names import CodeNames
 from rag.text.folding import fold, level
 from rag.text.numbers import number_key
@@ -53,6 +55,7 @@ class KnownItems:
                 self._by_bare_number.setdefault(bare, []).append(article)
         self._places = {article.id: place for place, article in enumerate(articles)}
         self._articles = tuple(articles)
+        self._law_date = card.law_date
         self._moved: dict[str, list[Moved]] = {}
         for row in card.moved:
             self._moved.setdefault(number_key(row.old), []).append(row)
@@ -66,7 +69,7 @@ class KnownItems:
         signs = sorted((word for word in self._framing if not word.isascii()), key=len, reverse=True)
         self._framing_signs = re.compile("|".join(map(re.escape, signs)))
 
-    def find(self, question: str) -> tuple[KnownItem, ...]:
+    def find(self, question: str, day: date | None = None) -> tuple[KnownItem, ...]:
         """Return one item for each article that the question names, in the order of the question.
 
         An item whose number is marked as an article's and that no article bears comes with `found`
@@ -74,38 +77,44 @@ class KnownItems:
         item of a law that the corpus does not hold comes with the code as typed and `found` empty.
         A range gives each article of it in the corpus's order, only its ends if it is longer than
         LONGEST_RANGE. "Ancien" before a reference marks it `former`.
+
+        Of the versions of an article the one in force on the day is found, or the nearest to it; without
+        a day, that of the corpus's own date, or the newest.
         """
+        day = day or self._law_date
         items: dict[tuple[str, str | None], KnownItem] = {}
         opening: Reference | None = None
         former = False
         for reference in find_references(question, self._names):
             named = [reference]
             if reference.through and opening is not None:
-                named = [*self._between(opening, reference), reference]
+                named = [*self._between(opening, reference, day), reference]
             joined = opening is not None and _JOINED.fullmatch(question, opening.end, reference.start)
             former = bool(_FORMER.search(question[: reference.start])) or (former and bool(joined))
             opening = reference
             for one in named:
-                item = replace(self._item(one), former=former)
+                item = replace(self._item(one, day), former=former)
                 if one.marked or item.found or item.moved:
                     items.setdefault((item.article_no, item.code), item)
         return tuple(items.values())
 
-    def _between(self, opening: Reference, closing: Reference) -> list[Reference]:
+    def _between(self, opening: Reference, closing: Reference, day: date | None) -> list[Reference]:
         """Return a reference for each number between two of the same code, less the two."""
         if opening.unresolved or closing.unresolved:
             return []
         numbers: dict[str, str] = {}  # number -> name of its code
-        ends = {article.code: article for article in self._bearing(closing.number, closing.code)}
-        for article in self._bearing(opening.number, opening.code):
+        ends = {article.code: article for article in self._bearing(closing.number, closing.code, day)}
+        for article in self._bearing(opening.number, opening.code, day):
             if article.code not in ends:
                 continue
             first, last = self._places[article.id], self._places[ends[article.code].id]
             if last - first > LONGEST_SPAN:
                 continue
-            held = [a for a in self._articles[first : last + 1] if a.code == article.code]
-            if len(held) <= LONGEST_RANGE:
-                numbers |= {number_key(a.article_no): a.code for a in held[1:-1]}
+            span = self._articles[first : last + 1]
+            held = dict.fromkeys(number_key(a.article_no) for a in span if a.code == article.code)
+            if len(held) <= LONGEST_RANGE:  # versions of one article count as one
+                ends_here = (number_key(article.article_no), number_key(ends[article.code].article_no))
+                numbers |= {number: article.code for number in held if number not in ends_here}
         return [
             replace(closing, number=number, code=closing.code or code)
             for number, code in numbers.items()
@@ -132,11 +141,11 @@ class KnownItems:
             return ""
         return left
 
-    def _item(self, reference: Reference) -> KnownItem:
+    def _item(self, reference: Reference, day: date | None) -> KnownItem:
         typed = _SERIES_LETTERS.sub(lambda letters: letters[0].upper(), reference.number)
         if reference.unresolved:
             return KnownItem(reference.text.strip(), typed, reference.code_named, ())
-        found = self._bearing(reference.number, reference.code)
+        found = self._bearing(reference.number, reference.code, day)
         numbers = {article.article_no for article in found}
         shown = numbers.pop() if len(numbers) == 1 else typed
         moved = tuple(
@@ -146,10 +155,10 @@ class KnownItems:
             reference.text.strip(), shown, reference.code, tuple(article.id for article in found), moved
         )
 
-    def _bearing(self, number: str, code: str | None) -> list[Article]:
+    def _bearing(self, number: str, code: str | None, day: date | None) -> list[Article]:
         """Return the articles of a number; one that lacks its letter finds L, R and D of a code."""
         for numbers in (self._by_number, self._by_bare_number):
             found = [article for article in numbers.get(number, ()) if code in (None, article.code)]
             if found:
-                return found
+                return of_day(found, day)
         return []

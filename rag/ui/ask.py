@@ -9,6 +9,7 @@ from rag.explanation import Explanation
 from rag.result import Result
 from rag.ui import form, frame, notices
 from rag.ui.cards import View, card_html
+from rag.ui.dates import of_day
 from rag.ui.i18n import Words
 from rag.ui.markup import Html, tag
 from rag.ui.ports import AskEngine
@@ -77,8 +78,10 @@ def _draw(
     elif result.confidence is not None and result.confidence < SURE:
         unsure = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
     order = tag("p", t("The most likely first. Highlighted words are those of your question."))
-    st.html(tag("div", tag("h2", heading), unsure, order, class_="pd-found", role="status"))
-    view = View(engine.card, engine.analyser, t)
+    day = result.in_force_on
+    law = of_day(day, engine.card, dated=engine.facets().dated, t=t)
+    st.html(tag("div", tag("h2", heading), unsure, order, law, class_="pd-found", role="status"))
+    view = View(engine.card, engine.analyser, t, day)
     for shown, explanation in zip(result.shown, explained, strict=True):
         st.html(card_html(shown, view, explanation))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 
 from rag.card import CorpusCard
 from rag.explanation import Explanation
@@ -12,6 +13,7 @@ from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article
 from rag.ui.cite import citation, title
+from rag.ui.dates import label
 from rag.ui.explained import panel
 from rag.ui.form import LAW_TYPES
 from rag.ui.frame import source_line
@@ -30,6 +32,7 @@ class View:
     card: CorpusCard
     analyser: Analyser
     t: Words
+    day: date | None = None  # whose law was asked for
 
 
 def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
@@ -74,6 +77,8 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
 
 def _badges(article: Article, view: View) -> Iterator[str]:
     t = view.t
+    if outdated := label(article, view.day, t):
+        yield outdated
     if article.region:
         yield article.region
     elif article.law_type in LAW_TYPES:
@@ -105,9 +110,9 @@ def _whole(article: Article, view: View, law: str) -> Html:
     if len(article.text) <= WHOLE:
         return Html()
     t = view.t
-    label = t("Read the whole summary") if view.card.text_kind == "summary" else t("Read the whole article")
+    told = t("Read the whole summary") if view.card.text_kind == "summary" else t("Read the whole article")
     text = tag("div", paragraphs(article.text), lang=law)
-    return tag("details", tag("summary", label), text, class_="pd-whole")
+    return tag("details", tag("summary", told), text, class_="pd-whole")
 
 
 def _foot(article: Article, view: View) -> Html:

@@ -10,6 +10,7 @@ from rag.errors import PandectError
 from rag.result import Mode
 from rag.types import Question
 from rag.ui import form, frame, notices
+from rag.ui.dates import of_day
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import tag
 from rag.ui.pages import COMPARE
@@ -97,6 +98,8 @@ def _draw(engine: AskEngine, question: str, systems: Sequence[Mode], known: froz
         return
     if known:
         st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
+    if today := form.of_today(engine):
+        st.html(of_day(today.in_force_on, engine.card, dated=True, t=t))
     st.html(table(columns, known, engine.card, t))
 
 
@@ -106,8 +109,9 @@ def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words)
         with st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles))):
             columns = []
             for system in systems:
-                result = engine.ask(question, k=SHOWN, mode=system)
-                columns.append(Column(system, result.shown, tuple(engine.explain(result))))
+                result = engine.ask(question, k=SHOWN, where=form.of_today(engine), mode=system)
+                why = tuple(engine.explain(result))
+                columns.append(Column(system, result.shown, why, result.in_force_on))
             return columns
     except PandectError as error:
         log_failure(error)

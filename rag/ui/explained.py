@@ -14,10 +14,21 @@ FIELDS: Mapping[str, str] = {
     "headings": N_("headings"),
     "code": N_("name of the code"),
     "questions": N_("earlier questions"),
+    "answers": N_("answers to earlier questions"),
+}
+REASONS: Mapping[str, str] = {  # rag.evidence.GROUPS
+    "words": N_("the words of your question"),
+    "meaning": N_("the meaning of your question"),
+    "questions": N_("questions already asked, and their articles"),
+    "place": N_("the articles around it in the code"),
+    "both": N_("its place in both rankings"),
+    "prior": N_("how often earlier questions cite it"),
+    "general": N_("how long question and article are"),
 }
 MAX_ROWS = 8  # words of a table; what the others add is one row more
 
 _FUSED = N_("The rankings are put together: the nearer to the top of one, the more it counts.")
+_LEARNED = N_("How much each reason counts was learnt from questions whose right articles are known.")
 _LIKENESS = N_("Likeness of meaning: {points} out of 100.")
 _SUM = N_("Together they make its likeness of meaning: {points} out of 100.")
 
@@ -30,7 +41,8 @@ def panel(explanation: Explanation, t: Words, law: str) -> Html:
         t: the interface.
         law: language of the corpus, and of the questions annotated for it.
     """
-    parts = [*_places(explanation, t), *_words(explanation, t), *_meaning(explanation, t)]
+    parts = [*_reasons(explanation, t), *_places(explanation, t)]
+    parts += [*_words(explanation, t), *_meaning(explanation, t)]
     parts += _alike(explanation, t, law)
     if not parts:
         return Html()
@@ -84,11 +96,23 @@ def _row(name: str, *cells: Html) -> Html:
     return tag("tr", tag("th", name, scope="row"), *cells)
 
 
+def _reasons(explanation: Explanation, t: Words) -> Iterator[Html]:
+    """Say what weighed in a learned ranking; what every article begins with tells nothing of this one."""
+    reasons = [reason for reason in explanation.reasons if reason.group in REASONS]
+    whole = sum(abs(reason.share) for reason in reasons)
+    if not whole:
+        return
+    rows = [_row(t(REASONS[reason.group]), _part(reason.share, whole, t)) for reason in reasons]
+    yield _table(t("What weighed for it, and against it"), [t("Reason"), t("Share")], rows)
+    yield tag("p", t(_LEARNED))
+
+
 def _places(explanation: Explanation, t: Words) -> Iterator[Html]:
     if not explanation.places:
         return
     fused = explanation.fused
-    columns = [t("Ranking"), t("Place")] + ([] if fused is None else [t("Part of the final score")])
+    shared = fused is not None and any(place.share is not None for place in explanation.places)
+    columns = [t("Ranking"), t("Place")] + ([t("Part of the final score")] if shared else [])
     rows = []
     for place in explanation.places:
         name = t(LISTS[place.system]) if place.system in LISTS else place.system
@@ -97,7 +121,7 @@ def _places(explanation: Explanation, t: Words) -> Iterator[Html]:
             cells.append(_part(place.share, fused, t))
         rows.append(_row(name, *cells))
     yield _table(t("Its place in each ranking"), columns, rows)
-    if len(explanation.places) > 1:
+    if len(explanation.places) > 1 and not explanation.reasons:
         yield tag("p", t(_FUSED))
 
 

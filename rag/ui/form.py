@@ -128,6 +128,11 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
     return Options(mode, None if where == Filter() else where, chosen)
 
 
+def of_today(engine: AskEngine) -> Filter | None:
+    """Return the filter of a page that offers none: the law in force today, where articles have dates."""
+    return Filter(in_force_on=date.today()) if engine.facets().dated else None
+
+
 def _draw_filters(facets: Facets, t: Words) -> Filter:
     day: date | None = None
     codes = _among(t("Codes"), facets.codes, "codes", t)
@@ -137,7 +142,7 @@ def _draw_filters(facets: Facets, t: Words) -> Filter:
         # why by the session: a default of the widget's own would come back when the filters are removed
         st.session_state.setdefault("in_force_on", date.today())
         day = st.date_input(
-            t("In force on"), value=None, min_value=EARLIEST, key="in_force_on", format="DD/MM/YYYY"
+            t("Law in force on"), value=None, min_value=EARLIEST, key="in_force_on", format="DD/MM/YYYY"
         )
     return Filter(codes, law_types, regions, day)
 
@@ -154,7 +159,6 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozens
 
 
 def remove_filters() -> None:
-    """Forget the filters; for a button's callback."""
-    for key in FILTER_KEYS:
+    """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
+    for key in (*FILTER_KEYS, "in_force_on"):
         st.session_state.pop(key, None)
-    st.session_state["in_force_on"] = None  # any day: without the key it would be today again

@@ -8,6 +8,7 @@ from importlib.resources import files
 import streamlit as st
 
 from rag.card import Contact, CorpusCard
+from rag.licence import Grant, licence_of
 from rag.ui.browser import script
 from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
 from rag.ui.markup import Html, link, rows, tag
@@ -28,6 +29,10 @@ _PEOPLE = N_("An article is a start. For your own case, these can help:")
 _SUMMARIES = N_("unofficial summaries in plain words; each links to the official text")
 _BOTH = N_("shared words and meaning ({encoder})")
 _BUILT = N_("{name}, version {version}, built on {day}")
+_NOT_COMMERCIAL = N_("This collection may not be used commercially: {licence}")
+_UNCHANGED = N_("This collection may be passed on unchanged only: {licence}")
+_NO_GRANT = N_("No licence is known to allow the use of this whole collection: {licence}")
+_NO_LICENCE = N_("The publisher states no licence")
 
 
 def set_up() -> None:
@@ -98,14 +103,30 @@ def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
         yield t("Texts"), t(_SUMMARIES)
     if card.source:
         yield t("Source"), source_line(card)
-    if card.licence:
+    if card.licence.strip():
         yield t("Licence"), link(card.licence_url, card.licence)
+    terms = _terms(card, t)
+    if terms:
+        yield t("Terms of use"), tag("strong", terms)
     if card.official_site:
         yield t("Official site"), link(card.official_site, card.official_site)
     yield t("Ranked by"), t(_BOTH, encoder=info.encoder) if info.encoder else t("shared words")
     yield t("Index"), t(_BUILT, name=info.name, version=info.version, day=t.iso_day(info.built))
     if card.note:
         yield t("Note"), card.note
+
+
+def _terms(card: CorpusCard, t: Words) -> str:
+    """Return in plain words what a licence that restricts does not allow; nothing of a free one."""
+    licence = licence_of(card)
+    if not licence.text.strip() and licence.restricted:
+        return t(_NO_LICENCE)
+    said = {
+        Grant.NON_COMMERCIAL: _NOT_COMMERCIAL,
+        Grant.NO_DERIVATIVES: _UNCHANGED,
+        Grant.NONE: _NO_GRANT,
+    }.get(licence.grant)
+    return t(said, licence=licence.text) if said else ""
 
 
 def source_line(card: CorpusCard) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Shown
 from rag.ui.cite import title
+from rag.ui.dates import label
 from rag.ui.explained import panel, percent, points, weight
 from rag.ui.form import MODES
 from rag.ui.i18n import Words
@@ -24,6 +26,7 @@ class Column:
     system: str
     shown: Sequence[Shown]
     explanations: Sequence[Explanation]  # one for each that is shown, in the same order
+    day: date | None = None  # whose law was asked for
 
 
 def table(columns: Sequence[Column], gold: frozenset[str], card: CorpusCard, t: Words) -> Html:
@@ -56,7 +59,7 @@ def _column(
     name = t(MODES[column.system]) if column.system in MODES else column.system
     heading = f"pd-system-{n}"
     entries = (
-        _entry(n, shown, why, first, gold, card, t)
+        _entry(n, shown, why, first, list(_badges(shown, column.day, gold, t)), card, t)
         for shown, why in zip(column.shown, column.explanations, strict=True)
     )
     return tag(
@@ -84,7 +87,7 @@ def _entry(
     shown: Shown,
     why: Explanation,
     first: Mapping[str, int],
-    gold: frozenset[str],
+    badges: Sequence[str],
     card: CorpusCard,
     t: Words,
 ) -> Html:
@@ -96,7 +99,7 @@ def _entry(
         tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank"),
         tag("strong", named, class_="pd-name"),
         *([_move(shown, first, t)] if n > 1 else []),
-        *([tag("span", t("known answer"), class_="pd-badge")] if article.id in gold else []),
+        *(tag("span", badge, class_="pd-badge") for badge in badges),
     ]
     place = " › ".join((article.code, *article.headings[-1:]))
     return tag(
@@ -107,6 +110,13 @@ def _entry(
         panel(why, t, law),
         id=f"pd-{n}-{shown.rank}",
     )
+
+
+def _badges(shown: Shown, day: date | None, gold: frozenset[str], t: Words) -> Iterator[str]:
+    if shown.article.id in gold:
+        yield t("known answer")
+    if outdated := label(shown.article, day, t):
+        yield outdated
 
 
 def _move(shown: Shown, first: Mapping[str, int], t: Words) -> Html:

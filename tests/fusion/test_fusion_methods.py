@@ -32,11 +32,18 @@ from rag.types import ArticleOrder, Hit, Ranking, rank
 
 A = ranking(x=3.0, y=2.0, z=1.0)
 B = ranking(y=5.0, w=1.0)
+
+
+def by_percentile(scores: matrices.Matrix, weights: list[float]) -> matrices.Matrix:
+    return matrices.normalised(scores, partial(percentile, distributions=[SHAPE] * len(scores)), weights)
+
+
 FORMS = {
     "borda": (matrices.borda, None),
     "reciprocal rank": (matrices.reciprocal_rank, None),
     "min-max": (matrices.normalised, 5),
     "z-score": (partial(matrices.normalised, by=z_score), 5),
+    "percentile": (by_percentile, 5),
     "CombSUM": (matrices.comb_sum, 5),
     "CombMNZ": (matrices.comb_mnz, 5),
 }

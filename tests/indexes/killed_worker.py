@@ -16,7 +16,8 @@ from collections.abc import Callable
 
 from indexes.__main__ import main
 
-STEPS = {"open", "os.mkdir", "os.remove", "os.rename", "os.rmdir"}  # audit events; os.rename is replace too
+# audit events; os.rename is replace too
+STEPS = {"open", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir"}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     cut: int | None = None  # send only so many bytes of the body, then hang up
     length: int | None = None  # what Content-Length claims; -1 leaves it out
+    drip: float | None = None  # seconds between two bytes of the body
 
 
 Behaviour = Callable[[Seen], Answer]
@@ -72,6 +74,8 @@ def file(body: bytes, *, tag: str | None = '"v1"', cut: int | None = None) -> Be
 def serving() -> Iterator[Odd]:
     """Serve on a free port while the block runs."""
 
+    stopped = threading.Event()
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked = Seen(self.path, {name.lower(): value for name, value in self.headers.items()})
@@ -84,8 +88,19 @@ def serving() -> Iterator[Odd]:
             if length >= 0:
                 self.send_header("Content-Length", str(length))
             self.end_headers()
-            self.wfile.write(answer.body[: answer.cut])
+            if answer.drip is None:
+                self.wfile.write(answer.body[: answer.cut])
+            else:
+                self._drip(answer.body[: answer.cut], answer.drip)
             self.close_connection = True
+
+        def _drip(self, body: bytes, pause: float) -> None:
+            with contextlib.suppress(OSError):  # the other side hangs up
+                for byte in body:
+                    self.wfile.write(bytes([byte]))
+                    self.wfile.flush()
+                    if stopped.wait(pause):
+                        return
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
@@ -98,6 +113,7 @@ def serving() -> Iterator[Odd]:
     try:
         yield odd
     finally:
+        stopped.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, write
 from indexes.fit import FitSettings
-from indexes.versions import new_corpus
+from indexes.versions import KEEP, new_corpus
 from rag.card import CorpusCard
 from rag.types import Article, Question
 
@@ -58,14 +58,17 @@ GOAT = "Une chèvre est entrée dans mon jardin"  # article 5 answers
 def edition(n: int) -> Corpus:
     """The same law with one more article, which tells the editions apart."""
     added = Article(f"v-ed-{n}", CODE, f"13-{n}", f"Ceci est la version numérotée {n} du droit du village.")
-    return replace(VILLAGE, articles=(*VILLAGE.articles, added))
+    extras = {added.id: {"edition": n}}  # which no index holds
+    return replace(VILLAGE, articles=(*VILLAGE.articles, added), extras=extras)
 
 
-def install(corpus: Corpus = VILLAGE, name: str = "village", settings: BuildSettings | None = NONE) -> Path:
+def install(
+    corpus: Corpus = VILLAGE, name: str = "village", settings: BuildSettings | None = NONE, keep: int = KEEP
+) -> Path:
     """Put a corpus under PANDECT_HOME and, unless settings is None, build its index; return the index."""
     with new_corpus(name, replace=True) as place:
         write(corpus, place)
-    return build(corpus, name, settings) if settings else Path(os.environ["PANDECT_HOME"])
+    return build(corpus, name, settings, keep=keep) if settings else Path(os.environ["PANDECT_HOME"])
 
 
 def first(engine: object, question: str = GOAT) -> str:

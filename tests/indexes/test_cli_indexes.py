@@ -81,7 +81,7 @@ def test_the_usual_order(capsys: Screen, law: Path, home: Path) -> None:
 
     status, out, _ = typed(capsys, "check", "village")
     assert status == 0
-    assert re.search(r"^village: 8 files match their hashes, 12 articles open, in ", out)
+    assert re.search(r"^village: \d+ files match their hashes, 12 articles open, in ", out)
     assert first(indexes.open("village")) == "v-5"
 
     assert typed(capsys, "remove", "village") == (0, "village: removed\n", "")
@@ -333,11 +333,12 @@ def test_a_switch_is_typed_as_true_or_false(capsys: Screen, tmp_path: Path) -> N
         asked = f"id,question,article_ids,extra_description\n{split},Le puits ?,1,Je suis meunier\n"
         (tmp_path / f"questions_{split}.csv").write_text(asked, encoding="utf-8")
     for value, text in (("true", "Je suis meunier. Le puits ?"), ("false", "Le puits ?")):
-        assert typed(capsys, *words, f"extra-description={value}", "--replace")[0] == 0
+        assert typed(capsys, *words, f"tags={value}", "--replace")[0] == 0
         corpus = read(store.corpus_folder("bsard"))
         assert corpus.questions[0].text == text
-        assert bool(corpus.question_extras) == (value == "false")  # what is not used is kept
-    assert "Give true or false" in refused(capsys, *words, "extra-description=perhaps")
+        assert corpus.question_extras["train"] == {"extra_description": "Je suis meunier"}  # kept either way
+    assert "no tags perhaps. Give true, false, or some of:" in refused(capsys, *words, "tags=perhaps")
+    assert "Give true or false" in refused(capsys, *words, "negatives=perhaps")
 
 
 def test_a_place_that_cannot_be_written(

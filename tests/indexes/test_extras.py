@@ -178,9 +178,7 @@ def test_every_source_keeps_them(tmp_path: Path) -> None:
     told = {"extra_description": "tenant", "subcategory": "deposit"}
     assert bsard.extras == {"1": {"colour": "blue"}}
     assert bsard.question_extras == {"train": told, "test": told}
-    assert load("bsard", tmp_path, extra_description=True)[0].question_extras["train"] == {
-        "subcategory": "deposit"
-    }
+    assert load("bsard", tmp_path, tags="true")[0].question_extras["train"] == told
 
     (tmp_path / "corpus.jsonl").write_bytes(
         dump({"id": 0, "name": "法第一条", "content": "文", "year": 2020})

@@ -8,11 +8,13 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from indexes.fetch import TRIES, fetch
 from indexes.web import FetchError, Wanted, retry_after
+from tests.indexes.full_disk import FullDisk
 from tests.indexes.odd_server import Answer, Odd, file, serving
 
 LAW = bytes(range(256)) * 40
@@ -84,6 +86,20 @@ def test_a_server_without_ranges(odd: Odd, tmp_path: Path, sha256: str | None) -
 def test_a_file_that_changed_meanwhile(odd: Odd, tmp_path: Path) -> None:
     odd.in_turn(file(LAW[::-1], tag='"v0"', cut=1000), file(LAW))
     bring(odd, tmp_path / "law", None)
+
+
+def test_a_file_that_changed_and_a_server_that_goes_on_all_the_same(odd: Odd, tmp_path: Path) -> None:
+    rest = Answer(206, LAW[1000:], {"ETag": '"v1"', "Content-Range": f"bytes 1000-{len(LAW) - 1}/{len(LAW)}"})
+    odd.in_turn(file(LAW[::-1], tag='"v0"', cut=1000), rest, file(LAW))
+    bring(odd, tmp_path / "law", None)  # without a checksum only the tag can tell
+    assert [seen.headers.get("range") for seen in odd.seen] == [None, "bytes=1000-", None]
+
+
+def test_chunks_that_break_off(odd: Odd, tmp_path: Path) -> None:
+    body = b"%x\r\n" % len(LAW) + LAW[:1000]
+    odd.in_turn(Answer(200, body, {"Transfer-Encoding": "chunked", "ETag": '"v1"'}, length=-1), file(LAW))
+    assert bring(odd, tmp_path / "law") == [1.0]
+    assert odd.seen[-1].headers["range"] == "bytes=1000-"
 
 
 def test_a_server_that_answers_with_another_part(odd: Odd, tmp_path: Path) -> None:
@@ -219,6 +235,38 @@ def test_a_server_that_falls_silent(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/law"
         with pytest.raises(FetchError, match=r"cannot be reached \(timed out\)"):
             fetch(Wanted(url), tmp_path / "law", timeout=0.05, sleep=Pauses())
+
+
+def test_a_server_that_only_drips(odd: Odd, tmp_path: Path) -> None:
+    odd.in_turn(Answer(200, LAW, {"ETag": '"v1"'}, drip=0.02))
+    pauses = Pauses()
+    with pytest.raises(
+        FetchError, match=r"broken off again and again \(only \d+ bytes came in 0\.5 seconds\)"
+    ):
+        fetch(Wanted(f"{odd.address}/law", SHA), tmp_path / "law", timeout=0.5, sleep=pauses)
+    assert len(pauses) == TRIES - 1
+    assert not (tmp_path / "law").exists()
+    odd.in_turn(file(LAW))  # what came in drips is of use all the same
+    came = (tmp_path / "law.part").stat().st_size
+    bring(odd, tmp_path / "law")
+    assert odd.seen[-1].headers["range"] == f"bytes={came}-"
+
+
+def test_a_disk_that_is_full(odd: Odd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd.answer = file(LAW)
+    opened = Path.open
+
+    def full(self: Path, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        found = opened(self, mode, *args, **kwargs)
+        return FullDisk(3000, found) if mode == "ab" else found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", full)
+        with pytest.raises(FetchError, match=r"law: cannot be written \(No space left .*Make room"):
+            fetch(Wanted(f"{odd.address}/law", SHA), tmp_path / "law", sleep=Pauses())
+    assert len(odd.seen) == 1  # a full disk is not tried again
+    bring(odd, tmp_path / "law")  # room was made: it goes on there
+    assert odd.seen[-1].headers["range"] == "bytes=3000-"
 
 
 @pytest.mark.parametrize(

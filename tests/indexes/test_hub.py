@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexes import arrival, hub
+from indexes.__main__ import main
 from indexes.fetch import fetch
 from indexes.hub import DATASETS, Hub, HubDataset, download
 from indexes.sources import SOURCES
@@ -115,8 +116,22 @@ def test_a_gated_data_set_is_explained(odd: Odd, tmp_path: Path, token: str | No
 )
 def test_what_a_hub_may_answer(odd: Odd, tmp_path: Path, answer: Answer, told: str) -> None:
     odd.in_turn(answer)
+    dataset, pauses = HubDataset("us/law", "bsard", ("*",)), list[float]()
     with pytest.raises(FetchError, match=told):
-        download(HubDataset("us/law", "bsard", ("*",)), tmp_path, hub=Hub(odd.address), fetching=quick)
+        download(dataset, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+    assert pauses == ([1.0, 2.0, 4.0] if answer.status == 500 else [])
+
+
+def test_a_busy_hub_is_asked_again(odd: Odd, tmp_path: Path) -> None:
+    good, busy = the_hub(FILES, odd.address), [Answer(429, headers={"Retry-After": "3"}), Answer(503)]
+    odd.answer = lambda seen: busy.pop(0) if busy else good(seen)
+    pauses: list[float] = []
+    place = download(SET, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+    assert (place / "articles.csv").is_file()
+    assert pauses == [3.0, 2.0]
+    odd.in_turn(Answer(429, headers={"Retry-After": "3600"}))
+    with pytest.raises(FetchError, match=r"429 .*asked too often.*asks to wait 3,600 seconds"):
+        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
 
 
 def test_a_file_that_is_not_the_listed_one(odd: Odd, tmp_path: Path) -> None:
@@ -125,6 +140,15 @@ def test_a_file_that_is_not_the_listed_one(odd: Odd, tmp_path: Path) -> None:
     with pytest.raises(FetchError, match=r"articles\.csv: its checksum is .* nothing was kept"):
         download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
     assert not list(tmp_path.rglob("articles.csv"))
+
+
+@pytest.mark.parametrize("content", [b"big" * 99, b"big" * 101, b"gib" * 100])
+def test_a_large_file_that_is_shorter_longer_or_another(odd: Odd, tmp_path: Path, content: bytes) -> None:
+    good = the_hub(FILES, odd.address)
+    odd.answer = lambda seen: Answer(200, content) if seen.path.startswith("/cdn") else good(seen)
+    with pytest.raises(FetchError, match=r"big\.csv: (its sha256 is|longer than the 300 bytes)"):
+        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+    assert not list(tmp_path.rglob("big.csv"))
 
 
 def test_a_path_that_leads_outside(odd: Odd, tmp_path: Path) -> None:
@@ -177,6 +201,19 @@ def test_an_address_needs_a_checksum(odd: Odd, tmp_path: Path) -> None:
     for path in ("/", "/..", "/%2e%2e%2fx", "/" + "l" * 300):
         inside = arrival.bring(odd.address + path, sha256=sha256).path
         assert inside.resolve().is_relative_to(tmp_path / "home" / "downloads")
+
+
+def test_a_bar_shows_what_is_fetched(odd: Odd, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    article = {"id": "1", "code": "Well Code", "article_no": "1", "text": "Close the lid."}
+    content = json.dumps(article).encode()
+    odd.in_turn(Answer(200, content, {"ETag": '"1"'}, cut=9), Answer(200, content))
+    sha256 = hashlib.sha256(content).hexdigest()
+    typed = ["--sha256", sha256, "--name", "wells", "--language", "en"]
+    assert main(["import", f"{odd.address}/wells.jsonl", *typed]) == 0
+    shown = capsys.readouterr()
+    assert "wells: read as pandect" in shown.out
+    assert "wells.jsonl: 100%" in shown.err
+    assert f"{len(content)}/{len(content)}" in shown.err.replace(".0", "")
 
 
 def test_an_archive_is_unpacked_once(odd: Odd, tmp_path: Path) -> None:

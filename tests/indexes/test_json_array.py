@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexes import jsonl
 from indexes.inspection import Inspection, Reason
-from indexes.jsonl import array, lines
+from indexes.jsonl import array, lines, records
 from rag.errors import BadInput
 
 VALUES = st.recursive(
@@ -91,3 +91,12 @@ def test_what_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypatch: pyt
     inspection = Inspection(lenient=True)
     assert [place.line for place, _ in lines(path, inspection)] == [1, 3]
     assert inspection.report(0, 0).skipped[0].count == 2
+
+
+def test_what_json_has_no_word_for_is_no_value(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text('[{"part": NaN, "act": -Infinity, "n": 1e999, "x": 1.5}]', "utf-8")  # as pandas writes it
+    [(_, record)] = array(path, Inspection())
+    path.write_text('{"part": NaN, "act": -Infinity, "n": 1e999, "x": 1.5}\n', "utf-8")
+    [(_, same)] = records(path, Inspection())
+    assert record == same == {"part": None, "act": None, "n": None, "x": 1.5}

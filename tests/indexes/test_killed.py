@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_corpus import edition, first, install
+from small_corpus import FIT, edition, first, install
 
 import indexes
 from indexes import store
 from indexes.__main__ import main
 from indexes.corpus import read, write
+from indexes.versions import KEEP
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WORKER = Path(__file__).with_name("killed_worker.py")
@@ -91,12 +92,13 @@ def put_corpus(n: int) -> str:
 
 
 def tidy(home: Path) -> None:
-    """A whole build leaves the version in use, at most one former one, and nothing else."""
+    """A whole build leaves whole versions, the corpora of those that are not in use, and nothing else."""
     assert main(["build", "village", "--encoder", "none"]) == 0
-    left = sorted(path.name for path in (home / "indexes" / "village").iterdir())
-    assert left[-1] == "CURRENT"
-    assert len(left) <= 3
-    assert not any(path.suffix for path in (home / "indexes" / "village").iterdir())
+    left = {path.name for path in (home / "indexes" / "village").iterdir()}
+    versions = {name for name in left if (home / "indexes" / "village" / name / "manifest.json").is_file()}
+    assert len(versions) <= KEEP
+    assert store.current("village").name in versions
+    assert left - versions - {"CURRENT"} <= {f"{version}.corpus" for version in versions}
     assert [path.name for path in (home / "corpora").iterdir()] == ["village"]
     assert [path.name for path in (home / "indexes").iterdir()] == ["village"]
 
@@ -197,6 +199,113 @@ def test_import_and_build_killed_at_any_moment(
     tidy(home)
 
 
+def agreed(allowed: set[str]) -> str:
+    """Open the index and read the corpus, as they were left; both are of one and the same edition."""
+    found = serves(allowed)
+    corpus = read(store.corpus_folder("village"))  # without the lock: nobody has tidied up yet
+    assert corpus.sha256 == found
+    [(id_, columns)] = corpus.extras.items()  # and of the edition are the columns that no index holds
+    assert id_ == f"v-ed-{columns['edition']}"
+    assert id_ in {article.id for article in corpus.articles}
+    return found
+
+
+def law_of_versions() -> dict[str, str]:
+    """Version -> the identity of the corpus that it was built from."""
+    manifests = store.index_folder("village").glob("*/manifest.json")
+    return {
+        path.parent.name: json.loads(path.read_text(encoding="utf-8"))["corpus"]["sha256"]
+        for path in manifests
+        if "." not in path.parent.name
+    }
+
+
+def test_update_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
+    install(edition(0), settings=FIT)  # its encoder is kept: the files are linked
+    before, outcomes = edition(0).sha256, []
+    used = {store.current("village").name}
+    for step in range(1, 1000):
+        wanted = edition(step).sha256
+        command = ("update", "village", str(_sources(tmp_path, step)), "--keep", "4")
+        ended = worker(*command, step=step)
+        after = agreed({before, wanted})
+        outcomes.append(after == wanted)
+        used.add(store.current("village").name)
+        if step % 8 == 0 or after == wanted:  # the same again ends what was begun
+            assert main(list(command)) == 0
+            after = agreed({wanted})
+            used.add(store.current("village").name)
+            assert law_of_versions().keys() <= used  # one that was killed before its switch is none
+        before = after
+        if not ended["killed"]:
+            break
+    assert step > 60  # the corpus, every file that an index has, the switch and the tidying up
+    assert outcomes[-1]
+    assert outcomes == sorted(outcomes)
+    assert outcomes.count(True) >= 5
+    tidy(home)
+
+
+def test_rollback_killed_before_each_of_its_steps(home: Path, worker: Worker) -> None:
+    versions = {edition(n).sha256: install(edition(n)).name for n in (0, 1)}
+    before, other, outcomes = edition(1).sha256, edition(0).sha256, []
+    for step in range(1, 1000):
+        command = ("rollback", "village", versions[other])
+        ended = worker(*command, step=step)
+        after = agreed({before, other})
+        outcomes.append(after == other)
+        assert main(list(command)) == 0
+        before, other = agreed({other}), before  # back and forth
+        if not ended["killed"]:
+            break
+    assert step > 6
+    assert outcomes[-1]
+    assert outcomes == sorted(outcomes)
+    assert outcomes.count(True) >= 2
+    assert {path.name for path in (home / "indexes/village").iterdir()} == {
+        *versions.values(),
+        f"{versions[other]}.corpus",
+        "CURRENT",
+    }
+    tidy(home)
+
+
+@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
+def test_whatever_is_killed_at_any_moment(home: Path, worker: Worker, tmp_path: Path, kills: int) -> None:
+    install(edition(0), settings=FIT)
+    chance, now = random.Random(13), edition(0).sha256  # noqa: S311
+    killed = dict.fromkeys(("update", "rollback", "build", "import"), 0)
+    longest = dict.fromkeys(killed, 0.5)  # seconds of a command that was left alone
+    for n in range(1, 10 * kills):
+        path, versions = str(_sources(tmp_path, n)), law_of_versions()
+        kind, version = chance.choice([*killed, "update"]), chance.choice(sorted(versions))
+        command, wanted = {
+            "update": (("update", "village", path, "--keep", "3"), edition(n).sha256),
+            "rollback": (("rollback", "village", version), versions[version]),
+            "build": (BUILD, now),
+            "import": (("import", path, "--replace", "--name", "village"), edition(n).sha256),
+        }[kind]
+        ended = worker(*command, pause=PAUSE, seconds=chance.random() * longest[kind])
+        killed[kind] += ended["killed"]
+        if not ended["killed"]:
+            longest[kind] = ended["seconds"]
+        if kind == "import":  # it leaves the index alone
+            serves({now})
+            assert kept() in {now, wanted}
+            assert main(list(command)) == 0
+            assert kept() == wanted
+            command = BUILD
+        else:
+            agreed({now, wanted})
+        assert main(list(command)) == 0  # the same again succeeds
+        now = agreed({wanted})
+        if sum(killed.values()) >= kills:
+            break
+    assert sum(killed.values()) >= kills
+    assert all(killed.values())
+    tidy(home)
+
+
 def test_removal_killed_before_each_of_its_steps(home: Path, worker: Worker) -> None:
     for step in range(1, 1000):
         install(edition(step))
@@ -227,4 +336,4 @@ def test_a_full_disk_leaves_the_former_index(home: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("indexes.build.stamp", full)
     assert main(["build", "village", "--encoder", "none"]) == 2
     serves({edition(0).sha256})
-    assert not [path for path in (home / "indexes/village").iterdir() if path.suffix]
+    assert {path.suffix for path in (home / "indexes/village").iterdir()} <= {"", ".corpus"}

@@ -14,6 +14,7 @@ from small_corpus import FIT, NONE, VILLAGE
 from indexes.build import build_into
 from indexes.manifest import FILE, Manifest, digest, libraries, read, stamp, verify
 from rag.errors import DamagedIndex, PandectError, StaleIndex
+from rag.licence import provenance
 
 AGAIN = "python -m indexes build village"
 
@@ -42,10 +43,13 @@ def test_it_tells_what_the_index_was_made_of(made: Path) -> None:
         "questions": 5,
         "questions_sha256": VILLAGE.questions_sha256,
         "learnt": 3,  # with an answer and not held out
+        "licence": "CC0",
     }
     assert manifest.analyser["options"] == {"language": "fr"}
     assert manifest.encoder is not None
     assert manifest.encoder["fitted_to"]["corpus_sha256"] == VILLAGE.sha256
+    assert manifest.encoder["learnt_from"] == [provenance(VILLAGE.card)]
+    assert "cores" in manifest.encoder["made_on"]
     assert manifest.encoder["settings"]["seed"] == 0
     assert {"bm25s", "numpy", "PyStemmer"} <= set(manifest.libraries)
     assert not {"torch", "jieba"} & set(manifest.libraries)  # this index has nothing of theirs

@@ -45,6 +45,7 @@ def test_each_language_is_a_corpus(folder: Path) -> None:
     [article] = dutch.articles
     assert (article.id, article.code, article.article_no) == ("5", "Waals Ovenwetboek", "12")
     assert (article.text, article.law_type) == ("De oven is van allen.", "regional")
+    assert article.region == french.articles[0].region == "BE-WAL"  # whatever the language of the title
     assert [(q.id, q.split, q.article_ids) for q in dutch.questions] == [
         ("1", "train", ("5",)),
         ("2", "test", ("5",)),
@@ -53,7 +54,7 @@ def test_each_language_is_a_corpus(folder: Path) -> None:
 
 
 def test_the_situation_goes_in_front_when_asked(folder: Path) -> None:
-    corpus, _ = load("bbsard", folder, language="fr", extra_description=True, splits="train")
+    corpus, _ = load("bbsard", folder, language="fr", tags="true", splits="train")
     assert [q.text for q in corpus.questions] == ["Locataire. Qui garde le four ?"]
 
 

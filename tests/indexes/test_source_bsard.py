@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -113,7 +114,7 @@ def test_todays_files(folder: Path) -> None:
 
 
 def test_the_situation_goes_in_front_when_asked(folder: Path) -> None:
-    corpus, _ = load("bsard", folder, extra_description=True)
+    corpus, _ = load("bsard", folder, tags="true")
     texts = [question.text for question in corpus.questions]
     assert texts == [
         "Je suis locataire. Puis-je utiliser le four ?",
@@ -126,9 +127,35 @@ def test_synthetic_questions_keep_apart(folder: Path) -> None:
     corpus, _ = load("bsard", folder, splits="test, synthetic")
     assert [(q.id, q.split) for q in corpus.questions] == [("3", "test"), ("synthetic-1", "synthetic")]
     found = SOURCES["bsard"].counts(corpus)
-    assert (found["questions"], found["relevant articles"]) == (1, 1)
+    assert (found["questions"], found["relevant articles"], found["questions (synthetic)"]) == (1, 1, 1)
     with pytest.raises(BadInput, match=r"no split dev\. Use some of: train, test, synthetic"):
         load("bsard", folder, splits="dev")
+
+
+def test_hard_negatives_are_kept_when_asked(folder: Path) -> None:
+    (folder / "negatives").mkdir()
+    (folder / "negatives" / "bm25_negatives_train.json").write_text('{"1": [3], "2": "12"}', "utf-8")
+    with pytest.raises(BadInput, match=r"bm25_negatives_train\.json: an object of lists of ids was expected"):
+        load("bsard", folder, negatives=True)
+    (folder / "negatives" / "bm25_negatives_train.json").write_text('{"1": [3, 2], "9": [1]}', "utf-8")
+    corpus, _ = load("bsard", folder, negatives="true")
+    assert corpus.question_extras["1"]["negatives"] == ["3", "2"]
+    assert all("negatives" not in corpus.question_extras.get(id_, {}) for id_ in ("2", "3"))
+    assert "negatives" not in load("bsard", folder)[0].question_extras["1"]
+    with pytest.raises(BadInput, match=r"no negatives/bm25_negatives_synthetic\.json .*Fetch the folder"):
+        load("bsard", folder, splits="synthetic", negatives=True)
+    (folder / "negatives" / "bm25_negatives_synthetic.json").write_text(json.dumps({"1": [1]}), "utf-8")
+    corpus, _ = load("bsard", folder, splits="test,synthetic", negatives=True)
+    assert corpus.question_extras["synthetic-1"]["negatives"] == ["1"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"[" * 100_000, b"\xff", b"[1]", b"null", b'{"1": [[2]]}', b'{"1": ["\\ud800"]}']
+)
+def test_negatives_that_are_none(folder: Path, content: bytes) -> None:
+    (folder / "bm25_negatives_train.json").write_bytes(content)
+    with pytest.raises(BadInput, match=r"bm25_negatives_train\.json"):
+        bsard.hard_negatives(folder, "train")
 
 
 def test_files_of_2021(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from indexes.__main__ import main
 from indexes.nodes import Node, read_nodes, write_nodes
 from indexes.sources import SOURCES, detect, load
 from indexes.sources.jurifindit import split_path
@@ -87,6 +88,16 @@ def test_counts_tell_synthetic_questions_and_references(folder: Path) -> None:
     found = SOURCES["jurifindit"].counts(corpus)
     assert (found["questions"], found["questions (synthetic)"]) == (1, 1)
     assert (found["references"], found["references of an article to itself"]) == (3, 1)
+    assert (found["articles with references"], found["references to no article"]) == (1, 1)
+
+
+def test_damage_keeps_the_acts_before_it_when_lenient(folder: Path) -> None:
+    nodes = SOURCES["jurifindit"].nodes
+    assert nodes is not None
+    (folder / "corpus" / "corpus.parquet").write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(BadInput, match="not Parquet, or damaged"):
+        nodes(folder)
+    assert nodes(folder, lenient=True) == ()
 
 
 def test_acts_are_nodes_beside_the_corpus(folder: Path, tmp_path: Path) -> None:
@@ -118,3 +129,23 @@ def test_a_gold_act_is_told(folder: Path) -> None:
 )
 def test_paths(path: str, parts: tuple[str, tuple[str, ...], str]) -> None:
     assert split_path(path) == parts
+
+
+def test_what_is_kept_apart_is_counted_beside_what_was_published(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    assert main(["import", str(folder), "--name", "juri"]) == 0
+    said = {line.split("  ")[1]: line for line in capsys.readouterr().out.splitlines() if "published" in line}
+    beside = {
+        "articles": ("2", "23,458"),
+        "questions (train)": ("2", "716"),
+        "questions (validation)": ("1", "179"),
+        "references": ("3", "20,608"),
+        "articles with references": ("1", "3,814"),
+        "nodes kept apart": ("1", "159"),
+    }
+    for what, (count, published) in beside.items():
+        assert said[what].split("  ")[-1] == "<-- differs"
+        assert f" {count}   (published: {published})" in said[what]
+    assert read_nodes(tmp_path / "home" / "corpora" / "juri") == (Node("0", "Codice del forno"),)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import tarfile
+import zipfile
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+import indexes
+from indexes.build import build
+from indexes.corpus import write
 from indexes.sources import detect, load
+from indexes.versions import new_corpus
 from rag.errors import BadInput, MissingExtra
+from rag.types import Filter
+from tests.indexes.small_corpus import NONE
 
 pytest.importorskip("lxml")
 ONE = "LEGIARTI000000000001"
@@ -175,3 +182,49 @@ def test_without_lxml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         load("legi", put(tmp_path, "a.xml", article()))
     with pytest.raises(BadInput, match="no such file or folder"):
         load("legi", tmp_path / "nowhere")
+
+
+def test_a_version_stands_under_the_titles_of_its_own_time(tmp_path: Path) -> None:
+    old = article("LEGIARTI000000000002", "1", "MODIFIE", end="2004-12-31").replace(
+        "<DATE_DEBUT>2020-02-01", "<DATE_DEBUT>1990-01-01"
+    )
+    put(tmp_path, "LEGI/1.xml", old)
+    put(tmp_path, "LEGI/2.xml", article(ONE, "1"))
+    corpus, _ = load("legi", tmp_path / "LEGI", states="all")
+    before, now = corpus.articles
+    assert (before.headings[0], now.headings[0]) == ("Partie ancienne", "Partie législative")
+    assert before.code == now.code == "Code du four"  # one code, whatever it was called then
+
+
+def test_an_archive_whose_data_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "Freemium_legi_global.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("a.xml", article(text="<p>Le four</p>" * 500))
+    content = bytearray(path.read_bytes())
+    content[60:64] = b"\xff\xff\xff\xff"  # inside the packed data, after its header
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=r"Freemium_legi_global\.zip: damaged, .*Fetch it again"):
+        load("legi", path)
+
+
+def test_the_version_in_force_on_a_day_from_the_files_to_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    new = article("LEGIARTI000000000002", "1", text="<p>Le four se chauffe le mardi.</p>")
+    old = article(ONE, "1", "MODIFIE", "<p>Le four se chauffe le lundi.</p>", end="2020-02-01").replace(
+        "<DATE_DEBUT>2020-02-01", "<DATE_DEBUT>1990-01-01"
+    )
+    put(tmp_path, "LEGI/1.xml", old)
+    put(tmp_path, "LEGI/2.xml", new)
+    corpus, _ = load("legi", tmp_path / "LEGI", states="all")
+    with new_corpus("legi", replace=False) as place:
+        write(corpus, place)
+    build(corpus, "legi", NONE)
+    engine = indexes.open("legi")
+    assert engine.facets().dated
+    for day, id_ in ((date(2010, 1, 1), ONE), (date(2020, 2, 1), "LEGIARTI000000000002")):
+        for question in ("quand se chauffe le four ?", "article 1 du code du four"):
+            shown = engine.ask(question, where=Filter(in_force_on=day)).shown
+            assert [s.article.id for s in shown] == [id_]
+    assert len(engine.ask("quand se chauffe le four ?").shown) == 1  # two versions, one article

@@ -89,5 +89,5 @@ def test_splits(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     (folder(tmp_path) / "questions_test.json").unlink()
-    with pytest.raises(BadInput, match=r"no questions_test\.json in it"):
+    with pytest.raises(BadInput, match=r"no questions_test\.json and no questions_test\.jsonl in it"):
         load("lleqa", tmp_path)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from indexes import articles
 from indexes.corpus import Corpus, read, write
 from indexes.sources import SOURCES, detect, load, options
 from rag.card import CorpusCard
@@ -35,6 +37,28 @@ def test_golden_counts_and_round_trip(data: Path, tmp_path: Path, name: str) -> 
     assert again == corpus
 
 
+PER_CODE = {  # as the README of each folder counts them
+    "fr": {
+        "Code civil": 2_889, "Code du travail": 4_095, "Code de l'action sociale et des familles": 2_825,
+        "Code de procédure civile": 1_473, "Code de la construction et de l'habitation": 1_164,
+        "Code pénal": 1_101, "Code des assurances": 688, "Code des procédures civiles d'exécution": 659,
+    },
+    "de": {
+        "BGB": 2_446, "StGB": 517, "ZPO": 1_030, "SGB 2": 132, "AufenthG": 179, "ArbZG": 26, "KSchG": 28,
+        "MuSchG": 34,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", PER_CODE)
+def test_golden_counts_of_each_code(data: Path, name: str) -> None:
+    corpus, _ = load(name, data / name)
+    found = Counter(article.code for article in corpus.articles)
+    plain = {code.replace("’", "'"): count for code, count in found.items()}
+    assert plain == PER_CODE[name]
+
+
 @pytest.mark.data
 def test_provenance_of_stard_is_left_out(data: Path) -> None:
     _, report = load("stard", data / "stard")
@@ -48,7 +72,7 @@ def test_every_source_documents_itself_and_has_a_card_fit_to_be_written() -> Non
         assert set(source.published) <= {
             "articles", "codes", "questions", "questions (train)", "questions (test)", "relevant articles",
             "most articles of one question", "questions (validation)", "questions (dev)",
-            "questions (synthetic)", "references",
+            "questions (synthetic)", "references", "articles with references", "nodes kept apart",
         }  # fmt: skip
 
 
@@ -77,7 +101,36 @@ def test_a_bare_file_takes_its_card_from_the_options(tmp_path: Path) -> None:
 def test_unknown_source_and_option(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"no source 'oracle'\. Use one of: pandect, stard, fr, de,"):
         load("oracle", tmp_path)
-    with pytest.raises(
-        BadInput, match=r"bsard has no option colour\. It has: splits, extra_description, name"
-    ):
+    with pytest.raises(BadInput, match=r"bsard has no option colour\. It has: splits, tags, .*name"):
         load("bsard", tmp_path, colour="red")
+
+
+def test_codes_and_headings_are_in_memory_once(tmp_path: Path) -> None:
+    path = tmp_path / "wells.jsonl"
+    records = [
+        {
+            "id": i,
+            "code": "Well Code",
+            "article_no": i,
+            "text": f"t{i}",
+            "headings": ["Book I", "Lids"],
+            "state": "old",
+        }
+        for i in range(3)
+    ]
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    corpus, _ = load("pandect", path, language="en")
+    first, *others = corpus.articles
+    for other in others:
+        assert other.code is first.code
+        assert other.headings is first.headings
+    kept = [corpus.extras[article.id] for article in corpus.articles]
+    assert len({id(key) for columns in kept for key in columns}) == 1
+    assert len({id(value) for columns in kept for value in columns.values()}) == 1
+
+
+def test_what_is_shared_is_equal_also_when_too_much_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(articles, "MOST_SHARED", 2)
+    same = articles.Shared()
+    values = ["a", ("a",), "b", None, "a", "b"]
+    assert [same(value) for value in values] == values

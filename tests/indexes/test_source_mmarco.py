@@ -61,6 +61,27 @@ def test_another_language(tmp_path: Path) -> None:
     assert (corpus.card.name, corpus.card.language, len(corpus.questions)) == ("mmarco-nl", "nl", 1)
 
 
+def test_a_part_of_it_holds_what_answers_and_the_same_others_everywhere(tmp_path: Path) -> None:
+    path = repository(tmp_path, ".", ".")
+    lines = [f"{i}\tPassage {i}.\n" for i in range(500)]
+    write(path / "collections" / "french_collection.tsv", "".join(lines))
+    write(path / "qrels.dev.small.tsv", "9\t0\t77\t1\n8\t0\t401\t1\n7\t0\t3\t1\n")
+    corpus, _ = load("mmarco", path, passages="20", queries="2")
+    assert [question.id for question in corpus.questions] == ["9", "8"]
+    found = [int(article.id) for article in corpus.articles]
+    assert len(found) == 20
+    assert {77, 401} <= set(found)
+    assert found == sorted(found)
+    write(path / "collections" / "french_collection.tsv", "".join(reversed(lines)))
+    again, _ = load("mmarco", path, passages=20, queries=2)
+    assert {article.id for article in again.articles} == {str(i) for i in found}
+    more, _ = load("mmarco", path, passages=40, queries=2)
+    assert set(map(str, found)) < {article.id for article in more.articles}
+    assert len(load("mmarco", path, passages=0)[0].articles) == 3  # those that answer stay
+    with pytest.raises(BadInput, match=r"passages is 'few'\. Give a whole number"):
+        load("mmarco", path, passages="few")
+
+
 def test_a_line_without_a_tab(tmp_path: Path) -> None:
     path = repository(tmp_path, ".", ".")
     write(path / "collections" / "french_collection.tsv", "0\tchaud\n1 lève\n")

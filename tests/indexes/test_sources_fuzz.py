@@ -5,24 +5,29 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import json
 import os
-import random
+import shutil
 import time
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, seed, settings
 
+from indexes.archive import unpack
 from indexes.corpus import Corpus
 from indexes.export import export
+from indexes.jsonl import dump
 from indexes.sources import SOURCES, load
 from rag.errors import BadInput
+from tests.indexes.damage import PLANS, Files, Plan, damaged, packed
 from tests.indexes.small_corpus import VILLAGE
 from tests.indexes.test_source_jurifindit import ASKED as JURI_ASKED
 from tests.indexes.test_source_jurifindit import CORPUS as JURI_CORPUS
@@ -30,7 +35,6 @@ from tests.indexes.test_source_legi import article as legi_article
 from tests.indexes.test_source_lleqa import ARTICLES as LLEQA_ARTICLES
 from tests.indexes.test_source_lleqa import ASKED as LLEQA_ASKED
 
-Files: TypeAlias = Mapping[str, bytes]  # path below the folder -> content
 EXAMPLES = 60  # the deep run is below, marked slow
 SECONDS = float(os.environ.get("PANDECT_FUZZ_SECONDS", "4"))  # a source; 120 before a release
 QUESTIONS = [
@@ -73,7 +77,6 @@ CARD = json.dumps({"name": "x", "title": "X", "language": "fr"}).encode()
 STARD = [{"id": 1, "name": "村庄水井法第三条", "content": "盖好井盖。"}]
 STARD_ASKED = [{"query_id": 0, "问题": "谁？", "match_id": [1], "match_name": ["村庄水井法第三条"]}]
 
-PUT_IN = (b'"', b"\n", b"\t", b",", b"null", b"{}", b"[]", b"\0", b"-1", b"1e999", b"\xff")
 Made: TypeAlias = tuple[Files, Mapping[str, object], str]  # files, options, what to load in the folder
 
 
@@ -95,11 +98,9 @@ def made(source: str, at: Path) -> Made:  # noqa: C901  # one case a source
             return {"corpus.jsonl": lines(STARD), "queries.json": queries}, {}, "."  # type: ignore[arg-type]
         case "bsard":
             names = ("questions_train.csv", "questions_test.csv")
-            return (
-                {"articles.csv": table(LAW), names[0]: table(QUESTIONS), names[1]: table(QUESTIONS[:1])},
-                {},
-                ".",
-            )
+            files = {"articles.csv": table(LAW), names[0]: table(QUESTIONS), names[1]: table(QUESTIONS[:1])}
+            files["negatives/bm25_negatives_train.json"] = b'{"1": [2]}'
+            return files, {"negatives": True}, "."
         case "bbsard":
             files = {
                 "nl/corpus.csv": table(LAW),
@@ -137,35 +138,6 @@ def made(source: str, at: Path) -> Made:  # noqa: C901  # one case a source
             return exported(source, at), {}, "."
 
 
-def mutated(content: bytes, chance: random.Random) -> bytes:
-    """Content with bytes changed, removed, repeated or put in, or its lines mixed."""
-    found = bytearray(content)
-    for _ in range(chance.choice((1, 1, 1, 2, 5))):
-        at = chance.randrange(len(found) + 1)
-        match chance.randrange(7):
-            case 0:
-                found[at : at + 1] = bytes([chance.randrange(256)])
-            case 1:
-                del found[at : at + chance.choice((1, 1, 8, 100))]
-            case 2:
-                found[at:at] = chance.choice(
-                    (b'"', b"\n", b"\t", b",", b"null", b"{}", b"[]", b"\0", b"-1", b"1e999", b"\xff")
-                )
-            case 3:
-                found[at:at] = found[at : at + 50]
-            case 4:
-                found = found[:at]
-            case 5:
-                rows = bytes(found).split(b"\n")
-                chance.shuffle(rows)
-                found = bytearray(b"\n".join(rows))
-            case 6:
-                words = (b'"id"', b'"text"', b"article", b"1", b"Le", b'["', b"null", b"VIGUEUR", b"2020")
-                one, two = chance.choice(words), chance.choice(words)
-                found = bytearray(bytes(found).replace(one, two, 1))
-    return bytes(found)
-
-
 def put(folder: Path, files: Files) -> None:
     for name, content in files.items():
         path = folder / name
@@ -173,48 +145,72 @@ def put(folder: Path, files: Files) -> None:
         path.write_bytes(content)
 
 
-def attack(source: str, good: Made, folder: Path, chance: random.Random) -> bool:
+def attack(source: str, good: Made, folder: Path, plan: Plan) -> bool:
     """Damage one file and load; tell whether a corpus came."""
     files, options, what = good
-    victim = chance.choice(sorted(files))
+    victim = sorted(files)[plan.victim % len(files)]
+    files = {**files, victim: damaged(victim, files[victim], plan)}
     put(folder, files)
-    (folder / victim).write_bytes(mutated(files[victim], chance))
-    lenient = chance.random() < 0.5
     try:
-        corpus, report = load(source, folder / what, lenient=lenient, **options)
-        assert isinstance(corpus, Corpus)
-        assert len(corpus.sha256 + corpus.questions_sha256) == 128  # everything in it can be written again
-        assert report.lines()
+        path = folder / what
+        if plan.archive is not None:
+            path = packed(files, folder, plan)
+            if source != "legi":  # which reads the archive itself
+                shutil.rmtree(folder / "unpacked", ignore_errors=True)
+                path = unpack(path, folder / "unpacked") / what
+        corpus, report = load(source, path, lenient=plan.lenient, **options)
     except BadInput as error:
         assert str(error)  # noqa: PT017
         return False
+    assert isinstance(corpus, Corpus)
+    # Everything in it can be written again.
+    assert len(corpus.sha256 + corpus.questions_sha256) == 128
+    for extras in (corpus.extras, corpus.question_extras):
+        assert all(json.loads(dump(columns), parse_constant=int) for columns in extras.values())  # no NaN
+    assert report.lines()
     return True
 
 
+@dataclass(frozen=True)
+class Target:
+    """A source, good files of it, and a place for bad ones."""
+
+    source: str
+    good: Made = field(repr=False)  # pages of bytes, which no report of a failure needs
+    at: Path = field(repr=False)
+
+
 @pytest.fixture(scope="module", params=sorted(SOURCES))
-def target(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, Made, Path]:
+def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Target:
     at = tmp_path_factory.mktemp(request.param)
     good = made(request.param, at)
     put(at / "good", good[0])
     corpus, _ = load(request.param, at / "good" / good[2], **good[1])
     assert corpus.articles  # undamaged it loads
-    return request.param, good, at
+    return Target(request.param, good, at)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(seed=st.integers(0, 2**32))
-def test_a_damaged_file_is_bad_input(target: tuple[str, Made, Path], seed: int) -> None:
-    source, good, at = target
-    attack(source, good, at / "bad", random.Random(seed))  # noqa: S311
+@given(plan=PLANS)
+def test_a_damaged_file_is_bad_input(target: Target, plan: Plan) -> None:
+    attack(target.source, target.good, target.at / "bad", plan)
 
 
 @pytest.mark.slow
-def test_damaged_files_for_a_while(target: tuple[str, Made, Path]) -> None:
-    source, good, at = target
-    end, came, tried = time.monotonic() + SECONDS, 0, 0
-    while time.monotonic() < end:
-        came += attack(source, good, at / "deep", random.Random(tried))  # noqa: S311
-        tried += 1
-    assert 0 < came < tried  # both happen, or this tests nothing
+def test_damaged_files_for_a_while(target: Target, capsys: pytest.CaptureFixture[str]) -> None:
+    end, came = time.monotonic() + SECONDS, Counter[bool]()
+    for number in itertools.count():
+
+        @seed(number)
+        @settings(max_examples=100, deadline=None, database=None, derandomize=False)
+        @given(plan=PLANS)
+        def examples(plan: Plan) -> None:
+            came[attack(target.source, target.good, target.at / "deep", plan)] += 1
+
+        examples()
+        if time.monotonic() > end:
+            break
+    with capsys.disabled():
+        print(f"\n{target.source}: {came.total():,} examples, of which {came[True]:,} gave a corpus")  # noqa: T201
+    assert came[True]
+    assert came[False]  # both happen, or this tests nothing

@@ -12,6 +12,7 @@ from typing import get_args
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from small_evidence import evidence_of, stump
 from small_law import SPLIT, law, random_encoder
 
 from rag.encoders.static import StaticEncoder
@@ -19,10 +20,13 @@ from rag.retrieval.bm25 import BM25, BM25Settings, Variant
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.fields import count
 from rag.retrieval.hybrid import Hybrid
+from rag.retrieval.learned import Learned
+from rag.retrieval.nearest import Nearest
 from rag.retrieval.query_likelihood import QueryLikelihood
 from rag.retrieval.scored import Mask
 from rag.retrieval.tfidf import TfIdf
-from rag.types import Article, ArticleOrder, Filter, Question, Ranking, Retriever
+from rag.trees import Trees
+from rag.types import Article, ArticleOrder, Encoder, Filter, Question, Ranking, Retriever
 
 EVEN = {"text": 1.0, "headings": 1.0, "code": 1.0}
 Make = Callable[[Sequence[Article], Path], Retriever]
@@ -79,6 +83,24 @@ def nested(articles: Sequence[Article], folder: Path) -> Retriever:
     return Hybrid({"hybrid": hybrid(articles, folder), "tfidf": tfidf(articles, folder, normalised=True)})
 
 
+def annotated(articles: Sequence[Article]) -> list[Question]:
+    """One question an article, in its own words."""
+    texts = ((a.id, " ".join((a.code, *a.headings, a.text))) for a in articles)
+    return [Question(f"of {id_}", text, (id_,)) for id_, text in texts]
+
+
+def nearest(articles: Sequence[Article], folder: Path, *, encoder: Encoder | None) -> Retriever:
+    order = ArticleOrder.of([a.id for a in articles])
+    return Nearest(annotated(articles), order, Mask(articles), SPLIT, encoder)
+
+
+def learned(articles: Sequence[Article], folder: Path) -> Retriever:
+    """Trees over scores alone: by rank, equal articles differ, for one of them comes first."""
+    trees = [stump(0, t / 4, 0.0, 1 / 4) for t in range(12)] + [stump(1, t / 8, 0.0, 1 / 8) for t in range(8)]
+    evidence = evidence_of(articles, annotated(articles), SPLIT, random_encoder(SPLIT, law()))
+    return Learned(evidence, Trees(("keyword", "meaning"), tuple(trees)))
+
+
 MAKERS: dict[str, Make] = {
     **{f"bm25 {v}": partial(bm25, variant=v) for v in get_args(Variant)},
     "bm25 from disk": partial(bm25, variant="lucene", disk=True),
@@ -89,6 +111,9 @@ MAKERS: dict[str, Make] = {
     "dense from disk": partial(dense, kind="flat", disk=True),
     "hybrid": hybrid,
     "hybrid of hybrid": nested,
+    "nearest": partial(nearest, encoder=random_encoder(SPLIT, law())),
+    "nearest by words": partial(nearest, encoder=None),
+    "learned": learned,
 }
 
 
@@ -191,7 +216,7 @@ def test_filters(retriever: Retriever, where: Filter, admitted: set[str]) -> Non
     question = "bail voisin mariage enfant mur arbre rural penal civil"
     found = ask(retriever, question, 100, where)
     assert set(ids(found)) == admitted
-    if not isinstance(retriever, Hybrid):  # ranks, and so a fusion, are those among what is admitted
+    if not isinstance(retriever, Hybrid | Learned):  # ranks, and so a fusion, are those of the admitted
         everything = ask(retriever, question, 100)
         assert found == tuple(hit for hit in everything if hit.article_id in admitted)
 

@@ -75,6 +75,23 @@ def test_flat_is_exact() -> None:
         assert [h.score for h in ranking] == pytest.approx([h.score for h in expected], abs=2e-5)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_article_has_a_score(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.retrieval.dense.BLOCK", 64)  # so that the last block is not full
+    vectors = random_vectors(150, 16)
+    system = dense(vectors, vectors[:1], kind)
+    [ranking] = system.search(["0"], 150)
+    scores = system.scores("0")
+    assert (scores.shape, scores.dtype) == ((150,), np.float32)
+    assert len(ranking) == 150
+    assert all(hit.score == pytest.approx(float(scores[int(hit.article_id)]), abs=2e-5) for hit in ranking)
+
+
+def test_a_question_without_a_known_word_scores_nothing() -> None:
+    nothing = np.zeros((1, 16), dtype=np.float32)
+    assert np.isneginf(dense(random_vectors(20, 16), nothing).scores("0")).all()
+
+
 @pytest.mark.parametrize("kind", ["flat", "8bit"])
 @pytest.mark.parametrize("k", [1, 10, 65, 300])
 def test_ties_past_the_edge_are_complete_and_in_order(kind: Kind, k: int) -> None:

@@ -14,9 +14,10 @@ from small_benchmark import CORPUS, QUESTIONS, articles_as_records, questions_as
 from indexes.corpus import write
 from indexes.fit import FitSettings
 from rag.types import Question
-from training.bench import SYSTEMS, Bench
+from training.bench import Bench
 from training.eval import main
 from training.metrics import DEFAULT
+from training.names import SYSTEMS
 
 LEXICAL = ["bm25", "tfidf", "ql"]
 
@@ -55,8 +56,35 @@ def test_five_folds_of_every_system(corpus: Path, tmp_path: Path, capsys: pytest
         assert set(system["by_category"]) == {"c0", "c1"}  # those without gold are not there
     assert entry["systems"]["bm25"]["R@20"]["value"] > 0.9
     assert "30 articles, 18 questions with gold articles and 2 without" in printed
-    assert "hybrid - bm25: R@10" in printed
+    assert "tfidf vs bm25" in printed  # a best single one
+    assert "p Holm" in printed
     assert str(tmp_path / "out") in printed
+
+
+def test_comparisons_choices_and_curves_are_told(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["bm25", "ql", "tuned:bm25,ql", "comb-mnz:bm25,ql", "percentile:bm25,ql"]
+    assert (
+        run("--corpus", corpus, "--folds", 5, "--systems", *names, "--curves", "--output", tmp_path / "o")
+        == 0
+    )
+    printed = capsys.readouterr().out
+    entry = said(tmp_path / "o")
+    assert [len(fold) for fold in entry["fusions"]] == [1] * 5
+    for fold, of in enumerate(entry["fusions"]):
+        choice = of["tuned:bm25,ql"]
+        assert set(choice["weights"]) == {"bm25", "ql"}
+        assert choice["questions"] < 18 - 2  # some of the learning folds' own, and none of those asked
+        assert f"fold {fold}: tuned:bm25,ql is {choice['method']} of" in printed
+    family = [(c["a"], c["measure"]) for c in entry["comparisons"]]
+    assert len(family) == len(set(family)) == 4 * 3
+    assert all(0 <= c["p_holm"] <= 1 and c["questions"] == 18 for c in entry["comparisons"])
+    assert {c["b"] for c in entry["comparisons"]} <= {"bm25", "ql"}
+    assert (tmp_path / "o" / "tuned-bm25,ql.trec").is_file()
+    drawn = json.loads((tmp_path / "o" / "curves.json").read_text(encoding="utf-8"))["curves"]
+    assert [(c["a"], c["b"]) for c in drawn["min-max"]] == [("bm25", "ql")]
+    assert (tmp_path / "o" / "curves.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_folds_are_those_of_the_definition(corpus: Path, tmp_path: Path) -> None:
@@ -184,6 +212,9 @@ def test_the_seed_fixes_the_intervals(corpus: Path, tmp_path: Path) -> None:
         (["--systems", "dense", "bm25+questions"], "add --folds 5 or --annotated PATH"),
         (["--measures", "R@0"], "no measure 'R@0'"),
         (["--tune"], "--tune needs --folds"),
+        (["--curves"], "--curves needs --output"),
+        (["--systems", "tuned"], "add --folds 5 or --annotated PATH"),
+        (["--systems", "rrf:bm25"], "name two or more different systems"),
         (["--only-fold", "0"], "--only-fold needs --folds"),
         (["--folds", "5", "--only-fold", "5"], "folds 0 to 4"),
         (["--folds", "1"], "at least 2 folds"),
@@ -253,6 +284,11 @@ def test_the_hybrid_without_questions_is_of_bm25_and_the_encoder() -> None:
     assert list(systems["hybrid"].parts) == ["bm25", "dense"]  # type: ignore[attr-defined]
     learnt = Bench(CORPUS).systems(["hybrid"], QUESTIONS[:18])
     assert list(learnt["hybrid"].parts) == ["bm25+questions", "dense"]  # type: ignore[attr-defined]
+
+
+def test_the_index_that_ships_has_no_questions_to_tune_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--systems", "bm25", "tuned"]) == 2
+    assert "tuned needs questions that its parts have not learnt from" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", [["--folds", "5"], ["--annotated", "more.jsonl"]])

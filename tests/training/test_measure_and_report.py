@@ -102,12 +102,6 @@ def test_the_table_is_in_percent(results: dict[str, Measured]) -> None:
     assert f"{low:.1f}–{high:.1f}" in lines[-2]
 
 
-def test_differences_are_in_points(results: dict[str, Measured]) -> None:
-    [line] = report.differences(results, ["MRR@10"]).splitlines()
-    d = results["good + better"].versus["MRR@10"]
-    assert line == f"good + better - poor: MRR@10 +37.5 [{100 * d.low:+.1f}, {100 * d.high:+.1f}]"
-
-
 def record(results: dict[str, Measured]) -> dict[str, object]:
     return report.record(
         results, CORPUS, command=["python", "-m", "training.eval"], questions=4, unanswerable=1,

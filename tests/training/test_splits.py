@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from training.splits import Fold, folds, pick
+from training.splits import Fold, folds, grouped_folds, pick
 
 
 def test_the_definition() -> None:
@@ -47,3 +49,40 @@ def test_pick() -> None:
     fold = Fold(held=(0, 2), learn=(1,))
     assert pick("abc", fold.held) == ["a", "c"]
     assert pick("abc", ()) == []
+
+
+labels = st.lists(st.integers(-3, 20), min_size=2, max_size=60)
+
+
+@given(labels, st.integers(2, 8), st.integers(0, 2**32))
+def test_no_group_straddles_and_folds_are_balanced(groups: list[int], k: int, seed: int) -> None:
+    if k > len(set(groups)):
+        return
+    made = grouped_folds(groups, k, seed)
+    assert sorted(i for fold in made for i in fold.held) == list(range(len(groups)))
+    for fold in made:
+        assert not {groups[i] for i in fold.held} & {groups[i] for i in fold.learn}
+        assert sorted((*fold.held, *fold.learn)) == list(range(len(groups)))
+        assert fold.held == tuple(sorted(fold.held)) != ()
+    sizes = [len(fold.held) for fold in made]
+    assert max(sizes) - min(sizes) <= max(Counter(groups).values())
+    assert grouped_folds(groups, k, seed) == made
+    # what the groups are called is of no matter
+    assert grouped_folds([7 * group + 1000 for group in groups], k, seed) == made
+
+
+def test_another_seed_makes_other_folds() -> None:
+    groups = [i // 2 for i in range(40)]
+    assert grouped_folds(groups, 4, seed=1) != grouped_folds(groups, 4, seed=2)
+
+
+def test_the_largest_group_is_placed_first() -> None:
+    groups = [0, 1, 2, 3, 9, 9, 9, 9]
+    held = [fold.held for fold in grouped_folds(groups, 2, seed=0)]
+    assert held == [(4, 5, 6, 7), (0, 1, 2, 3)]  # 9 goes to the first, the others then fill the second
+
+
+@pytest.mark.parametrize(("groups", "k"), [([1, 1, 1], 2), ([], 2), ([1, 2], 1)])
+def test_grouped_folds_that_cannot_be_made(groups: list[int], k: int) -> None:
+    with pytest.raises(BadInput, match=f"{k} folds of {len(set(groups))} groups"):
+        grouped_folds(groups, k, seed=0)

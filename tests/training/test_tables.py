@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from training.notices import notices
-from training.tables import SHORT, categories, differences, main, markdown
+from training.tables import MARKED, categories, comparisons, filled, fusions, helped, main, markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = sorted((ROOT / "docs" / "results").glob("*.json"))
-TABLE = re.compile(r"<!-- table: (?P<name>[a-z0-9-]+) -->\n(?P<table>(?:\|[^\n]*\n)*)")
 ENTRY: dict[str, Any] = {
     "systems": {
         "a": {
@@ -40,22 +38,107 @@ def test_a_row_has_percent_interval_and_time() -> None:
     assert markdown(ENTRY, ("R@10",)).splitlines()[2] == "| `a` | 50.0 (25.0–75.0) | 1.2 (2.0) |"
 
 
-def test_a_difference_has_its_paired_interval() -> None:
-    assert differences(ENTRY, "b", ("R@10",)) == "`b` − `a`: R@10 +10.0 [-5.0, +20.0]"
+def compared(a: str, b: str, measure: str, value: float, p: float | None) -> dict[str, Any]:
+    difference = {"value": value, "low": value - 0.05, "high": value + 0.05}
+    return {"a": a, "b": b, "measure": measure, "questions": 9, "difference": difference,
+            "p_bootstrap": 0.01, "p_t": 0.0004, "p_holm": p}  # fmt: skip
+
+
+def test_a_file_with_comparisons_shows_them_beside_the_systems() -> None:
+    entry = {
+        **ENTRY,
+        "comparisons": [compared("b", "a", "R@10", 0.1, 0.0123), compared("b", "a", "R@5", 1, 1)],
+    }
+    head, _, best, other = markdown(entry, ("R@10",)).splitlines()
+    assert head.endswith("| R@10, against |")
+    assert best.endswith("| 1.2 (2.0) | the best single one |")
+    assert other.endswith("| `a` +10.0 [+5.0, +15.0], p = 0.012 |")
+    assert len({line.count("|") for line in markdown(entry, ("R@10",)).splitlines()}) == 1
+
+
+def test_comparisons_have_every_p_value() -> None:
+    entry = {"comparisons": [compared("b", "a", "R@10", -0.1, None)]}
+    assert comparisons(entry).splitlines()[2] == (
+        "| `b` | `a` | R@10 | -10.0 [-15.0, -5.0] | p = 0.010 | p < 0.001 | – |"
+    )
+    assert comparisons(ENTRY) == ""  # a file of before
+
+
+PAIR, OTHER = "bm25,dense-law", "bm25,dense"
+FUSED: dict[str, Any] = {
+    "systems": {
+        name: {m: {"value": 0.5} for m in ("R@10", "R@100", "MRR@10")}
+        for name in ("bm25", *(f"{how}:{PAIR}" for how in ("rrf", "borda", "comb-mnz", "tuned")),
+                     f"rrf:{OTHER}", "hybrid")
+    },
+    "comparisons": [
+        compared(f"rrf:{PAIR}", "bm25", "R@10", 0.1, 0.01),
+        compared(f"borda:{PAIR}", "bm25", "R@10", 0.2, 0.06),
+        compared(f"comb-mnz:{PAIR}", "bm25", "R@10", 0.2, 0.001),
+        compared(f"tuned:{PAIR}", "bm25", "R@10", 0.3, 0.0001),
+        compared(f"rrf:{PAIR}", "bm25", "MRR@10", -0.1, 0.01),
+        compared(f"borda:{PAIR}", "bm25", "MRR@10", 0.0, 1.0),
+        compared(f"rrf:{OTHER}", "dense", "R@10", -0.1, 0.2),
+        compared("hybrid", "bm25", "R@10", 0.3, 0.0001),
+    ],
+}  # fmt: skip
+
+
+def test_how_often_fusing_helps() -> None:
+    assert helped(FUSED).splitlines()[2:] == [
+        "| `bm25`, `dense-law` | 2 | 2 (1) / 0 (0) | 0 (0) / 1 (1) | +30.0 [+25.0, +35.0], p < 0.001 | – |",
+        "| `bm25`, `dense` | 1 | 0 (0) / 1 (0) | 0 (0) / 0 (0) | – | – |",
+    ]
+
+
+def test_fusion_by_fusion() -> None:
+    lines = fusions(FUSED).splitlines()[2:]
+    assert len(lines) == 5  # those that name their parts
+    assert lines[0] == (
+        "| `bm25`, `dense-law` | rrf | 50.0: +10.0 [+5.0, +15.0], p = 0.010 | 50.0: – | "
+        "50.0: -10.0 [-15.0, -5.0], p = 0.010 |"
+    )
+
+
+def test_a_document_that_names_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = tmp_path / "doc.md"
+    document.write_text("<!-- table: absent -->\n| old |\n", encoding="utf-8")
+    assert main(["--into", str(document)]) == 0
+    assert "no absent.json in" in capsys.readouterr().err
+    assert document.read_text(encoding="utf-8") == "<!-- table: absent -->\n"
+
+
+def test_documents_are_filled_from_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps(FUSED), encoding="utf-8")
+    (tmp_path / "before.json").write_text(json.dumps(ENTRY | {"systems": {}}), encoding="utf-8")
+    text = (
+        "Before.\n\n<!-- helped: mine -->\n| old |\n|---|\n| row |\n\nBetween.\n\n"
+        "<!-- comparisons: before -->\n| gone |\nAfter.\n"
+    )
+    new = filled(text, tmp_path)
+    assert new == (
+        f"Before.\n\n<!-- helped: mine -->\n{helped(FUSED)}\n\nBetween.\n\n"
+        "<!-- comparisons: before -->\nAfter.\n"
+    )
+    assert filled(new, tmp_path) == new
+    document = tmp_path / "doc.md"
+    document.write_text("<!-- table: fr -->\nNo table yet.\n", encoding="utf-8")
+    assert main(["--into", str(document)]) == 0
+    assert f"written: {document}" in capsys.readouterr().out
+    assert "| `bm25` |" in document.read_text(encoding="utf-8")
+    assert main(["--into", str(document)]) == 0
+    assert capsys.readouterr().out == ""
 
 
 def test_categories_have_their_number_of_questions() -> None:
     assert categories(ENTRY, "a").splitlines()[2] == "| bail | 2 | 12.5 | 100.0 |"
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/measurements.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/measurements.md", "docs/fusion.md"])
 def test_tables_in_the_documents_are_those_of_the_result_files(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
-    found = list(TABLE.finditer(text))
-    assert found, f"{document} shows no table"
-    for match in found:
-        entry = json.loads((ROOT / "docs" / "results" / f"{match['name']}.json").read_text(encoding="utf-8"))
-        assert match["table"].strip() == markdown(entry, SHORT), f"{document}: run python -m training.tables"
+    assert MARKED.search(text), f"{document} shows no table"
+    assert filled(text) == text, f"run python -m training.tables --into {document}"
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda p: p.stem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from random import Random
 
@@ -22,10 +22,10 @@ from rag.fusion import (
     reciprocals,
     z_score,
 )
-from rag.types import Filter, Hit, Question, Ranking
-from training.lists import Lists, values_at
+from rag.types import Hit, Ranking
+from training.lists import Lists, as_they_are, values_at
 from training.metrics import per_question
-from training.weights import Point, curves, simplex, tune, tune_inside
+from training.weights import Point, curves, simplex, tune
 
 SHARES: dict[str, tuple[Share, int | None]] = {
     "min-max": (min_max, 5),
@@ -107,6 +107,36 @@ def test_the_matrix_of_lists_fuses_to_the_same_run() -> None:
     }
 
 
+def test_positions_fuse_as_percentiles_do() -> None:
+    runs, qrels = benchmark(5)
+    shapes = {name: Distribution.of(np.random.default_rng(i).random(40) * 9) for i, name in enumerate(runs)}
+    lists = Lists.of(runs, list(qrels))
+    by = partial(percentile, distributions=list(shapes.values()))
+    there = lists.fused((0.2, 0.5, 0.3), by, decimals=None)
+    assert lists.positions(shapes).fused((0.2, 0.5, 0.3), as_they_are, decimals=None) == there
+    assert there == {
+        q: normalised([run[q] for run in runs.values()], 999, by=by, weights=(0.2, 0.5, 0.3), decimals=None)
+        for q in qrels
+    }
+
+
+def test_lists_of_several_sets_of_questions() -> None:
+    runs, qrels = benchmark(6)
+    some, others = list(qrels)[:5], list(qrels)[5:]
+    parts = [Lists.of({n: {q: r[q] for q in of} for n, r in runs.items()}, of) for of in (some, others)]
+    joined, whole = Lists.joined(parts), Lists.of(runs, list(qrels))
+    assert (joined.systems, joined.questions, joined.articles) == (
+        whole.systems,
+        whole.questions,
+        whole.articles,
+    )
+    assert joined.fused((0.1, 0.2, 0.7)) == whole.fused((0.1, 0.2, 0.7))
+    with pytest.raises(BadInput, match="one question twice"):
+        Lists.joined([parts[0], parts[0]])
+    with pytest.raises(BadInput, match="other systems"):
+        Lists.joined([parts[0], parts[1].only(["s0", "s1"])])
+
+
 def test_the_optimum_worked_by_hand() -> None:
     good = {"q": ranking({"g": 1.0, "x": 0.0})}
     bad = {"q": ranking({"x": 1.0, "y": 0.5, "g": 0.0})}
@@ -174,39 +204,3 @@ def test_what_cannot_be_tuned() -> None:
         tune(lists, qrels, [])
     with pytest.raises(BadInput, match="'elsewhere'"):
         tune(lists, {"elsewhere": frozenset({"a1"})})
-    with pytest.raises(BadInput, match="give at least 10"):
-        tune_inside(lambda learn: {}, [])
-
-
-class Remembers:
-    """Answers what it has seen perfectly, anything else with one article."""
-
-    def __init__(self, learn: Sequence[Question]) -> None:
-        self.seen = {q.text: q.article_ids[0] for q in learn}
-
-    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
-        return [ranking({self.seen.get(q, "wrong"): 2.0, "also": 1.0}) for q in questions]
-
-
-class Knows:
-    """Answers every question well enough."""
-
-    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
-        return [ranking({"also": 2.0, q.removeprefix("about "): 1.5, "last": 1.0}) for q in questions]
-
-
-def test_systems_that_learn_are_not_asked_what_they_learnt() -> None:
-    questions = [Question(f"q{i}", f"about a{i}", (f"a{i}",)) for i in range(20)]
-    learnt: list[int] = []
-
-    def make(learn: Sequence[Question]) -> dict[str, Remembers | Knows]:
-        learnt.append(len(learn))
-        return {"remembers": Remembers(learn), "knows": Knows()}
-
-    tuned = tune_inside(make, questions, ["MRR@10"], asked=2)
-    assert learnt == [16, 16]
-    assert tuned.questions == 8
-    # Asked of what it had learnt, remembering would put every gold article first. Held back, its wrong
-    # article w must stay below gold's (1 - w) / 2, which is second: w < 1/3, and 0.3 is nearest to equal.
-    assert tuned.weights == {"remembers": 0.3, "knows": 0.7}
-    assert tuned.value == 0.5

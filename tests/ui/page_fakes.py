@@ -208,6 +208,7 @@ class FakeEngine:
             mode=mode,
             confidence=self.confidence,
             doubtful=self.doubtful,
+            in_force_on=where.in_force_on if where else None,
         )
 
     def explain(self, result: Result) -> list[Explanation]:

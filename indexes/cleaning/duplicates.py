@@ -1,0 +1,103 @@
+"""Articles that stand twice in one code: under the same number, or in the same words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from rag.types import Article
+
+
+@dataclass(frozen=True, slots=True)
+class Doubles:
+    """What stands twice."""
+
+    groups: int  # numbers, or texts, that several articles of a code have
+    articles: int  # that have them
+    instead: Mapping[str, str]  # id of an article that can go -> id of the one that stays for it
+
+
+def same_number(articles: Sequence[Article], law_date: date | None) -> Doubles:
+    """Return the articles of one code and region that bear the same number, and which are superseded.
+
+    Several articles may rightly bear one number: those of annexes are counted anew. So one can go only
+    if dates show that it is a former or a coming version of another: with a day of the law, if it was
+    not in force then and another was; without one, if it had ceased when another began. Of the others
+    all stay. What stays for it is the one in force then; of several the one that began last.
+
+    Args:
+        articles: of a corpus; those without a number have none in common.
+        law_date: the day up to which the law was consolidated.
+    """
+    numbered = _several(
+        articles, lambda a: (a.code, a.article_no, a.law_type, a.region) if a.article_no else None
+    )
+    instead: dict[str, str] = {}
+    for group in numbered:
+        for article in group:
+            others = [other for other in group if _supersedes(other, article, law_date)]
+            if others:
+                last = max(others, key=lambda other: (*_span(other), other.id))
+                instead[article.id] = last.id
+    return _doubles(numbered, {gone: _last(gone, instead) for gone in instead})
+
+
+def same_text(articles: Sequence[Article]) -> Doubles:
+    """Return the articles of one code whose texts are the same but for blanks; the first of them stays."""
+    alike = _several(articles, lambda a: (a.code, _digest(" ".join(a.text.split()))))
+    return _doubles(alike, {other.id: first.id for first, *others in alike for other in others})
+
+
+def _supersedes(other: Article, article: Article, law_date: date | None) -> bool:
+    """Tell whether dates show one article to be the version of the other that counts."""
+    if not _dated(other) or not _dated(article):
+        return False
+    if law_date is not None:
+        return _in_force(other, law_date) and not _in_force(article, law_date)
+    # The second condition keeps two versions with muddled dates from superseding each other.
+    ended = (
+        article.valid_to is not None and other.valid_from is not None and article.valid_to <= other.valid_from
+    )
+    return ended and _span(article) < _span(other)
+
+
+def _dated(article: Article) -> bool:
+    return article.valid_from is not None or article.valid_to is not None
+
+
+def _span(article: Article) -> tuple[date, date]:
+    return article.valid_from or date.min, article.valid_to or date.max
+
+
+def _in_force(article: Article, day: date) -> bool:
+    begun, ended = _span(article)
+    return begun <= day < ended
+
+
+def _last(gone: str, instead: Mapping[str, str]) -> str:
+    """Follow the versions to the one that stays; each step leads to a later one, so it ends."""
+    at = instead[gone]
+    while at in instead:
+        at = instead[at]
+    return at
+
+
+def _digest(text: str) -> bytes:
+    """Return 16 bytes in place of a text: all texts of a large law would be held twice otherwise."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _several(articles: Iterable[Article], key: Callable[[Article], Hashable]) -> list[list[Article]]:
+    found: defaultdict[Hashable, list[Article]] = defaultdict(list)
+    for article in articles:
+        shared = key(article)
+        if shared is not None:
+            found[shared].append(article)
+    return [group for group in found.values() if len(group) > 1]
+
+
+def _doubles(groups: Sequence[Sequence[Article]], instead: Mapping[str, str]) -> Doubles:
+    return Doubles(len(groups), sum(map(len, groups)), instead)

@@ -1,0 +1,118 @@
+"""Articles of which nothing is left but the word that they were repealed.
+
+Told narrowly, for a law may repeal another in nearly the same words: "Abrogé par la loi du 3 mai 2003" is a
+repealed article, "Est abrogée la loi du 3 mai 2003" and "L'article 5 est abrogé" are law. The text must begin
+with the word, or with this article as its subject, and what follows may only cite the act and the day.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date
+
+from indexes.cleaning.marks import struck_out, unmarked
+
+_REPEALED = (
+    r"abrogée?s?|supprimée?s?|opgeheven|vervallen|ingetrokken|aufgehoben|weggefallen|entfallen|gestrichen"
+    r"|abrogat[oaie]|soppress[oaie]|repealed|revoked|omitted"
+)
+_THIS = (  # this article, then its number if it is the article's own, then a verb
+    r"(?:(?:le présent |cet |l')?article|art\.?)(?: {no})?(?: est| a été)?"
+    r"|(?:dit |het )?artikel(?: {no})?(?: is| werd)?|(?:dieser |der )?(?:artikel|paragra(?:ph|f)|§)(?: {no})?"
+    r"(?: ist| wurde| wird)?|(?:il presente |questo |l')?articolo(?: {no})?(?: è(?: stato)?)?"
+    r"|(?:this )?(?:article|section)(?: {no})?(?: is| was| has been)?"
+)
+_STEMS = (  # of those words: what has none of them in its first characters is not looked at twice
+    *("abrog", "supprim", "opgeheven", "vervallen", "ingetrokken", "aufgehoben", "weggefallen", "entfallen"),
+    *("gestrichen", "soppress", "repealed", "revoked", "omitted", "废止", "删除", "删去", "失效"),
+)
+_NEAR = 120  # characters within which it must come: an article that holds nothing else begins with it
+_BY = (  # how a citation of the act, or of the day, begins
+    r"par|bij|door|durch|mit|ab|am|zum|seit|per|vanaf|met|dal|dalla|dall'|dallo|dai|dagli|dalle|da|con|ai|a|à|au"
+    r"|aux|depuis|le|du|en vertu|from|with|by|on|since|infolge|gemäß|gem|ingevolge|krachtens|overeenkomstig"
+)
+# Words of which such citations are made. Single letters, months and numbers are allowed beside them.
+_VOCABULARY = (
+    # fr
+    "par la loi lois le les du de des et en art article articles al alinéa décret loi-programme "
+    "ordonnance arrêté royal ministériel gouvernement wallon flamand bruxellois région décrétale date "
+    "vigueur effet compter partir depuis lors au aux sous réserve er ter bis quater quinquies no nos n° "
+    "jorf mb moniteur belge dernière constitution constitutionnelle organique spéciale communauté "
+    "française germanophone capitale numéro codifié "
+    # nl
+    "bij door de het van wet wetten koninklijk besluit decreet ordonnantie artikel artikelen met ingang "
+    "vanaf per vlaamse regering waalse brusselse gewest kb mb bs nr inwerkingtreding ministerieel "
+    "bijzondere "
+    # de
+    "durch das die der des dem gesetz gesetzes verordnung vom von zum am ab mit wirkung abs absatz nr "
+    "nummer satz bgbl buchst seit ablauf gem gemäß und artikelgesetz inkrafttreten inkraftsetzung kraft "
+    # it
+    "dal dalla dall dallo dai dagli dalle del della dell dello dei degli delle legge decreto "
+    "legislativo lgs dlgs dl dpr regio luogotenenziale comma commi lettera articolo numero num "
+    "decorrere da con effetto convertito modificazioni in corte costituzionale presidente repubblica "
+    "consiglio ministri il lo gli ai sensi "
+    # en
+    "by the act of section sections s ss schedule sch part pt no and with effect from on since order "
+    "regulations regulation para paragraph i ii iii iv "
+    # Justel's short names of acts
+    "l ar ac arw agw d drw dcfl dcfr dvr dcg ord ordonn w kb bvr am erratum indéterminée inséré abrogé "
+    # months
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre januari "
+    "februari maart april mei juni juli augustus september oktober november december januar februar "
+    "märz august dezember gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre "
+    "dicembre january february march may june july october "
+)
+_WORDS = frozenset(_VOCABULARY.split())
+_TOKEN = re.compile(r"[^\W\d_]+|\d+")
+_EDGES = " \t\n\u00a0()[]{}<>.;:,*—–-«»\"'…"
+_OWN = re.compile(r"[^\w]+")
+_DAY = r"\d{4}年\d{1,2}月\d{1,2}日"
+_NUMERAL = "[〇零一二三四五六七八九十百千\\d]+"
+_CHINESE = re.compile(
+    rf"[（(【\[]?(?:本条|该条|此条|第{_NUMERAL}条(?:之{_NUMERAL})?)?[:：\s]*[（(【\[]?"
+    rf"(?:自{_DAY}起|于{_DAY}|根据《[^《》]*》|依据《[^《》]*》)?"
+    r"(?:已经|已)?(?:被|予以)?(?:废止|删除|删去|失效)[）)】\]]*[。．.]?"
+    rf"(?:[（(][^（()）]*{_DAY}[^（()）]*[）)])?"
+)
+
+
+def says_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
+    """Tell whether a text says that its article was repealed, and nothing else.
+
+    Args:
+        text: of the article, with the marks of editors or without.
+        article_no: its number: "Article 5 abrogé" counts in article 5 alone.
+        language: two letters; which marks are taken out first depends on it.
+    """
+    near = text[:_NEAR].casefold()
+    if not any(stem in near for stem in _STEMS):
+        return struck_out(text)
+    bare = unicodedata.normalize("NFC", unmarked(text, language)).strip()
+    if _CHINESE.fullmatch(bare):
+        return True
+    plain = " ".join(bare.casefold().replace("’", "'").split()).strip(_EDGES)
+    found = re.match(rf"(?:(?:{_this(article_no)})[ :,.(\[«–—-]*)?(?:{_REPEALED})(?!\w)", plain)
+    return found is not None and _cites_alone(plain[found.end() :])
+
+
+def ended(valid_to: date | None, law_date: date | None) -> bool:
+    """Tell whether an article was no longer in force on the day of the law; not if a day is not known."""
+    return valid_to is not None and law_date is not None and valid_to <= law_date
+
+
+def _this(article_no: str) -> str:
+    own = _OWN.sub(r"\\W*", article_no.casefold().strip())
+    return _THIS.replace("{no}", f"(?:{own})" if own else r"(?!)")
+
+
+def _cites_alone(tail: str) -> bool:
+    """Tell whether what stands behind the word is a citation of the act that repealed, or nothing."""
+    rest = tail.strip(_EDGES)
+    if not rest:
+        return True
+    opened = tail.lstrip()[:1] in tuple("(<[;-–—*")
+    if not opened and re.match(rf"(?:{_BY})(?!\w)|\d", rest) is None:
+        return False
+    tokens = _TOKEN.findall(rest)
+    return len(tokens) <= 60 and all(t.isdigit() or len(t) == 1 or t in _WORDS for t in tokens)

@@ -1,0 +1,119 @@
+"""The steps of cleaning: texts altered, articles removed, citations that follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from indexes.cleaning.duplicates import Doubles
+from indexes.cleaning.marks import unmarked
+from indexes.cleaning.removed import Removed
+from indexes.corpus import Corpus
+from rag.errors import BadInput
+from rag.types import Article
+
+ORIGINAL = "original_text"  # the extra column of an article whose text was altered
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one kind of cleaning found and did."""
+
+    kind: str
+    found: int  # articles
+    done: int = 0  # that were altered or removed
+    cited: int = 0  # that were kept because a question cites them
+    moved: int = 0  # citations by questions that now name another article
+    groups: int | None = None  # numbers or texts that several articles had
+
+    def line(self) -> str:
+        """Say it on one line."""
+        among = f" in {self.groups:,} groups" if self.groups is not None else ""
+        did = "altered" if self.kind == "marks" else "removed"
+        parts = [f"{self.found:,} articles{among}, {self.done:,} {did}"]
+        if self.cited:
+            parts.append(f"{self.cited:,} kept because a question cites them")
+        if self.moved:
+            parts.append(f"{self.moved:,} citations moved to the article that stays")
+        return f"cleaned, {self.kind}: {', '.join(parts)}"
+
+
+@dataclass
+class State:
+    """What the kinds work on, one after the other."""
+
+    corpus: Corpus
+    removed: list[Removed] = field(default_factory=list)
+
+    def cited(self) -> set[str]:
+        """Return the ids of the articles that questions cite."""
+        return {id_ for question in self.corpus.questions for id_ in question.article_ids}
+
+
+def unmark(state: State) -> Tally:
+    """Take the marks out of every text, and keep what it was."""
+    corpus = state.corpus
+    extras = dict(corpus.extras)
+    articles: list[Article] = []
+    for article in corpus.articles:
+        bare = unmarked(article.text, corpus.card.language)
+        if bare != article.text:
+            # One that an earlier cleaning kept is the original; what it left is not.
+            extras[article.id] = {ORIGINAL: article.text, **extras.get(article.id, {})}
+        articles.append(replace(article, text=bare) if bare != article.text else article)
+    altered = sum(new is not old for new, old in zip(articles, corpus.articles, strict=True))
+    if altered:
+        state.corpus = replace(corpus, articles=tuple(articles), extras=extras)
+    return Tally("marks", altered, altered)
+
+
+def drop(state: State, kind: str, found: set[str]) -> Tally:
+    """Remove articles for which nothing stays; those that questions cite are kept."""
+    cited = found & state.cited()
+    _remove(state, kind, dict.fromkeys(found - cited))
+    return Tally(kind, len(found), len(found) - len(cited), len(cited))
+
+
+def merge(state: State, kind: str, doubles: Doubles) -> Tally:
+    """Remove articles for which another stays, and let questions and articles cite that one."""
+    instead = doubles.instead
+    moved = sum(id_ in instead for question in state.corpus.questions for id_ in question.article_ids)
+    _remove(state, kind, instead)
+    return Tally(kind, doubles.articles, len(instead), moved=moved, groups=doubles.groups)
+
+
+def _remove(state: State, kind: str, gone: Mapping[str, str | None]) -> None:
+    if not gone:
+        return
+    corpus = state.corpus
+    if len(gone) == len(corpus.articles):
+        raise BadInput(
+            f"--clean {kind} would remove all {len(gone)} articles of {corpus.card.name}. Leave it out."
+        )
+    state.removed += [
+        Removed(article, kind, gone[article.id], corpus.extras.get(article.id, {}))
+        for article in corpus.articles
+        if article.id in gone
+    ]
+    kept = [article for article in corpus.articles if article.id not in gone]
+    state.corpus = replace(
+        corpus,
+        articles=tuple(_redirected(article, gone) for article in kept),
+        questions=tuple(
+            replace(question, article_ids=_followed(question.article_ids, gone))
+            for question in corpus.questions
+        ),
+        extras={id_: columns for id_, columns in corpus.extras.items() if id_ not in gone},
+    )
+
+
+def _redirected(article: Article, gone: Mapping[str, str | None]) -> Article:
+    """Let an article refer to what stays; references to what is gone for good stay as published."""
+    if not any(gone.get(id_) for id_ in article.references):
+        return article
+    followed = _followed(article.references, gone)
+    return replace(article, references=tuple(id_ for id_ in followed if id_ != article.id))
+
+
+def _followed(ids: Sequence[str], gone: Mapping[str, str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(gone.get(id_) or id_ for id_ in ids))

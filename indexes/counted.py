@@ -1,0 +1,133 @@
+"""Term counts that outlive a build, so that an update analyses only the articles that changed.
+
+They have one form: terms in the order of their strings and only those that stand somewhere, rows
+sorted. So a build from nothing and an update that comes to the same law write the same bytes, here
+and in all that is computed from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from rag.retrieval.fields import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, count
+from rag.text import Analyser
+from rag.types import Article, ArticleOrder, Ints, Question
+
+FOLDER = "counts"  # of an index
+FIELDS = (*LAW_FIELDS, *ANNOTATED_FIELDS)  # in which fields are summed: a sum of floats depends on it
+_PARTS = {"data": np.float32, "indices": np.int32, "indptr": np.int64}
+
+
+def canonical(counts: FieldCounts) -> FieldCounts:
+    """Return the same counts in their one form."""
+    used = np.zeros(len(counts.vocabulary), dtype=np.bool_)
+    for matrix in counts.fields.values():
+        used[matrix.indices] = True
+    words = sorted(word for word, i in counts.vocabulary.items() if used[i])
+    column = np.zeros(len(used), dtype=np.int32)
+    column[[counts.vocabulary[word] for word in words]] = np.arange(len(words), dtype=np.int32)
+    fields = {name: _placed(counts.fields[name], column, len(words)) for name in _in_order(counts.fields)}
+    return FieldCounts(counts.order, {word: i for i, word in enumerate(words)}, fields)
+
+
+def save(counts: FieldCounts, folder: Path) -> None:
+    """Write the counts under a folder, each array in the narrowest type that holds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = sorted(counts.vocabulary, key=counts.vocabulary.__getitem__)
+    (folder / "vocabulary.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
+    for name, matrix in counts.fields.items():
+        for part in _PARTS:
+            array = getattr(matrix, part)
+            narrow = array.astype(np.min_scalar_type(int(array.max(initial=0))))
+            np.save(folder / f"{name}.{part}.npy", narrow, allow_pickle=False)
+
+
+def load(folder: Path, order: ArticleOrder) -> FieldCounts:
+    """Read what `save` wrote.
+
+    Args:
+        folder: of the counts.
+        order: of the articles that they are of.
+
+    Raises:
+        OSError, ValueError: a file is missing or is something else.
+    """
+    words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
+    shape = (len(order.ids), len(words))
+    fields = {}
+    for name in _in_order([path.name.removesuffix(".data.npy") for path in folder.glob("*.data.npy")]):
+        data, indices, indptr = (
+            np.load(folder / f"{name}.{part}.npy", allow_pickle=False).astype(dtype)
+            for part, dtype in _PARTS.items()
+        )
+        fields[name] = sp.csr_array((data, indices, indptr), shape=shape)
+    return FieldCounts(order, {word: i for i, word in enumerate(words)}, fields)
+
+
+def updated(
+    former: FieldCounts,
+    articles: Sequence[Article],
+    learnt: Sequence[Question],
+    analyser: Analyser,
+    same: tuple[Ints, Ints],
+    progress: Callable[[int], object] | None = None,
+) -> FieldCounts:
+    """Return the counts of changed law, made from those of the former law and what is new.
+
+    Args:
+        former: counts of the former law, of all `FIELDS`.
+        articles: the law as it is now.
+        learnt: its annotated questions.
+        analyser: the one that made the former counts.
+        same: two arrays (n_articles,): the former row of an article whose words are the same, and of
+            one whose questions and answers are the same; -1 for what is to be analysed.
+        progress: called with the number of articles analysed.
+    """
+    law_rows, question_rows = same
+    fresh = [article for article, row in zip(articles, law_rows, strict=True) if row < 0]
+    law = count(fresh, analyser, progress)
+    asked = [article.id for article, row in zip(articles, question_rows, strict=True) if row < 0]
+    wanted = set(asked)
+    questions = FieldCounts(ArticleOrder.of(asked), {}, {}).with_questions(
+        (q for q in learnt if not wanted.isdisjoint(q.article_ids)), analyser.terms
+    )
+    vocabulary = dict(former.vocabulary)
+    for term in (*law.vocabulary, *questions.vocabulary):
+        vocabulary.setdefault(term, len(vocabulary))
+    fields = {}
+    for name in FIELDS:
+        new, rows = (questions, question_rows) if name in ANNOTATED_FIELDS else (law, law_rows)
+        both = _one_above_the_other(former.fields[name], new.fields[name], new.vocabulary, vocabulary)
+        rows = np.where(rows < 0, len(former.order.ids) + np.cumsum(rows < 0) - 1, rows)
+        fields[name] = both[rows]
+    return canonical(FieldCounts(ArticleOrder.of([a.id for a in articles]), vocabulary, fields))
+
+
+def _one_above_the_other(
+    former: sp.csr_array, new: sp.csr_array, words: Mapping[str, int], vocabulary: Mapping[str, int]
+) -> sp.csr_array:
+    """Stack counts of two vocabularies, the first of which begins the common one."""
+    column = np.array([vocabulary[word] for word in words], dtype=np.int32)
+    width = len(vocabulary)
+    wide = sp.csr_array((former.data, former.indices, former.indptr), shape=(former.shape[0], width))
+    return sp.csr_array(sp.vstack([wide, _placed(new, column, width)], format="csr"))
+
+
+def _placed(counts: sp.csr_array, column: Ints | np.ndarray, width: int) -> sp.csr_array:
+    """Return the counts with each column in another place, every row sorted."""
+    moved = sp.csr_array(
+        (counts.data.astype(np.float32), column[counts.indices], counts.indptr.copy()),
+        shape=(counts.shape[0], width),
+    )
+    moved.sort_indices()
+    return moved
+
+
+def _in_order(names: Mapping[str, object] | Sequence[str]) -> list[str]:
+    """Return names of fields, those that we know first and in their order."""
+    return [*(name for name in FIELDS if name in names), *sorted(set(names) - set(FIELDS))]

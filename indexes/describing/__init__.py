@@ -1,0 +1,1 @@
+"""Describing a corpus: what is in it as tables and plots, and its data card."""

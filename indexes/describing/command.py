@@ -1,0 +1,102 @@
+"""`python -m indexes describe`: measure a corpus, tell it on the terminal, write it into a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from indexes import places
+from indexes.card import FILE, read_card
+from indexes.describing.datacard import DataCard, data_card
+from indexes.describing.description import Description
+from indexes.describing.measure import measure
+from indexes.describing.plots import plots
+from indexes.describing.rendering import as_csv, as_markdown, as_text
+from indexes.describing.tables import tables
+from indexes.describing.units import Report, units
+from indexes.folder import appearing
+from rag.errors import BadInput, MissingIndex
+
+
+def corpus_of(name: str) -> Path:
+    """Return the folder of a corpus.
+
+    Args:
+        name: "builtin", the name of an imported corpus, or the path of a corpus folder, which has a
+            slash in it or is not a name that a corpus could have.
+
+    Raises:
+        MissingIndex: there is no corpus of this name.
+        BadInput: the path leads to no corpus folder.
+    """
+    if name == places.BUILTIN:
+        return places.builtin() / "corpus"
+    if "/" not in name and places.NAME.fullmatch(name):
+        folder = places.corpus_folder(name)
+        if folder.is_dir():
+            return folder
+        if not Path(name).is_dir():
+            there = ", ".join(
+                [places.BUILTIN, *(n for n in places.names() if places.corpus_folder(n).is_dir())]
+            )
+            cure = f"{places.command(f'import PATH --name {name}')}, or give the path of a corpus folder"
+            raise MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
+    folder = Path(name).expanduser()
+    if not (folder / FILE).is_file():
+        cure = places.command(f"import {name} --name NAME")
+        raise BadInput(f"{folder}: no corpus folder, for it has no {FILE}. Import it first: {cure}.")
+    return folder
+
+
+def describe(
+    name: str, output: Path | None = None, tokenizer: str | None = None, report: Report | None = None
+) -> str:
+    """Measure a corpus, write what was found, and return what is told on a terminal of 80 columns.
+
+    Args:
+        name: as `corpus_of` takes it.
+        output: a new folder for tables, plots and data card; None writes nothing.
+        tokenizer: what cuts tokens, as `indexes.describing.units.units` takes it.
+        report: called as the files are read.
+
+    Raises:
+        BadInput, MissingIndex, MissingExtra: what was named is not there or cannot be used.
+    """
+    folder = corpus_of(name)
+    if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise BadInput(f"{output} is there already. Remove it or give another --output.")  # before the work
+    found = measure(folder, units(read_card(folder / FILE).language, tokenizer), report)
+    card = data_card(found, "builtin" if folder == places.builtin() / "corpus" else "")
+    told = [as_text(table) for table in tables(found)]
+    if output is not None:
+        write(found, card, output)
+        told.append(f"written: {output}: description.md, description.json, datacard.md, datacard.json,")
+        told[-1] += "\n  a CSV file for each table, an SVG file for each plot"
+    else:
+        told.append(f"tables, plots and data card: {places.command(f'describe {name} --output FOLDER')}")
+    return "\n\n".join(told)
+
+
+def write(of: Description, card: DataCard, folder: Path) -> None:
+    """Write tables, plots and data card into a new folder, whole or not at all.
+
+    Raises:
+        BadInput: the folder is there already and is not empty, or cannot be made.
+    """
+    drawn = plots(of)
+    with appearing(folder) as part:
+        for table in tables(of):
+            (part / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8", newline="")
+        for name, svg in drawn.items():
+            (part / name).write_text(svg, encoding="utf-8")
+        (part / "description.md").write_text(_page(of, tuple(drawn)), encoding="utf-8")
+        record = json.dumps(of.to_json(), ensure_ascii=False, indent=1)
+        (part / "description.json").write_text(record + "\n", encoding="utf-8")
+        (part / "datacard.md").write_text(card.markdown(), encoding="utf-8")
+        (part / "datacard.json").write_text(card.json(), encoding="utf-8")
+
+
+def _page(of: Description, drawn: tuple[str, ...]) -> str:
+    parts = [f"# {of.card.title}", *(as_markdown(table) for table in tables(of)), "## Plots"]
+    parts += [f"![{name.removesuffix('.svg').replace('_', ' of ')}]({name})" for name in drawn]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,187 @@
+"""The data card of a corpus: what a person should know before it is used, and what nobody has said.
+
+The sections follow the data statements of Bender and Friedman (2018): rationale, language variety, who
+wrote, who labelled, text characteristics; with the date of the law, the licence, the uses and the
+maintenance beside them. They are filled from the corpus's card, from `indexes.facts` and from what was
+measured. A section that none of them fills says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from indexes.describing.description import Description
+from indexes.describing.rendering import Share, Table, as_markdown, shown
+from indexes.facts import FACTS, SECTIONS, Facts
+from rag.card import CorpusCard
+from rag.errors import BadInput
+from rag.licence import licence_of, provenance
+
+GAP = "Not stated by the source."
+_SCHEME = "Data statement (Bender and Friedman 2018), with date of the law, licence, uses and maintenance"
+_OF_QUESTIONS = ("asked_by", "labelled_by")
+_AFTER = "preparation"  # what is measured and dated follows the section on how it was prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One question about a corpus and its answer; None where nobody has said."""
+
+    key: str
+    title: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class DataCard:
+    """The sections in their order, over a description."""
+
+    of: Description
+    sections: tuple[Section, ...]
+
+    @property
+    def gaps(self) -> tuple[Section, ...]:
+        """The sections that nobody has filled."""
+        return tuple(section for section in self.sections if section.text is None)
+
+    def markdown(self) -> str:
+        """Return datacard.md."""
+        card = self.of.card
+        title = f"# Data card: {_plain(card.title)}"
+        lines = [title, "", f"{_SCHEME}.", "", as_markdown(_identity(self.of)), ""]
+        for section in self.sections:
+            lines += [f"## {section.title}", "", _plain(section.text or f"*{GAP}*"), ""]
+        if self.gaps:
+            named = "; ".join(section.title.lower() for section in self.gaps)
+            lines += ["## Not stated", "", f"Nobody has said: {named}.", ""]
+        return "\n".join(lines)
+
+    def json(self) -> str:
+        """Return datacard.json."""
+        card = self.of.card
+        record = {
+            "scheme": _SCHEME,
+            **provenance(card),
+            "title": card.title,
+            "language": card.language,
+            "jurisdiction": card.jurisdiction or None,
+            "law_date": card.law_date.isoformat() if card.law_date else None,
+            "text_kind": card.text_kind,
+            "sha256": self.of.sha256,
+            "sections": {s.key: {"title": s.title, "text": s.text} for s in self.sections},
+            "not_stated": [section.key for section in self.gaps],
+        }
+        return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+
+def data_card(of: Description, origin: str = "") -> DataCard:
+    """Make the data card of a corpus.
+
+    Args:
+        of: what was measured.
+        origin: a key of `indexes.facts.FACTS`, where the card itself names none.
+
+    Raises:
+        BadInput: the card describes a section that there is not.
+    """
+    nobody = {} if of.questions else dict.fromkeys(_OF_QUESTIONS, "There are no questions.")
+    facts = {**nobody, **_facts(of.card, origin)}
+    made: list[Section] = []
+    for key, title in SECTIONS.items():
+        made.append(Section(key, title, facts.get(key)))
+        if key == _AFTER:
+            made.append(Section("text_characteristics", "Text characteristics", _characteristics(of)))
+            made.append(Section("law_date", "Date of the law", _law_date(of)))
+            made.append(Section("licence", "Licence", _licence(of.card)))
+    if of.card.note:
+        made.append(Section("note", "Note", of.card.note))
+    return DataCard(of, tuple(made))
+
+
+def _facts(card: CorpusCard, origin: str) -> Facts:
+    unknown = sorted(card.described.keys() - SECTIONS.keys())
+    if unknown:
+        raise BadInput(
+            f"the card of {card.name} describes {', '.join(unknown)}. Use some of: {', '.join(SECTIONS)}."
+        )
+    known = {**FACTS.get(card.origin or origin, {}), **card.described}
+    return {key: text for key, text in known.items() if text.strip()}
+
+
+def _identity(of: Description) -> Table:
+    card = of.card
+    rows = (
+        ("name", card.name),
+        ("language", card.language),
+        ("jurisdiction", card.jurisdiction or None),
+        ("articles", shown(of.articles)),
+        ("questions", shown(of.questions)),
+        ("official site", card.official_site),
+        ("sha256 of the articles", f"`{of.sha256}`"),
+    )
+    return Table("identity", "Identity", ("what", "found"), rows)
+
+
+def _characteristics(of: Description) -> str:
+    kind = "unofficial summaries" if of.card.text_kind == "summary" else "official text"
+    said = [
+        f"{of.articles:,} articles ({kind}) of {_many(len(of.codes), 'code')}, {_lengths(of, 'articles')}."
+    ]
+    if of.questions:
+        said.append(f"{_many(of.questions, 'question')}, {_lengths(of, 'questions')}.")
+        gold = of.gold_of_all
+        said.append(
+            f"{_many(of.with_gold, 'question')} with gold articles, on average "
+            f"{shown(gold.total / of.with_gold if of.with_gold else None)} of them, "
+            f"{shown(gold.quantile(1.0))} at most; "
+            f"{shown(Share(of.cited, of.articles))} of the articles and "
+            f"{shown(Share(of.codes_cited, len(of.codes)))} of the codes are cited by a question."
+        )
+    else:
+        said.append("No questions.")
+    references = of.references.spread.total
+    if references:
+        said.append(f"{_many(references, 'cross-reference')}, {of.references.inside:,} within the corpus.")
+    return " ".join([*said, f"Words are counted {of.units['words']}."])
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _lengths(of: Description, what: str) -> str:
+    words = of.lengths[what]["words"]
+    least, median, most, largest = (shown(words.quantile(q)) for q in (0, 0.5, 0.95, 1))
+    return f"{median} words long in the median (from {least} to {largest}; 95 % have at most {most})"
+
+
+def _law_date(of: Description) -> str | None:
+    return " ".join(_of_dates(of)) or None
+
+
+def _of_dates(of: Description) -> Iterator[str]:
+    card, dates = of.card, of.dates
+    if card.law_date:
+        yield f"The law as of {card.law_date.isoformat()}."
+    if dates.with_from:
+        yield f"{dates.with_from:,} articles say from when they hold ({dates.earliest} to {dates.latest})."
+    if dates.with_to:
+        yield f"{dates.with_to:,} articles say until when."
+    if dates.in_force is not None:
+        yield f"{dates.in_force:,} articles were in force on that day."
+
+
+def _licence(card: CorpusCard) -> str | None:
+    licence = licence_of(card)
+    if not licence.text.strip():
+        return None
+    at = f" Its text: {card.licence_url}" if card.licence_url else ""
+    source = f" To be named: {card.source}." if card.source else ""
+    return f"{licence.named}. {licence.plain}{at}{source}"
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line that makes no markup of its own: a card may come from anybody."""
+    return " ".join(text.split()).replace("<", "&lt;")

@@ -1,0 +1,126 @@
+"""Each system's score distribution over a corpus: estimated once, kept with the index.
+
+Percentile fusion (Louis, van Dijck & Spanakis, "Know When to Fuse", 2024) asks where a score stands
+among all the scores that its system gives. A few questions against every article tell it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from rag.errors import BadInput
+from rag.fusion import Distribution, FusionSettings
+from rag.types import DECIMALS, Article, Floats, Question
+
+FILE = "distributions.json"
+FUSION = "fusion.json"  # which fusion an index answers with, where one was chosen for it
+QUESTIONS = 100  # that are asked; of a large corpus fewer, so that
+SCORES = 5_000_000  # scores of a system are enough
+LEAST = 20  # questions, however large the corpus
+_LENGTH = 200  # characters of a sentence that stands for a question
+_SENTENCE = re.compile(r"[.!?;。！？；]\s*|\n+")
+
+
+@runtime_checkable
+class ScoresAll(Protocol):
+    """A retriever that can score the whole corpus."""
+
+    def scores(self, question: str) -> Floats:
+        """Return (n_articles,) float32; -inf for an article that it does not match."""
+        ...
+
+
+def sample(questions: Sequence[Question], articles: Sequence[Article], seed: int = 0) -> tuple[str, ...]:
+    """Draw the questions that distributions are estimated from.
+
+    They are annotated ones. Where there are too few, headings and sentences of articles stand for
+    the rest: what is asked there is about the law at hand too.
+
+    Args:
+        questions: annotated, each text counted once.
+        articles: of the corpus.
+        seed: of the draw.
+
+    Returns:
+        100 texts, fewer of a corpus of more than 50,000 articles or with too little to draw from.
+    """
+    if not articles:
+        return ()
+    size = max(LEAST, min(QUESTIONS, SCORES // len(articles)))
+    rng = np.random.default_rng(seed)
+    texts = list(dict.fromkeys(q.text for q in questions if q.text.strip()))
+    drawn = [texts[i] for i in sorted(rng.permutation(len(texts))[:size])]
+    law = (_about(articles[i], n) for n, i in enumerate(rng.permutation(len(articles))))
+    return tuple(dict.fromkeys([*drawn, *islice(filter(None, law), size - len(drawn))]))
+
+
+def _about(article: Article, number: int) -> str:
+    """Return a heading or a sentence of an article, by turns."""
+    if number % 2 and article.headings:
+        return article.headings[-1].strip()
+    return next((s.strip()[:_LENGTH] for s in _SENTENCE.split(article.text) if len(s.strip()) > 3), "")
+
+
+def estimate(systems: Mapping[str, ScoresAll], questions: Sequence[str]) -> dict[str, Distribution]:
+    """Ask every system these questions of the whole corpus, and return the distribution of its scores.
+
+    Scores are rounded as rankings round them, so that a hit is found at its own place. That a system
+    has learnt from an annotated question lifts the few articles that answer it, of tens of thousands.
+    A system that matched nothing at all has no distribution.
+    """
+    found: dict[str, Distribution] = {}
+    for name, system in systems.items():
+        scores = [np.round(system.scores(q).astype(np.float64), DECIMALS) for q in questions]
+        everything = np.concatenate(scores) if scores else np.zeros(0)
+        if np.isfinite(everything).any():
+            found[name] = Distribution.of(everything)
+    return found
+
+
+def save(distributions: Mapping[str, Distribution], folder: Path) -> None:
+    """Write them into the folder of an index."""
+    record = {name: of.to_json() for name, of in distributions.items()}
+    (folder / FILE).write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> dict[str, Distribution]:
+    """Read what `save` wrote; an index of before has none, and is told so when percentiles are asked for.
+
+    Raises:
+        BadInput: the file is something else.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): Distribution.from_json(entry) for name, entry in record.items()}
+    except (ValueError, AttributeError) as error:
+        raise BadInput(f"{path}: {error}") from error
+
+
+def save_fusion(settings: FusionSettings, folder: Path) -> None:
+    """Write which fusion the index in this folder answers with."""
+    (folder / FUSION).write_text(json.dumps(settings.to_json(), indent=1) + "\n", encoding="utf-8")
+
+
+def load_fusion(folder: Path) -> FusionSettings | None:
+    """Read which fusion an index answers with; None where none was chosen.
+
+    Raises:
+        BadInput: the file is something else.
+    """
+    path = folder / FUSION
+    if not path.is_file():
+        return None
+    try:
+        return FusionSettings.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise BadInput(f"{path}: {error}") from error

@@ -1,0 +1,112 @@
+"""Which encoder an index gets: one fitted to its corpus, the one that ships, a pretrained one, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from indexes.corpus import Corpus
+from indexes.fit import FitSettings, Fitter
+from indexes.machine import machine
+from indexes.manifest import read as read_manifest
+from indexes.places import BUILTIN, locate
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.licence import provenance
+from rag.text import Analyser
+from rag.types import Encoder, Question
+
+Report = Callable[[str, int, int], object]  # what is being done, how many of it are done, how many in all
+
+FIT_FROM = 3000  # articles; a smaller corpus says too little about a language's words
+
+
+class Chosen(NamedTuple):
+    """An encoder, and what the manifest says of it."""
+
+    encoder: Encoder
+    entry: Mapping[str, Any]
+
+
+def choose(
+    wanted: str, corpus: Corpus, learnt: Sequence[Question], cut: Analyser, fit: FitSettings, tell: Report
+) -> Chosen | None:
+    """Return the static encoder that was asked for: "auto", "fit", "borrow" or "none".
+
+    Raises:
+        BadInput: one was to be borrowed, and the one that ships is for another language.
+    """
+    if wanted == "none":
+        return None
+    if wanted == "fit" or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
+        return Chosen(*fit_encoder(corpus, learnt, cut, fit, tell))
+    return borrow(corpus, cut, required=wanted == "borrow")
+
+
+def pretrained(model: str, options: Mapping[str, Any]) -> Chosen:
+    """Load a sentence-transformers model.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        BadInput: the model cannot be loaded.
+    """
+    from rag.encoders.transformer import TransformerEncoder
+
+    given = {"model": model, **options}
+    made = TransformerEncoder(**given)
+    entry = {
+        "kind": "transformer",
+        "name": made.name,
+        "dim": made.dim,
+        "sha256": made.sha256,
+        "options": given,
+    }
+    return Chosen(made, entry)
+
+
+def fit_encoder(
+    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: FitSettings, tell: Report
+) -> tuple[StaticEncoder, Mapping[str, Any]]:
+    """Fit a static encoder to a corpus and its annotated questions.
+
+    Returns:
+        The encoder, and what the manifest says of it.
+    """
+    fitter = Fitter(corpus.articles, cut, settings)
+    fitted = fitter.fit_corpus(lambda done, total, loss: tell("fitting the encoder to the law", done, total))
+    if learnt:
+        fitted = fitter.fit_questions(
+            fitted, learnt, lambda done, total, loss: tell("fitting the encoder to questions", done, total)
+        )
+    name = f"static-{corpus.card.language}-{settings.dim}"
+    entry = {
+        "kind": "static",
+        "name": name,
+        "dim": settings.dim,
+        "terms": len(fitted.vocabulary),
+        "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
+        "settings": asdict(settings),
+        "learnt_from": [provenance(corpus.card)],  # the licence goes wherever the encoder goes
+        "made_on": machine(),
+    }
+    return fitted.encoder(name, cut), entry
+
+
+def borrow(corpus: Corpus, cut: Analyser, *, required: bool) -> Chosen | None:
+    """Take the encoder that ships, if it speaks the corpus's language in the same terms.
+
+    Raises:
+        BadInput: it does not, and it is required.
+    """
+    folder, again = locate(BUILTIN)
+    manifest = read_manifest(folder, again)
+    if manifest.encoder is not None and manifest.analyser["id"] == cut.id:
+        entry = {**manifest.encoder, "borrowed_from": manifest.version}
+        return Chosen(StaticEncoder.load(folder / "encoder", cut), entry)
+    if required:
+        raise BadInput(
+            f"no encoder to borrow for {corpus.card.language!r} analysed by {cut.id}: the one that ships is "
+            f"for {manifest.analyser['id']}; use --encoder fit or --encoder none"
+        )
+    return None

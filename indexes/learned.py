@@ -1,0 +1,95 @@
+"""The learned fusion of an index: its trees, and the two BM25 indexes that only they look at.
+
+They lie in the folder `learned` of a version. The trees are fitted by `python -m training.train fusion`;
+the rest is made from the law and its questions, by a build or an update as by that command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rag.evidence import Evidence, Surroundings
+from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.dense import Dense
+from rag.retrieval.fields import LAW_FIELDS, FieldCounts
+from rag.retrieval.learned import Learned, of_questions
+from rag.retrieval.nearest import Nearest
+from rag.retrieval.scored import Mask
+from rag.text import Analyser
+from rag.trees import Trees
+from rag.types import Article, Question
+
+FOLDER = "learned"
+TREES = "trees.json"
+LAW = "law"  # BM25 over the law's own fields
+ASKED = "asked"  # BM25 over annotated questions and answers
+
+
+def save(
+    trees: Trees, counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser, folder: Path
+) -> None:
+    """Write the learned fusion into the folder of a version."""
+    place = folder / FOLDER
+    place.mkdir()
+    of_law(counts, settings, mask, cut).save(place / LAW)
+    of_questions(counts, settings, mask, cut).save(place / ASKED)
+    (place / TREES).write_text(trees.to_json(), encoding="utf-8")
+
+
+def of_law(counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser) -> BM25:
+    """Return BM25 over the law's own fields alone."""
+    weights = {name: settings.weights.get(name, 0.0) for name in LAW_FIELDS}
+    return BM25.build(counts, replace(settings, weights=weights), mask, cut)
+
+
+def is_there(folder: Path) -> bool:
+    """Tell whether a version has a learned fusion, readable or not."""
+    return (folder / FOLDER / TREES).is_file()
+
+
+def trees_of(folder: Path) -> Trees | None:
+    """Read the trees of a version; None where none were fitted.
+
+    Raises:
+        BadInput: the file is something else.
+        OSError: it cannot be read.
+    """
+    if not is_there(folder):
+        return None
+    return Trees.from_json((folder / FOLDER / TREES).read_text(encoding="utf-8"))
+
+
+def load(
+    folder: Path,
+    keyword: BM25,
+    meaning: Dense | None,
+    articles: Sequence[Article],
+    learnt: Sequence[Question],
+) -> Learned | None:
+    """Open the learned fusion of a version; None where there is none, or no encoder.
+
+    Args:
+        folder: of the version.
+        keyword: its BM25 over all fields.
+        meaning: its encoder's list.
+        articles: its corpus, in order.
+        learnt: the annotated questions that it learnt from.
+
+    Raises:
+        BadInput: the trees are of another version.
+        OSError: a file cannot be read.
+    """
+    trees = trees_of(folder)
+    if trees is None or meaning is None:
+        return None
+    place = folder / FOLDER
+    law, asked = (
+        BM25.load(place / name, keyword.order, keyword.mask, keyword.analyser, keyword.weights)
+        for name in (LAW, ASKED)
+    )
+    nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder)
+    around = Surroundings.of(articles, learnt)
+    evidence = Evidence(keyword, law, asked, meaning, nearest, around)
+    return Learned(evidence, trees)

@@ -1,0 +1,79 @@
+"""Give an index a learned fusion: a new version that differs from the one in use by its trees alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from indexes import basis, learned, places
+from indexes.basis import Start
+from indexes.changes import FILE as CHANGES
+from indexes.corpus import read, to_learn_from
+from indexes.counted import FIELDS, canonical
+from indexes.disk import link
+from indexes.keeping import only_one
+from indexes.manifest import FILE as MANIFEST
+from indexes.manifest import stamp, verify
+from indexes.opening import analyser_of, damaged_if_unreadable
+from indexes.versions import KEEP, stamp_now, written
+from rag.errors import BadInput
+from rag.retrieval.bm25 import BM25Settings
+from rag.retrieval.fields import count
+from rag.retrieval.scored import Mask
+from rag.trees import Trees
+from rag.types import ArticleOrder
+
+
+def refine(name: str, start: Start, trees: Trees | None, keep: int = KEEP) -> Path:
+    """Switch in a version with these trees; pages that have the former one open keep it.
+
+    Args:
+        name: of the index, under PANDECT_HOME.
+        start: the version that the trees were fitted to.
+        trees: the learned fusion; None takes away the one that is there.
+        keep: how many versions are kept.
+
+    Returns:
+        The new version's folder.
+
+    Raises:
+        BadInput: the index was changed meanwhile, or another command of this name is running.
+        DamagedIndex, StaleIndex: a file of the version is not what was built, or cannot be used here.
+    """
+    again = places.rebuild(name)
+    with only_one(name):
+        if places.current(name) != start.folder:
+            raise BadInput(f"{name!r} was changed by another command meanwhile: type this one again")
+        verify(start.folder, start.manifest, again)  # a file that was copied would be stamped as it is now
+        version = f"{stamp_now()}-{start.manifest.corpus['sha256'][:8]}"
+        with written(name, version, keep) as part:
+            known = _same_files(start, part)
+            if trees is not None:
+                cut = analyser_of(start.manifest, again)
+                with damaged_if_unreadable(start.folder, again):
+                    corpus = read(start.folder / "corpus")
+                    counts = basis.counts(start.folder, ArticleOrder.of([a.id for a in corpus.articles]))
+                if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
+                    asked = to_learn_from(corpus.questions)
+                    counts = canonical(count(corpus.articles, cut).with_questions(asked, cut.terms))
+                settings = BM25Settings(**start.manifest.bm25)
+                learned.save(trees, counts, settings, Mask(corpus.articles), cut, part)
+            built = datetime.now(UTC).isoformat(timespec="seconds")
+            stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
+        return places.index_folder(name) / version
+
+
+def _same_files(start: Start, part: Path) -> dict[str, str]:
+    """Give the files of the former version a second name in the new one, and return their hashes.
+
+    What changed against the version before is not said again: the law is the same.
+    """
+    known = {}
+    for name, entry in start.manifest.files.items():
+        if name.partition("/")[0] in (learned.FOLDER, CHANGES, MANIFEST):
+            continue
+        (part / name).parent.mkdir(parents=True, exist_ok=True)
+        if link(start.folder / name, part / name):
+            known[name] = str(entry["sha256"])
+    return known

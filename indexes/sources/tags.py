@@ -1,0 +1,61 @@
+"""Tags of questions put in front of them: what data sets know of the asker, and the question does not say.
+
+One switch, `--option tags=true`, in every format whose questions have such columns; `tags=COLUMN,COLUMN`
+takes those columns alone. The columns themselves stay among the extra ones, so nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from indexes.jsonl import Record
+from rag.errors import BadInput
+
+NONE = "false"
+_SENTENCE_END = (".", "!", "?", ":", "…", "。", "！", "？")
+
+
+def chosen_tags(typed: str | bool, usual: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that go in front of the questions.
+
+    Args:
+        typed: "true" for the usual ones, "false" for none, or names of columns with commas.
+        usual: columns that the data set has for this, the outermost first.
+        known: all columns that may be named.
+
+    Raises:
+        BadInput: one of the names is unknown.
+    """
+    text = str(typed).strip().casefold()
+    if text in ("true", NONE):
+        return tuple(usual) if text == "true" else ()
+    wanted = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in wanted if name not in known]
+    if unknown or not wanted:
+        named = ", ".join(unknown) or repr(typed)
+        raise BadInput(f"no tags {named}. Give true, false, or some of: {', '.join(known)}.")
+    return tuple(dict.fromkeys(wanted))
+
+
+def tagged(record: Record, columns: Sequence[str]) -> object:
+    """Return the question of a record with its tags in front, each ended like a sentence.
+
+    A list of tags is put together with commas. What is no text is left for the check of all questions.
+
+    Args:
+        record: with the key "question".
+        columns: of the tags, in their order.
+    """
+    asked = record.get("question")
+    if not isinstance(asked, str) or not asked.strip():
+        return asked
+    said = [text for column in columns if (text := _text(record.get(column)))]
+    return " ".join([*(t if t.endswith(_SENTENCE_END) else f"{t}." for t in said), asked])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list | tuple):
+        return ", ".join(filter(None, map(_text, value)))
+    return ""

@@ -1,0 +1,205 @@
+"""What is known of the candidates for one question: the features that a learned fusion ranks them by.
+
+Every system says three things of a candidate: its score, its rank among the candidates, and its score
+as a share of the best one's. Beside them stand what is known of the articles around it (under the
+same headings, in the same code), of the article and question themselves, and how often annotated
+questions cite it (a prior). Features are named so that people can be shown them: `GROUPS` says to
+which reason each belongs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.fusion import matrices
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
+from rag.retrieval.fields import term_ids
+from rag.retrieval.nearest import Nearest
+from rag.retrieval.postings import add_postings
+from rag.types import Article, Floats, Ints, Question, Ranking, first
+
+DEPTH = 1000  # candidates
+DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
+SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
+AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
+PRIORS = ("cited", "cited_in_code", "cited_beside")
+_ONE = ("", "_rank", "_share")
+_BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
+_REST = ("fused", "fused_rank", "article_length", "question_length", "code_in_50", "beside_in_50")
+_SURE = ("best_meaning", "best_near_meaning")
+NAMES: tuple[str, ...] = (
+    *(system + kind for system in SYSTEMS for kind in _ONE),
+    *(system + kind for system in AROUND for kind in _BESIDE),
+    *_REST,
+    *_SURE,
+    *PRIORS,
+)
+_OF_SYSTEM = {
+    "keyword": "words",
+    "law": "words",
+    "meaning": "meaning",
+    "asked": "questions",
+    "near_meaning": "questions",
+    "near_words": "questions",
+    "votes": "questions",
+}
+GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
+    **{system + kind: _OF_SYSTEM[system] for system in SYSTEMS for kind in _ONE},
+    **{system + kind: "place" for system in AROUND for kind in _BESIDE},
+    **dict.fromkeys(("fused", "fused_rank"), "both"),
+    **dict.fromkeys(("article_length", "question_length", *_SURE), "general"),
+    **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
+    **dict.fromkeys(PRIORS, "prior"),
+}
+_TOP = 50  # first candidates among which codes and headings are counted
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where each article stands in the law, and how often it is cited; all (n_articles,)."""
+
+    code: Ints  # number of its code
+    beside: Ints  # number of the headings that it stands under
+    length: Floats  # log(1 + characters)
+    cited: Floats  # annotated questions that cite it
+    cited_in_code: Floats
+    cited_beside: Floats
+
+    @classmethod
+    def of(cls, articles: Sequence[Article], questions: Sequence[Question]) -> Surroundings:
+        """Look at a corpus and its annotated questions."""
+        code = _numbered([(a.code,) for a in articles])
+        beside = _numbered([(a.code, *a.headings) for a in articles])
+        position = {a.id: i for i, a in enumerate(articles)}
+        cited = np.zeros(len(articles))
+        for question in questions:
+            for id_ in dict.fromkeys(question.article_ids):
+                if id_ in position:
+                    cited[position[id_]] += 1
+        length = np.log1p([len(a.text) for a in articles])
+        in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, beside))
+        return cls(code, beside, *(np.asarray(x, np.float32) for x in (length, cited, in_code, near)))
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates for one question and their features."""
+
+    positions: Ints  # (n,), best first by reciprocal rank
+    features: Floats = field(repr=False)  # (n, len(NAMES))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The systems that give the features of a corpus."""
+
+    keyword: BM25 = field(repr=False)  # over all fields
+    law: BM25 = field(repr=False)  # over the law's own fields
+    questions: BM25 = field(repr=False)  # over the annotated questions of each article and their answers
+    meaning: Dense = field(repr=False)
+    nearest: Nearest = field(repr=False)
+    around: Surroundings = field(repr=False)
+
+    @cached_property
+    def _row(self) -> Mapping[str, int]:
+        return {id_: i for i, id_ in enumerate(self.keyword.order.ids)}
+
+    def candidates(self, question: str, lists: Sequence[Ranking]) -> Candidates:
+        """Return the first 1,000 articles of the lists, fused by reciprocal rank, with their features.
+
+        Args:
+            question: that was asked.
+            lists: what `keyword` and `meaning` return for it, with whatever filter.
+        """
+        positions, fused = self._fused(lists)
+        if not len(positions):
+            return Candidates(positions, np.zeros((0, len(NAMES)), np.float32))
+        terms = self.keyword.analyser.terms(question)
+        scores = self._scores(question, terms, positions)
+        columns = [column for system in SYSTEMS for column in _one(scores[system])]
+        # numbers among the candidates: few, so arrays are small
+        _, code = np.unique(self.around.code[positions], return_inverse=True)
+        _, beside = np.unique(self.around.beside[positions], return_inverse=True)
+        for system in AROUND:
+            columns += _around(scores[system], beside, code)
+        places = np.arange(len(positions), dtype=np.float32)
+        n = len(positions)
+        columns += [
+            fused.astype(np.float32),
+            np.log1p(places),
+            self.around.length[positions],
+            np.full(n, len(terms), np.float32),
+            np.bincount(code[:_TOP], minlength=n)[code].astype(np.float32),
+            np.bincount(beside[:_TOP], minlength=n)[beside].astype(np.float32),
+            np.full(n, scores["meaning"].max(), np.float32),
+            np.full(n, scores["near_meaning"].max(), np.float32),
+            self.around.cited[positions],
+            self.around.cited_in_code[positions],
+            self.around.cited_beside[positions],
+        ]
+        return Candidates(positions, np.stack(columns, axis=1).astype(np.float32))
+
+    def _fused(self, lists: Sequence[Ranking]) -> tuple[Ints, npt.NDArray[np.float64]]:
+        """Return what `rag.fusion.reciprocal_rank` does, as positions and scores: no hit is made."""
+        rows = [np.array([self._row[hit.article_id] for hit in hits], dtype=np.int64) for hits in lists]
+        found = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
+        scores = np.full((len(lists), 1, len(found)), np.nan)
+        for mine, row, hits in zip(scores, rows, lists, strict=True):
+            mine[0, np.searchsorted(found, row)] = [hit.score for hit in hits]
+        fused = matrices.reciprocal_rank(scores, DAMPING)[0]
+        at, best = first(fused, self.keyword.order.by_id[found], DEPTH, decimals=None)
+        return found[at], best
+
+    def _scores(self, question: str, terms: Sequence[str], positions: Ints) -> dict[str, Floats]:
+        """Return what each system says of the candidates, (n,) each; 0 where it says nothing."""
+        vector = self.meaning.encoder.encode_questions([question])[0]
+        stored = self.meaning.index.reconstruct_batch(positions)
+        near = self.nearest.asked.nearness(terms, vector)
+        cited = np.append(self.nearest.asked.cited, -1)  # no article is at -1: where the others are found
+        at = np.searchsorted(cited[:-1], positions)
+        at[cited[at] != positions] = -1
+        return {
+            "keyword": _at(self.keyword, terms, positions),
+            "law": _at(self.law, terms, positions),
+            "asked": _at(self.questions, terms, positions),
+            "meaning": np.vecdot(stored, vector).astype(np.float32),  # row by row, whatever the others are
+            "near_meaning": np.append(near.cosine, np.float32(0))[at],
+            "near_words": np.append(near.words, np.float32(0))[at],
+            "votes": np.append(near.votes, np.float32(0))[at],
+        }
+
+
+def _at(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
+    m = bm25.index.scores
+    ids = term_ids(terms, bm25.index.vocab_dict)
+    total, _ = add_postings(ids, m["indptr"], m["indices"], m["data"], len(bm25.order.ids))
+    return total[positions].astype(np.float32)
+
+
+def _one(scores: Floats) -> list[Floats]:
+    """Return score, log of the rank from 0, and share of the best; ties stand in the candidates' order."""
+    rank = np.empty(len(scores), np.float32)
+    rank[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
+    top = float(scores.max())
+    share = scores / np.float32(top) if top > 0 else np.zeros_like(scores)
+    return [scores, np.log1p(rank), share]
+
+
+def _around(scores: Floats, beside: npt.NDArray[np.intp], code: npt.NDArray[np.intp]) -> list[Floats]:
+    """Return best and mean of the candidates under the same headings, and best of the same code."""
+    best, best_in_code = (np.full(int(of.max()) + 1, -np.inf, np.float32) for of in (beside, code))
+    np.maximum.at(best, beside, scores)
+    np.maximum.at(best_in_code, code, scores)
+    mean = np.bincount(beside, weights=scores) / np.bincount(beside)
+    return [best[beside], mean[beside].astype(np.float32), best_in_code[code]]
+
+
+def _numbered(keys: Sequence[tuple[str, ...]]) -> Ints:
+    number: dict[tuple[str, ...], int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)

@@ -1,0 +1,130 @@
+"""Fusions by name, with their weights: what a command line names, tuning chooses and an index carries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+from rag.errors import BadInput
+from rag.fusion.distribution import Distribution
+from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
+from rag.fusion.shares import Share, min_max, percentile, reciprocals, z_score
+from rag.types import DECIMALS
+
+METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
+SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
+DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/measurements.md)
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSettings:
+    """Which fusion, and how much each system counts."""
+
+    method: str = "rrf"
+    weights: Mapping[str, float] = field(default_factory=dict)  # system -> weight; empty: all alike
+    damping: float = DAMPING  # the c of reciprocal rank; the others do without
+
+    def __post_init__(self) -> None:
+        """Refuse what is no fusion.
+
+        Raises:
+            BadInput: an unknown method, a weight below 0, or a damping below 0.
+        """
+        if self.method not in METHODS:
+            raise BadInput(f"no fusion {self.method!r}: choose among {', '.join(METHODS)}")
+        if not all(math.isfinite(w) and w >= 0 for w in (*self.weights.values(), self.damping)):
+            raise BadInput(
+                f"fusion weights {dict(self.weights)} and damping {self.damping}: each must be 0 or more"
+            )
+
+    def fuse(self, systems: Sequence[str], distributions: Mapping[str, Distribution] | None = None) -> Fuse:
+        """Return the fusion of rankings that come in the order of these systems.
+
+        Args:
+            systems: their names.
+            distributions: system -> its scores over the corpus; percentiles alone need them.
+
+        Raises:
+            BadInput: the weights are those of other systems, or percentiles lack a distribution.
+        """
+        if self.weights and set(self.weights) != set(systems):
+            raise BadInput(
+                f"fusion weights of {', '.join(self.weights)} for {', '.join(systems)}: give one a system"
+            )
+        weights = tuple(self.weights[name] for name in systems) if self.weights else None
+        if self.method == "rrf":
+            return partial(reciprocal_rank, c=self.damping, weights=weights)
+        if self.method == "borda":
+            return partial(borda, weights=weights)
+        if self.method in ("comb-sum", "comb-mnz"):
+            return partial(comb_sum if self.method == "comb-sum" else comb_mnz, weights=weights)
+        share, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
+        return partial(normalised, by=share, weights=weights, decimals=decimals)
+
+    def of_rank(self, system: str, rank: int) -> float | None:
+        """Return what an article of this rank, from 1, gets from a system; None where ranks do not tell."""
+        if self.method != "rrf":
+            return None
+        return self.weights.get(system, 1.0) / (self.damping + rank)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what JSON can hold."""
+        return asdict(self) | {"weights": dict(self.weights)}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> FusionSettings:
+        """Read what `to_json` returned.
+
+        Raises:
+            BadInput: it is something else.
+        """
+        try:
+            weights = {str(name): float(w) for name, w in entry["weights"].items()}
+            return cls(str(entry["method"]), weights, float(entry["damping"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, BadInput):
+                raise
+            raise BadInput(
+                f"not the settings of a fusion ({error!r}): it needs method, weights and damping"
+            ) from error
+
+
+def scale(
+    method: str,
+    *,
+    damping: float = DAMPING,
+    of: Sequence[str] = (),
+    distributions: Mapping[str, Distribution] | None = None,
+) -> tuple[Share, int | None]:
+    """Return what a method of `SCALES` adds for each article, and the decimals its sums are rounded to.
+
+    Functions of whole ranks are not rounded; nor are percentiles: of 50,000 articles the best ten
+    lie within 0.0002 of each other.
+
+    Args:
+        method: one of `SCALES`.
+        damping: the c of reciprocal rank.
+        of: the systems, in the order of the rankings.
+        distributions: system -> its scores over the corpus; percentiles alone need them.
+
+    Raises:
+        BadInput: no such scale, or percentiles lack a distribution.
+    """
+    if method == "rrf":
+        return partial(reciprocals, c=damping), None
+    if method == "min-max":
+        return min_max, DECIMALS
+    if method == "z-score":
+        return z_score, DECIMALS
+    if method != "percentile":
+        raise BadInput(f"no scale {method!r}: choose among {', '.join(SCALES)}")
+    known = distributions or {}
+    if lacking := [name for name in of if name not in known]:
+        raise BadInput(
+            f"percentiles of {', '.join(lacking)} need their score distributions over the corpus: "
+            "build the index again, or choose another fusion"
+        )
+    return partial(percentile, distributions=tuple(known[name] for name in of)), None

@@ -1,0 +1,112 @@
+"""Learned fusion: boosted trees over what all systems say of the first 1,000 candidates.
+
+LambdaMART (Burges 2010) fitted by `training.learned_fusion` to annotated questions that none of the
+systems had seen; here it only scores. "Know When to Fuse" (Louis et al. 2025) found that fusion helps
+trained systems only where its weights are learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from rag.errors import BadInput
+from rag.evidence import DEPTH, GROUPS, NAMES, Candidates, Evidence
+from rag.explanation import Reason
+from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts
+from rag.retrieval.scored import Mask
+from rag.text import Analyser
+from rag.trees import Trees
+from rag.types import ArticleOrder, Filter, Ranking, rank
+
+# the lists that candidates are taken from, by their names in training.eval
+KEYWORD, MEANING = "bm25+questions", "dense"
+RECENT = 8  # questions whose candidates stay at hand: who asks has the answer explained next
+
+
+class Learned:
+    """Reranks the candidates of BM25 and the encoder by fitted trees."""
+
+    def __init__(self, evidence: Evidence, trees: Trees) -> None:
+        """Score what `evidence` knows by these trees.
+
+        Raises:
+            BadInput: the trees were fitted to other features than this version computes.
+        """
+        unknown = sorted(set(trees.features) - set(NAMES))
+        if unknown:
+            raise BadInput(
+                f"the learned fusion asks for {', '.join(unknown)}, which this version does not know: "
+                "fit it again with python -m training.train fusion INDEX"
+            )
+        self.evidence = evidence
+        self.trees = trees
+        self._columns = [NAMES.index(name) for name in trees.features]
+        self._order = evidence.keyword.order
+        self._recent = lru_cache(maxsize=RECENT)(self._look)
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        """Return one ranking of at most k hits a question; only candidates are ranked."""
+        return [ranking for ranking, _ in self.search_parts(questions, k, where)]
+
+    def search_parts(
+        self, questions: Sequence[str], k: int, where: Filter | None = None
+    ) -> list[tuple[Ranking, Mapping[str, Ranking]]]:
+        """Return with each ranking the lists that its candidates came from."""
+        if k <= 0:
+            return [((), {KEYWORD: (), MEANING: ()}) for _ in questions]
+        if len(questions) == 1:
+            mine, found = self._recent(questions[0], where)
+            return [(self._ranked(found, k), mine)]
+        lists = lists_of(self.evidence, questions, where)
+        return [
+            (self._ranked(self.evidence.candidates(question, tuple(mine.values())), k), mine)
+            for question, mine in zip(questions, lists, strict=True)
+        ]
+
+    def _look(self, question: str, where: Filter | None) -> tuple[Mapping[str, Ranking], Candidates]:
+        [mine] = lists_of(self.evidence, [question], where)
+        return mine, self.evidence.candidates(question, tuple(mine.values()))
+
+    def reasons(
+        self, question: str, article_ids: Sequence[str], where: Filter | None = None
+    ) -> dict[str, tuple[Reason, ...]]:
+        """Return for each article that is a candidate what moved its score, the largest move first.
+
+        They add up to the score, which a ranking rounds. An article that is none has no entry.
+        """
+        _, found = self._recent(question, where)
+        row = {self._order.ids[p]: i for i, p in enumerate(found.positions)}
+        asked = [id_ for id_ in article_ids if id_ in row]
+        parts = self.trees.contributions(found.features[[row[id_] for id_ in asked]][:, self._columns])
+        told = {}
+        for id_, own in zip(asked, parts.tolist(), strict=True):
+            sums = {"base": own[-1]}
+            for name, moved in zip(self.trees.features, own, strict=False):
+                sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + moved
+            told[id_] = tuple(Reason(g, s) for g, s in sorted(sums.items(), key=lambda x: (-x[1], x[0])))
+        return told
+
+    def _ranked(self, found: Candidates, k: int) -> Ranking:
+        if not len(found.positions):
+            return ()
+        scores = self.trees.scores(found.features[:, self._columns])
+        ids = tuple(self._order.ids[p] for p in found.positions)
+        return rank(scores, ArticleOrder(ids, self._order.by_id[found.positions]), k)
+
+
+def of_questions(counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
+    """Return BM25 over the annotated questions of each article and their answers alone."""
+    weights = {name: settings.weights.get(name, 0.0) for name in ANNOTATED_FIELDS}
+    return BM25.build(counts, replace(settings, weights=weights), mask, analyser)
+
+
+def lists_of(
+    evidence: Evidence, questions: Sequence[str], where: Filter | None = None
+) -> list[dict[str, Ranking]]:
+    """Return what BM25 and the encoder find for each question, 1,000 deep."""
+    keyword = evidence.keyword.search(questions, DEPTH, where)
+    meaning = evidence.meaning.search(questions, DEPTH, where)
+    return [{KEYWORD: a, MEANING: b} for a, b in zip(keyword, meaning, strict=True)]

@@ -1,0 +1,138 @@
+"""Articles by the annotated questions that are most like the one asked.
+
+What an expert cited for one question is evidence for the next that says the same: nearest-neighbour
+classification (Cover & Hart 1967) with articles for labels. On STARD's questions it was the largest
+single gain of all that was tried (docs/measurements.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from rag.retrieval.bm25 import BM25Settings, term_scores
+from rag.retrieval.fields import FieldCounts, count, term_ids
+from rag.retrieval.postings import add_postings
+from rag.retrieval.scored import Mask, ScoredRetriever
+from rag.text import Analyser
+from rag.types import Article, ArticleOrder, Encoder, Floats, Question
+
+SHARPNESS = 0.07  # of votes: a question as much farther in cosine counts e times less
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """What the annotated questions say of the articles that they cite, (n_cited,) each.
+
+    Attributes:
+        cosine: of the most similar question that cites the article; 0 without an encoder, and below 0.
+        words: its BM25, the questions being the documents.
+        votes: how far the questions near the one asked agree on the article: a sum over those that
+            cite it, each counting by its cosine against the best one's.
+    """
+
+    cosine: Floats
+    words: Floats
+    votes: Floats
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Annotated questions as documents, and which articles they cite."""
+
+    questions: tuple[Question, ...] = field(repr=False)
+    cited: np.ndarray = field(repr=False)  # (n_cited,) int64 positions of articles that any of them cites
+    cites: sp.csc_array = field(repr=False)  # (n_questions, n_cited), 1 where it does
+    vocabulary: dict[str, int] = field(repr=False)
+    postings: sp.csc_array = field(repr=False)  # (n_questions, n_terms), what a term adds to BM25
+    vectors: Floats | None = field(repr=False)  # (n_questions, dim) unit vectors
+
+    @classmethod
+    def of(
+        cls, questions: Sequence[Question], order: ArticleOrder, analyser: Analyser, encoder: Encoder | None
+    ) -> Asked:
+        """Analyse and encode questions; those that cite no article of the corpus are left out."""
+        position = {id_: i for i, id_ in enumerate(order.ids)}
+        kept = tuple(q for q in questions if any(id_ in position for id_ in q.article_ids))
+        pairs = [
+            (row, position[id_])
+            for row, q in enumerate(kept)
+            for id_ in dict.fromkeys(q.article_ids)
+            if id_ in position
+        ]
+        cited = np.array(sorted({article for _, article in pairs}), dtype=np.int64)
+        column = {int(article): i for i, article in enumerate(cited)}
+        rows, columns = [row for row, _ in pairs], [column[article] for _, article in pairs]
+        shape = (len(kept), len(cited))
+        cites = sp.csc_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=shape)
+        counts = count([Article(str(i), "", "", q.text) for i, q in enumerate(kept)], analyser)
+        text = FieldCounts(counts.order, counts.vocabulary, {"text": counts.fields["text"]})
+        postings = term_scores(text, BM25Settings())
+        vectors = encoder.encode_questions([q.text for q in kept]) if encoder is not None else None
+        return cls(kept, cited, cites, dict(counts.vocabulary), postings, vectors)
+
+    def nearness(self, terms: Sequence[str], vector: Floats | None) -> Nearness:
+        """Compare a question with all of these.
+
+        Args:
+            terms: of the question.
+            vector: (dim,), None without an encoder.
+        """
+        n, none = len(self.questions), np.zeros(len(self.cited), np.float32)
+        if not n:
+            return Nearness(none, none, none)
+        p = self.postings
+        ids = term_ids(terms, self.vocabulary)
+        words = add_postings(ids, p.indptr, p.indices, p.data, n)[0].astype(np.float32)
+        if vector is None or self.vectors is None or not vector.any():
+            return Nearness(none, self._best(words), none)
+        # row by row: a product of the whole matrix rounds a row by where it stands
+        cosine = np.maximum(np.vecdot(self.vectors, vector), 0).astype(np.float32)
+        best = cosine.max()
+        if best <= 0:  # none is near: votes would only count who is cited most
+            return Nearness(none, self._best(words), none)
+        votes = np.exp((cosine - best) / SHARPNESS).astype(np.float64)  # sums do not depend on the order
+        return Nearness(self._best(cosine), self._best(words), np.asarray(votes @ self.cites, np.float32))
+
+    def _best(self, similarity: Floats) -> Floats:
+        """Return for each article the largest similarity of a question that cites it."""
+        if not len(self.cited):
+            return np.zeros(0, np.float32)
+        each = similarity[self.cites.indices]  # every article has one at least, so none of the runs is empty
+        return np.maximum.reduceat(each, self.cites.indptr[:-1]).astype(np.float32)
+
+
+class Nearest(ScoredRetriever):
+    """Ranks the articles that annotated questions cite by the votes of those most like the question."""
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        order: ArticleOrder,
+        mask: Mask,
+        analyser: Analyser,
+        encoder: Encoder | None = None,
+    ) -> None:
+        """Take annotated questions; without an encoder they are compared by their words alone."""
+        super().__init__(order, mask)
+        self._questions = questions
+        self.analyser = analyser
+        self.encoder = encoder
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The questions as documents: analysed when first needed."""
+        return Asked.of(self._questions, self.order, self.analyser, self.encoder)
+
+    def scores(self, question: str) -> Floats:
+        """Return votes, or the best BM25 where no question is near; -inf where nothing speaks for it."""
+        vector = None if self.encoder is None else self.encoder.encode_questions([question])[0]
+        near = self.asked.nearness(self.analyser.terms(question), vector)
+        found = near.votes if near.votes.any() else near.words
+        scores = np.full(len(self.order.ids), -np.inf, dtype=np.float32)
+        scores[self.asked.cited] = np.where(found > 0, found, -np.inf)
+        return scores

@@ -1,0 +1,38 @@
+"""The day whose law is shown: said above the articles, and on each that is not in force then."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from rag.card import CorpusCard
+from rag.types import Article, in_force
+from rag.ui.i18n import N_, Words
+from rag.ui.markup import Html, tag
+
+_DAY = N_("Law in force on {day}.")
+_OLDER = N_("The texts loaded here are those of {day}: what changed since then is not in them.")
+_ANY = N_("Law of any date: an article may no longer be in force, or not yet.")
+
+
+def of_day(day: date | None, card: CorpusCard, *, dated: bool, t: Words) -> Html:
+    """Return the line that says of which day the law is; nothing where the corpus knows no dates.
+
+    Args:
+        day: that was asked for; None is any.
+        card: of the corpus: its own date may be older than the day.
+        dated: whether articles say from when to when they are in force.
+        t: the interface.
+    """
+    if not dated:
+        return Html()
+    said = [t(_ANY)] if day is None else [t(_DAY, day=t.day(day))]
+    if day is not None and card.law_date is not None and card.law_date < day:
+        said.append(t(_OLDER, day=t.day(card.law_date)))
+    return tag("p", " ".join(said), class_="pd-day")
+
+
+def label(article: Article, day: date | None, t: Words) -> str:
+    """Return what marks an article that is not in force on the day that was asked for, else nothing."""
+    if day is None or in_force(article, day):
+        return ""
+    return t("not in force on {day}", day=t.day(day))

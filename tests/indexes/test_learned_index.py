@@ -1,0 +1,282 @@
+"""A learned fusion lies with an index: written by builds and updates alike, given and taken in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from changing_law import AGAIN, built, hashes, histories, updated
+from hypothesis import HealthCheck, given, settings
+from small_corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, edition, install
+
+import indexes
+from indexes import counted, store
+from indexes.__main__ import main
+from indexes.basis import Start
+from indexes.build import BuildSettings, build_into
+from indexes.changes import Changes
+from indexes.corpus import Corpus, to_learn_from, write
+from indexes.encoders import Chosen, fit_encoder
+from indexes.learned import FOLDER, TREES, trees_of
+from indexes.manifest import read, stamp
+from indexes.opening import open_index
+from indexes.refining import refine
+from rag.errors import BadInput, DamagedIndex
+from rag.fusion import FusionSettings
+from rag.text.analysers import analyser
+from rag.trees import Tree, Trees
+from rag.types import Article
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def stump(feature: int, threshold: float, value: float) -> Tree:
+    return Tree((feature, -1, -1), (threshold, 0.0, 0.0), (1, -1, -1), (2, -1, -1), (value / 2, 0.0, value))
+
+
+FOREST = Trees(
+    ("votes", "keyword", "asked"),
+    (stump(0, 0.5, 2.0), *(stump(1, n / 8, 0.25) for n in range(12)), stump(2, 0.1, 0.5)),
+    {"held_back": {"R@10": {"learned": 0.5}}},
+)
+OTHER = replace(FOREST, trees=FOREST.trees[1:])
+LEARNED = replace(FIT, learned=FOREST)
+NEW = replace(VILLAGE, articles=(*VILLAGE.articles, Article("v-13", CODE, "13", "La chèvre qui sait nager.")))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # waiting for the disk would be most of these tests
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Chosen:
+    fitted = fit_encoder(VILLAGE, to_learn_from(VILLAGE.questions), analyser("fr"), TINY, lambda *told: None)
+    return Chosen(*fitted)
+
+
+def below_learned(folder: Path) -> Mapping[str, str]:
+    return {name: sha for name, sha in hashes(folder).items() if name.startswith(f"{FOLDER}/")}
+
+
+def test_what_is_written_is_opened(tmp_path: Path) -> None:
+    build_into(tmp_path / "v", VILLAGE, "village", "v", LEARNED)
+    engine = open_index(tmp_path / "v")
+    assert engine.learned is not None
+    assert engine.learned.trees == FOREST
+    evidence = engine.learned.evidence
+    assert evidence.keyword is engine.keyword
+    assert evidence.law.scores("chèvre").max() > 0
+    assert evidence.questions.scores("salades").argmax() == 4  # the one question that says it cites v-5
+    assert [q.id for q in evidence.nearest.asked.questions] == ["q1", "q2", "q3"]  # none that is held out
+    result = engine.ask(GOAT, k=5)
+    by_hand = engine.learned.search([GOAT], 5)[0]
+    assert [(s.article.id, s.score) for s in result.shown] == [(h.article_id, h.score) for h in by_hand]
+    for shown, told in zip(result.shown, engine.explain(result), strict=True):
+        assert told.fused == pytest.approx(shown.score, abs=6e-6)
+        assert all(place.share is None for place in told.places)
+    assert all(not told.reasons for told in engine.explain(engine.ask(GOAT, k=5, mode="keyword")))
+
+
+def test_an_index_without_one_is_as_before(tmp_path: Path) -> None:
+    build_into(tmp_path / "v", VILLAGE, "village", "v", FIT)
+    assert trees_of(tmp_path / "v") is None
+    assert open_index(tmp_path / "v").learned is None
+    build_into(tmp_path / "none", VILLAGE, "village", "none", replace(NONE, learned=FOREST))
+    assert not (tmp_path / "none" / FOLDER).exists()  # without an encoder nothing can be fused
+
+
+@given(states=histories())
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_an_update_comes_to_what_a_build_comes_to(encoder: Chosen, states: list[Corpus]) -> None:
+    chosen = BuildSettings(learned=FOREST, fusion=FusionSettings("borda"))
+    with tempfile.TemporaryDirectory() as scratch:
+        former = Path(scratch) / "v0"
+        built(former, states[0], chosen, encoder)
+        for n, corpus in enumerate(states[1:], 1):
+            wanted = built(Path(scratch) / f"again{n}", corpus, chosen, encoder)
+            assert f"{FOLDER}/{TREES}" in wanted
+            updated(Path(scratch) / f"v{n}", former, corpus)
+            assert hashes(Path(scratch) / f"v{n}") == wanted
+            former = Path(scratch) / f"v{n}"
+        engine = open_index(former)
+        assert engine.learned is not None
+        assert engine.learned.trees == FOREST
+        engine.ask(GOAT)
+
+
+@pytest.mark.parametrize("updatable", [True, False])
+def test_giving_it_comes_to_what_a_build_comes_to(tmp_path: Path, updatable: bool) -> None:
+    former = install(settings=replace(FIT, updatable=updatable))
+    made = refine("village", Start.of("village"), FOREST)
+    build_into(tmp_path / "v", VILLAGE, "village", "v", replace(LEARNED, updatable=updatable))
+    assert below_learned(made) == below_learned(tmp_path / "v")
+    assert {**hashes(former), **below_learned(made)} == hashes(made)
+    for name in hashes(former):  # no byte of them is written again
+        assert (made / name).samefile(former / name)
+    assert store.current("village") == made
+    old, new = read(former, AGAIN), read(made, AGAIN)
+    assert (new.version, new.corpus, new.encoder, new.bm25) == (made.name, old.corpus, old.encoder, old.bm25)
+    assert main(["check", "village"]) == 0
+    assert indexes.open("village").learned is not None
+    assert former.is_dir()
+    assert main(["rollback", "village"]) == 0
+    assert indexes.open("village").learned is None
+
+
+def test_counts_of_an_earlier_release_are_made_anew(tmp_path: Path) -> None:
+    former = install(settings=FIT)
+    start = Start.of("village")
+    for part in ("data", "indices", "indptr"):
+        (former / counted.FOLDER / f"answers.{part}.npy").unlink()
+    left = {name: file for name, file in start.manifest.files.items() if "/answers." not in name}
+    made = refine("village", replace(start, manifest=replace(start.manifest, files=left)), FOREST)
+    build_into(tmp_path / "v", VILLAGE, "village", "v", LEARNED)
+    assert below_learned(made) == below_learned(tmp_path / "v")
+
+
+def test_it_is_replaced_and_taken_away() -> None:
+    plain = install(settings=FIT)
+    refine("village", Start.of("village"), FOREST)
+    made = refine("village", Start.of("village"), OTHER)
+    assert trees_of(made) == OTHER
+    gone = refine("village", Start.of("village"), None)
+    assert hashes(gone) == hashes(plain)
+    assert not (gone / FOLDER).exists()
+    assert indexes.open("village").learned is None
+
+
+def test_what_changed_against_the_law_before_is_not_said_twice() -> None:
+    install(edition(0), settings=FIT)
+    second = install(edition(1), settings=FIT)
+    assert Changes.read(second) is not None
+    assert Changes.read(refine("village", Start.of("village"), FOREST)) is None
+
+
+def test_another_version_came_into_use_meanwhile() -> None:
+    install(settings=FIT)
+    start = Start.of("village")
+    now = install(edition(1), settings=FIT)
+    with pytest.raises(BadInput, match="changed by another command meanwhile"):
+        refine("village", start, FOREST)
+    assert store.current("village") == now
+
+
+def test_a_damaged_version_is_not_stamped_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where files cannot be linked they are copied, and hashed as they are then."""
+    former = install(settings=FIT)
+    start = Start.of("village")
+    scores = next((former / "bm25").glob("data*"))
+    scores.chmod(0o644)
+    scores.write_bytes(bytes(len(scores.read_bytes())))
+
+    def refused(*given: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refused)
+    with pytest.raises(DamagedIndex, match="another SHA-256"):
+        refine("village", start, FOREST)
+    assert store.current("village") == former
+
+
+def test_without_hard_links_files_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    former = install(settings=FIT)
+
+    def refused(*given: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refused)
+    made = refine("village", Start.of("village"), FOREST)
+    assert {**hashes(former), **below_learned(made)} == hashes(made)
+    assert not (made / "encoder/codes.npy").samefile(former / "encoder/codes.npy")
+
+
+def test_an_update_keeps_it_and_a_build_does_not(tmp_path: Path) -> None:
+    install(settings=FIT)
+    refine("village", Start.of("village"), FOREST)
+    assert main(["update", "village", str(write(NEW, tmp_path / "new"))]) == 0
+    engine = indexes.open("village")
+    assert engine.learned is not None
+    assert engine.learned.trees == FOREST
+    assert [s.article.id for s in engine.ask("nager", k=1).shown] == ["v-13"]
+    assert main(["build", "village", "--encoder", "none"]) == 0
+    assert indexes.open("village").learned is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", json.dumps({"format": 2}), replace(FOREST, features=("votes", "moon", "asked")).to_json()],
+)
+def test_trees_that_cannot_be_used_are_told(tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "v"
+    build_into(folder, VILLAGE, "village", "v", LEARNED)
+    (folder / FOLDER / TREES).write_text(text, encoding="utf-8")
+    stamp(replace(read(folder, AGAIN), files={}), folder)
+    with pytest.raises(DamagedIndex, match=r"python -m indexes build"):
+        open_index(folder)
+
+
+@pytest.fixture
+def refining(home: Path) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Give a process that runs `refine` in children of its own, and tells what became of each."""
+    paths = os.pathsep.join([str(ROOT), str(Path(__file__).parent)])
+    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a process with threads is not safe to fork
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("refining_worker.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PANDECT_HOME": str(home), "PYTHONPATH": paths, **one},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        orders, answers = process.stdin, process.stdout
+
+        def run(*command: str, step: int | None = None) -> Any:
+            orders.write(json.dumps({"command": command, "pause": 0, "step": step}) + "\n")
+            orders.flush()
+            return json.loads(answers.readline())
+
+        yield run
+        orders.close()
+
+
+def test_killed_at_its_steps_it_leaves_the_former_version(
+    home: Path, tmp_path: Path, refining: Callable[..., dict[str, Any]]
+) -> None:
+    install(settings=FIT)
+    file = tmp_path / "trees.json"
+    file.write_text(FOREST.to_json(), encoding="utf-8")
+    all_steps = refining(str(file))["steps"]
+    assert all_steps > 40  # every file that an index has, the switch and the tidying up
+    outcomes: list[bool] = []
+    # some while files are written, each from before the switch to the end
+    for step in chain(range(1, all_steps - 14, 4), count(all_steps - 14)):
+        file.write_text(replace(FOREST, about={"step": step}).to_json(), encoding="utf-8")
+        before = store.current("village")
+        ended = refining(str(file), step=step)
+        engine = indexes.open("village")  # its files are held against its manifest
+        assert [shown.article.id for shown in engine.ask(GOAT, k=1).shown] == ["v-5"]
+        new = engine.learned is not None and engine.learned.trees.about == {"step": step}
+        assert new is (store.current("village") != before)
+        outcomes.append(new)
+        if not ended["killed"]:
+            break
+    assert outcomes[-1]
+    assert outcomes == sorted(outcomes)  # up to the switch the former one, from then on the new one
+    assert outcomes.count(True) >= 2
+    assert not refining()["killed"]  # taken away, by one that is left alone
+    left = {path.name for path in (home / "indexes" / "village").iterdir()}
+    assert store.current("village").name in left
+    assert len(left) == 3  # two versions and CURRENT: nothing of what was killed

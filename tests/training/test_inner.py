@@ -1,0 +1,128 @@
+"""Inner folds: systems are asked what they have not learnt, and what they returned is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rag.errors import BadInput
+from rag.types import Article, Filter, Floats, Hit, Question, Ranking, Retriever
+from training.bench import Settings
+from training.inner import FOLDS, InnerRuns, inner_folds
+
+ARTICLES = [
+    Article(i, "Code", i, f"text of {i}") for i in ("also", "wrong", "last", *(f"a{n}" for n in range(20)))
+]
+QUESTIONS = [Question(f"q{n}", f"about a{n}", (f"a{n}",)) for n in range(20)]
+
+
+class Remembers:
+    """Answers what it has seen perfectly, anything else wrongly; it can score all articles."""
+
+    def __init__(self, learn: Sequence[Question]) -> None:
+        self.seen = {q.text: q.article_ids[0] for q in learn}
+        self.asked: list[str] = []
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        assert k == 1000
+        self.asked += questions
+        return [(Hit(self.seen.get(q, "wrong"), 2.0), Hit("also", 0.123456789)) for q in questions]
+
+    def scores(self, question: str) -> Floats:
+        return np.array([float(a.id == self.seen.get(question)) for a in ARTICLES], dtype=np.float32)
+
+
+class Knows:
+    """Puts the right article second, whatever it learnt; what it thinks of others it does not tell."""
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        return [(Hit("also", 2.0), Hit(q.removeprefix("about "), 1.5), Hit("last", 1.0)) for q in questions]
+
+
+class Maker:
+    """Makes the two, and remembers of what."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[tuple[str, ...], tuple[Question, ...]]] = []
+        self.systems: list[Remembers] = []
+
+    def __call__(
+        self, names: Sequence[str], learn: Sequence[Question], settings: Settings
+    ) -> dict[str, Retriever]:
+        self.made.append((tuple(names), tuple(learn)))
+        self.systems.append(Remembers(learn))
+        return {name: {"remembers": self.systems[-1], "knows": Knows()}[name] for name in names}
+
+
+def test_each_question_is_asked_once_of_systems_that_do_not_know_it() -> None:
+    make = Maker()
+    found = list(InnerRuns(make, ARTICLES).folds(["remembers", "knows"], QUESTIONS, Settings()))
+    assert sorted(q.id for a in found for q in a.questions) == sorted(q.id for q in QUESTIONS)
+    for answered, (names, learnt) in zip(found, make.made, strict=True):
+        assert names == ("remembers", "knows")
+        assert answered.learn == learnt
+        assert not set(learnt) & set(answered.questions)
+        assert set(learnt) | set(answered.questions) == set(QUESTIONS)
+        for question in answered.questions:
+            assert answered.runs["remembers"][question.id] == (Hit("wrong", 2.0), Hit("also", 0.123456789))
+            assert answered.runs["knows"][question.id][1] == Hit(question.article_ids[0], 1.5)
+        assert answered.qrels == {q.id: frozenset(q.article_ids) for q in answered.questions}
+        assert set(answered.distributions) == {"remembers"}  # the other cannot tell
+
+
+def test_what_was_asked_is_kept_and_the_rest_is_asked_on() -> None:
+    make = Maker()
+    inner = InnerRuns(make, ARTICLES)
+    first = list(inner.folds(["remembers"], QUESTIONS, Settings(), asked=2, most=3))
+    assert [len(a.questions) for a in first] == [3, 3]
+    assert len(make.made) == 2
+    assert list(inner.folds(["remembers"], QUESTIONS, Settings(), asked=2, most=3)) == first
+    assert len(make.made) == 2  # kept
+    every = list(inner.folds(["remembers", "knows"], QUESTIONS, Settings()))
+    assert len(every) == FOLDS
+    for few, all_ in zip(first, every, strict=False):
+        assert all_.questions[:3] == few.questions
+        assert {q: all_.runs["remembers"][q] for q in few.runs["remembers"]} == few.runs["remembers"]
+    again = [len(set(system.asked)) == len(system.asked) for system in make.systems]
+    assert all(again)
+    assert sum(len(s.asked) for s in make.systems) == len(QUESTIONS)  # none was asked twice
+
+
+def test_other_settings_are_other_systems() -> None:
+    make = Maker()
+    inner = InnerRuns(make, ARTICLES)
+    list(inner.folds(["knows"], QUESTIONS, Settings(), asked=1))
+    list(inner.folds(["knows"], QUESTIONS, Settings(stop_words=False), asked=1))
+    assert len(make.made) == 2
+
+
+def test_systems_that_are_there_are_not_made_again() -> None:
+    make = Maker()
+    inner = InnerRuns(make, ARTICLES)
+    learn, dev = QUESTIONS[:10], QUESTIONS[10:]
+    there = Remembers(learn)
+    answered = inner.answered(["remembers", "knows"], dev, learn, Settings(), made={"remembers": there})
+    assert make.made == [(("knows",), tuple(learn))]
+    assert there.asked == [q.text for q in dev]
+    assert set(answered.runs) == {"remembers", "knows"}
+
+
+def test_questions_without_gold_take_no_part() -> None:
+    mixed = [*QUESTIONS, Question("none", "nothing", ())]
+    assert list(inner_folds(mixed)) == list(inner_folds(QUESTIONS))
+    with pytest.raises(BadInput, match=r"9 questions .* give at least 10"):
+        list(inner_folds(mixed[11:]))
+
+
+def test_only_the_last_few_are_kept() -> None:
+    make = Maker()
+    inner = InnerRuns(make, ARTICLES)
+    for n in range(1, 11):
+        inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:n], Settings())
+    assert len(make.made) == 10
+    inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:10], Settings())
+    assert len(make.made) == 10
+    inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:1], Settings())  # long ago
+    assert len(make.made) == 11

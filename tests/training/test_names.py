@@ -1,0 +1,73 @@
+"""Names of systems: what they say, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag.errors import BadInput
+from rag.fusion import METHODS
+from training.names import SINGLE, SYSTEMS, Fused, fused, left_out, refuse_unfit, runnable
+
+
+def test_what_a_name_says() -> None:
+    assert fused("hybrid") == Fused("rrf")
+    assert fused("tuned") == Fused("tuned")
+    assert fused("comb-mnz") == Fused("comb-mnz")
+    assert fused("z-score:bm25,dense-law") == Fused("z-score", ("bm25", "dense-law"))
+    assert fused("tuned:bm25+questions,dense,ql") == Fused("tuned", ("bm25+questions", "dense", "ql"))
+    assert all(fused(name) is None for name in SINGLE)
+    assert all(fused(name) == Fused(name) for name in METHODS)
+
+
+@pytest.mark.parametrize("parts", ["", "bm25", "bm25,bm25", "bm25,hybrid", "bm25,", "bm25, dense"])
+def test_parts_that_cannot_be_fused(parts: str) -> None:
+    with pytest.raises(BadInput, match="two or more different systems"):
+        refuse_unfit([f"rrf:{parts}"], learning=True)
+
+
+@pytest.mark.parametrize("name", ["bm26", "hybrid:bm25,dense", "RRF", ""])
+def test_names_of_nothing(name: str) -> None:
+    with pytest.raises(BadInput, match=f"no system '{name}': choose among bm25"):
+        refuse_unfit([name], learning=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bm25+questions",
+        "tuned",
+        "tuned:bm25,dense",
+        "borda:bm25+questions,ql",
+        "learned",
+        "learned-without:prior",
+    ],
+)
+def test_what_learns_needs_questions(name: str) -> None:
+    with pytest.raises(BadInput, match="add --folds 5 or --annotated"):
+        refuse_unfit([name], learning=False)
+    refuse_unfit([name], learning=True)
+
+
+@pytest.mark.parametrize("name", ["dense-law", "rrf:bm25,dense-law", "tuned", "tuned:bm25,ql", "learned"])
+def test_what_a_given_encoder_forbids(name: str) -> None:
+    with pytest.raises(BadInput, match="encoder"):
+        refuse_unfit([name], learning=True, given=True)
+
+
+def test_what_runs_by_itself() -> None:
+    assert runnable(100) == list(SYSTEMS)
+    assert runnable(100, given=True) == [name for name in SYSTEMS if name not in ("tuned", "learned")]
+    assert runnable(9) == [name for name in SYSTEMS if name not in ("tuned", "learned")]
+    assert runnable(99) == [name for name in SYSTEMS if name != "learned"]
+    assert runnable(0) == ["bm25", "tfidf", "ql", "dense", "hybrid"]
+    for learning in (0, 9, 100):
+        refuse_unfit(runnable(learning), learning=learning > 0)
+
+
+def test_a_learned_fusion_may_do_without_groups() -> None:
+    assert left_out("learned") == ()
+    assert left_out("learned-without:prior,place") == ("prior", "place")
+    assert left_out("bm25") is None
+    for groups in ("", "luck", "prior,"):
+        with pytest.raises(BadInput, match="name groups of features"):
+            left_out(f"learned-without:{groups}")

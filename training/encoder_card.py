@@ -1,0 +1,138 @@
+"""The model card of the static encoder of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from indexes import store
+from indexes.corpus import read
+from indexes.manifest import Manifest
+from rag.card import CorpusCard
+from rag.errors import BadInput
+from rag.licence import provenance
+from rag.types import Question
+from training.model_card import ModelCard, Source
+
+_USE = """\
+from pathlib import Path
+from rag.encoders.static import StaticEncoder
+from rag.text.analysers import analyser
+
+encoder = StaticEncoder.load(Path("{folder}"), analyser({options}))
+vectors = encoder.encode_questions(["…"])  # (1, {dim}) float32"""
+_LIMITS = (
+    "It knows the words of the law and the questions it learnt from; a text of other words has no vector.",
+    "A vector is a sum over words: their order, negation and numbers count for nothing.",
+    "It learnt the habits of those who asked and labelled; what nobody asked about is found less well.",
+    "Nobody has examined it for bias.",
+)
+_MISUSE = (
+    "Taking a high similarity for legal advice, or for proof that an article applies.",
+    "Deciding about people by it.",
+    "Using it against the licence of what it learnt from, named above.",
+)
+
+
+def learnt_from(
+    folder: Path, manifest: Manifest, card: CorpusCard, learnt: Sequence[Question]
+) -> tuple[Source, ...]:
+    """Return what the encoder of an index learnt from, each once.
+
+    What the index recorded counts. An index from before licences were recorded is taken at its corpus's
+    card if the encoder was fitted to that corpus; else what it learnt from is unknown, and so is the licence.
+
+    Args:
+        folder: of the index.
+        manifest: its manifest.
+        card: of its corpus.
+        learnt: the questions of its corpus.
+    """
+    entry = manifest.encoder or {}
+    ours = read(store.builtin() / "corpus")
+    own = "borrowed_from" not in entry and folder.resolve() != store.builtin().resolve()
+    fitted_to = (entry.get("fitted_to") or {}).get("corpus_sha256")
+    if entry.get("learnt_from"):
+        found = [Source.of(record) for record in entry["learnt_from"]]
+    elif not own:
+        found = [Source.of(provenance(ours.card))]
+    elif fitted_to == manifest.corpus["sha256"]:
+        found = [Source.of(provenance(card))]
+    else:
+        found = [Source.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
+    known = {(question.id, question.text) for question in ours.questions}
+    if own and any((question.id, question.text) in known for question in learnt):
+        found.append(Source.of({**provenance(ours.card), "name": "the questions that ship"}))
+    return tuple(found)
+
+
+def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | None = None) -> ModelCard:
+    """Make the card of the encoder of an index.
+
+    Args:
+        folder: of the index.
+        manifest: its manifest.
+        metrics: what a metrics.json over the same corpus holds.
+
+    Raises:
+        BadInput: it has no encoder that was fitted, or the metrics are of another corpus.
+    """
+    entry = manifest.encoder
+    if entry is None or entry["kind"] != "static":
+        has = "no encoder" if entry is None else f"the pretrained model {entry['name']}"
+        raise BadInput(
+            f"{manifest.name} has {has}: nothing was fitted that could be exported. Build it with one: "
+            f"{store.rebuild(manifest.name)} --encoder fit"
+        )
+    sha256 = manifest.corpus["sha256"]
+    if metrics is not None and metrics["corpus"]["sha256"] != sha256:
+        raise BadInput(
+            f"--metrics: measured on corpus {metrics['corpus']['sha256'][:8]}…, {manifest.name} is built "
+            f"from {sha256[:8]}…. Measure this one: python -m training.eval --corpus {folder / 'corpus'}"
+        )
+    corpus = read(folder / "corpus")
+    fitted_to = entry.get("fitted_to") or {}
+    return ModelCard(
+        name=entry["name"],
+        about=f"A static encoder for {corpus.card.language}: a text's vector is the sum of its terms' "
+        f"vectors, {entry['dim']} numbers each. Taken from the index {manifest.name}, version "
+        f"{manifest.version}.",
+        sources=learnt_from(folder, manifest, corpus.card, corpus.questions),
+        intended="Ranking statutory articles for questions in everyday words, beside keywords.",
+        misuse=_MISUSE,
+        limits=_LIMITS,
+        data={
+            "corpus, sha256": fitted_to.get("corpus_sha256"),
+            "questions, sha256": fitted_to.get("questions_sha256"),
+            "index, articles": manifest.corpus["articles"],
+            "index, questions learnt from": manifest.corpus["learnt"],
+            "law as of": corpus.card.law_date,
+            "borrowed from": entry.get("borrowed_from", "no other index"),
+        },
+        recipe={
+            "terms": entry.get("terms"),
+            "analyser": manifest.analyser["id"],
+            **entry.get("settings", {}),
+        },
+        command=_made_by(manifest, entry),
+        hardware=entry.get("made_on"),
+        libraries=manifest.libraries,
+        files={
+            name.removeprefix("encoder/"): file["sha256"]
+            for name, file in manifest.files.items()
+            if name.startswith("encoder/")
+        },
+        metrics=metrics,
+        use=_USE.format(
+            folder="FOLDER",
+            dim=entry["dim"],
+            options=", ".join(f"{key}={value!r}" for key, value in manifest.analyser["options"].items()),
+        ),
+    )
+
+
+def _made_by(manifest: Manifest, entry: Mapping[str, Any]) -> str:
+    if manifest.name == store.BUILTIN or "borrowed_from" in entry:
+        return "python -m indexes make-builtin LAW"
+    return f"python -m indexes build {manifest.name} --encoder fit"

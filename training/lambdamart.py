@@ -1,0 +1,82 @@
+"""LambdaMART (Burges 2010) by LightGBM, whose trees become ours: it fits, `rag.trees` scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rag.errors import MissingExtra
+from rag.trees import Tree
+from rag.types import Bools, Floats
+
+ALONE = 100_000  # rows; of fewer, threads wait for each other longer than they work
+
+
+def boosted(
+    rows: Floats, gold: Bools, sizes: Sequence[int], parameters: Mapping[str, Any], rounds: int
+) -> tuple[Tree, ...]:
+    """Fit trees whose sum puts gold rows before the others of their list.
+
+    The same rows and parameters give the same trees, whatever the number of threads.
+
+    Args:
+        rows: (n, n_features), list after list.
+        gold: (n,).
+        sizes: rows of each list.
+        parameters: LightGBM's, past those that make this LambdaMART over two grades.
+        rounds: trees.
+
+    Raises:
+        MissingExtra: LightGBM is not installed.
+    """
+    lightgbm = library()
+    data = lightgbm.Dataset(rows, gold.astype(np.int32), group=list(sizes), params={"verbose": -1})
+    told = {
+        "objective": "lambdarank",
+        "label_gain": [0, 1],  # gold or not
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1 if len(rows) < ALONE else 0,  # 0: as many as there are cores
+        "verbose": -1,
+        **parameters,
+    }
+    model = lightgbm.train(told, data, rounds)
+    return tuple(_tree(of["tree_structure"]) for of in model.dump_model()["tree_info"])
+
+
+def library() -> Any:  # noqa: ANN401 - loaded where it is used
+    """Return LightGBM.
+
+    Raises:
+        MissingExtra: it is not installed, or not whole.
+    """
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:  # OSError: a library of the system that it links to
+        raise MissingExtra(
+            f"LightGBM cannot be loaded ({error}): pip install lightgbm, and where libgomp is missing "
+            "apt-get install libgomp1"
+        ) from error
+    return lightgbm
+
+
+def _tree(root: dict[str, Any]) -> Tree:
+    """Turn LightGBM's nested nodes into ours, each before its children."""
+    nodes: list[tuple[int, float, int, int, float]] = []
+
+    def add(node: dict[str, Any]) -> int:
+        number = len(nodes)
+        if "leaf_value" in node:
+            nodes.append((-1, 0.0, -1, -1, float(node["leaf_value"])))
+            return number
+        nodes.append((0, 0.0, 0, 0, 0.0))
+        left, right = add(node["left_child"]), add(node["right_child"])
+        threshold, mean = float(node["threshold"]), float(node["internal_value"])
+        nodes[number] = (int(node["split_feature"]), threshold, left, right, mean)
+        return number
+
+    add(root)
+    feature, threshold, left, right, value = zip(*nodes, strict=True)
+    return Tree(feature, threshold, left, right, value)

@@ -1,0 +1,193 @@
+"""Fit a learned fusion: LambdaMART over what all systems say of their first 1,000 candidates.
+
+What it learns from are features of questions that none of the systems had seen: the questions to learn
+from are split into inner folds, each is asked of systems, neighbours and citation counts made from the
+others alone (`training.inner.inner_folds`). At question time the systems have learnt from all of them,
+and nothing of the questions asked has been seen by anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.errors import BadInput
+from rag.evidence import GROUPS, NAMES
+from rag.fusion import Fuse
+from rag.retrieval.hybrid import damped
+from rag.retrieval.learned import lists_of
+from rag.trees import LEAVES, Trees
+from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
+from training.inner import FOLDS, inner_folds
+from training.lambdamart import boosted, library
+from training.metrics import per_question
+from training.names import TO_LEARN_FROM
+
+if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
+    from training.bench import Bench, Settings
+
+MOST = 3000  # questions that are asked: the features of each take some 180 KB, and more teach little
+MEASURES = ("R@10", "R@100", "MRR@10")
+MEASURED = 100  # articles of a ranking
+Values: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedSettings:
+    """How the trees are fitted."""
+
+    rounds: int = 300
+    leaves: int = LEAVES
+    rate: float = 0.05
+    min_in_leaf: int = 50  # candidates
+    features: float = 0.5  # share that a tree may use
+    rows: float = 0.7  # share of candidates that a tree sees
+    truncation: int = 30  # ranks that the gradient looks at
+    leave_out: tuple[str, ...] = ()  # groups of features; "prior" is how often articles are cited
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what no trees can be fitted with."""
+        if self.rounds < 1 or not 2 <= self.leaves <= LEAVES or self.seed < 0:
+            raise BadInput(
+                f"{self.rounds} trees of {self.leaves} leaves, seed {self.seed}: give 1 tree or more, "
+                f"of 2 to {LEAVES} leaves, and a seed of 0 or more"
+            )
+
+
+@dataclass(frozen=True)
+class Example:
+    """The candidates for one question, and which of them are gold."""
+
+    question: Question
+    fold: int  # in which it was asked
+    order: ArticleOrder = field(repr=False)  # the n candidates, best first by reciprocal rank
+    features: Floats = field(repr=False)  # (n, len(rag.evidence.NAMES))
+    gold: Bools = field(repr=False)  # (n,)
+    fused: Ranking = field(repr=False)  # what a fusion that learns nothing makes of the same lists
+
+
+def columns(settings: LearnedSettings) -> list[str]:
+    """Return the names of the features that are used.
+
+    Raises:
+        BadInput: no such group, or nothing is left.
+    """
+    unknown = sorted(set(settings.leave_out) - set(GROUPS.values()))
+    if unknown:
+        known = ", ".join(sorted(set(GROUPS.values())))
+        raise BadInput(f"no group of features {', '.join(unknown)}: choose among {known}")
+    used = [name for name in NAMES if GROUPS[name] not in settings.leave_out]
+    if not used:
+        raise BadInput("a learned fusion of no features: leave fewer groups out")
+    return used
+
+
+def examples(
+    bench: Bench, learn: Sequence[Question], settings: Settings, *, fuse: Fuse = damped, most: int = MOST
+) -> Iterator[Example]:
+    """Yield questions to learn from, each asked of systems that have not seen it.
+
+    Args:
+        bench: makes the systems.
+        learn: the questions; the systems learn from all of them but those of the fold that is asked.
+        settings: of the systems.
+        fuse: the fusion that the learned one is held against, of the lists of BM25 and the encoder.
+        most: questions that are asked, drawn evenly from the folds where there are more.
+
+    Raises:
+        BadInput: too few questions with gold articles.
+        MissingExtra: LightGBM is not installed: told before the work, not after it.
+    """
+    gold = [q for q in learn if q.article_ids]
+    if len(gold) < TO_LEARN_FROM:
+        raise BadInput(f"{len(gold)} questions to fit a learned fusion to: give at least {TO_LEARN_FROM}")
+    library()
+    order = bench.order
+    for fold, (held, others) in enumerate(inner_folds(gold)):
+        asked = _drawn(held, -(-most // FOLDS), fold)
+        evidence = bench.evidence(others, settings)
+        bench.tell("asking what was not learnt", 0, len(asked))
+        for done, question in enumerate(asked, start=1):
+            [lists] = lists_of(evidence, [question.text])
+            rankings = tuple(lists.values())
+            found = evidence.candidates(question.text, rankings)
+            there = ArticleOrder(tuple(order.ids[p] for p in found.positions), order.by_id[found.positions])
+            right = np.array([id_ in question.article_ids for id_ in there.ids], dtype=np.bool_)
+            yield Example(question, fold, there, found.features, right, fuse(rankings, MEASURED))
+            bench.tell("asking what was not learnt", done, len(asked))
+
+
+def _drawn(held: Sequence[Question], most: int, seed: int) -> Sequence[Question]:
+    if len(held) <= most:
+        return held
+    drawn = np.random.default_rng(seed).choice(len(held), most, replace=False)
+    return [held[i] for i in sorted(drawn.tolist())]
+
+
+def fit(
+    found: Sequence[Example], settings: LearnedSettings | None = None, about: dict[str, Any] | None = None
+) -> Trees:
+    """Fit trees that put gold candidates first.
+
+    Args:
+        found: questions with no gold among their candidates teach nothing and are left out.
+        settings: how.
+        about: what is to be said of where the trees come from.
+
+    Raises:
+        BadInput: no question has gold among its candidates; or no feature is left.
+        MissingExtra: LightGBM is not installed.
+    """
+    chosen = settings or LearnedSettings()
+    names = columns(chosen)
+    at = [NAMES.index(name) for name in names]
+    telling = [example for example in found if example.gold.any()]
+    if not telling:
+        raise BadInput(f"none of {len(found)} questions has a gold article among its candidates")
+    trees = boosted(
+        np.concatenate([example.features[:, at] for example in telling]),
+        np.concatenate([example.gold for example in telling]),
+        [len(example.gold) for example in telling],
+        {
+            "num_leaves": chosen.leaves,
+            "learning_rate": chosen.rate,
+            "min_data_in_leaf": chosen.min_in_leaf,
+            "feature_fraction": chosen.features,
+            "bagging_fraction": chosen.rows,
+            "bagging_freq": 1,
+            "lambdarank_truncation_level": chosen.truncation,
+            "seed": chosen.seed,
+        },
+        chosen.rounds,
+    )
+    told = {"settings": asdict(chosen), "questions": len(telling), "lightgbm": library().__version__}
+    return Trees(tuple(names), trees, told | (about or {}))
+
+
+def held_back(
+    found: Sequence[Example], settings: LearnedSettings | None = None
+) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
+    """Rank every example by trees that were fitted to the other folds, and by what learns nothing.
+
+    The systems of the other folds have seen labels of this one; its own features have not. So it
+    tells whether to use the trees; published numbers come from folds around all of it
+    (`python -m training.eval`).
+
+    Returns:
+        measure -> one value a question, of the learned fusion and of `Example.fused`.
+    """
+    learned: dict[str, Ranking] = {}
+    for fold in sorted({example.fold for example in found}):
+        trees = fit([example for example in found if example.fold != fold], settings)
+        at = [NAMES.index(name) for name in trees.features]
+        for n, example in enumerate(found):
+            if example.fold == fold:
+                learned[str(n)] = rank(trees.scores(example.features[:, at]), example.order, MEASURED)
+    plain = {str(n): example.fused for n, example in enumerate(found)}
+    qrels = {str(n): frozenset(example.question.article_ids) for n, example in enumerate(found)}
+    return per_question(qrels, learned, MEASURES), per_question(qrels, plain, MEASURES)

@@ -1,0 +1,130 @@
+"""The names of systems: single ones, and fusions that name their method and, if need be, their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.errors import BadInput
+from rag.evidence import GROUPS
+from rag.fusion import METHODS
+from training.inner import LEAST
+
+SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law")
+SYSTEMS = (
+    "bm25",
+    "bm25+questions",
+    "tfidf",
+    "ql",
+    "dense",
+    "hybrid",
+    "tuned",
+    "learned",
+)  # those measured unless named
+LAW_ALONE = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
+TUNED = "tuned"
+LEARNED = "learned"
+_WITHOUT = f"{LEARNED}-without:"
+LEARNING = ("bm25+questions", TUNED, LEARNED)  # these make no sense without questions to learn from
+TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
+_METHODS = ", ".join((*METHODS, TUNED))
+GRAMMAR = f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, or METHOD:PART,PART with METHOD of {_METHODS}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """What a fusion's name says."""
+
+    method: str  # of rag.fusion.METHODS, or tuned
+    parts: tuple[str, ...] = ()  # empty: those of the hybrid
+
+
+def fused(name: str) -> Fused | None:
+    """Return what the name of a fusion says, None for another name.
+
+    "hybrid" is reciprocal rank of the best BM25 and the encoder; "borda" is Borda of the same two,
+    "borda:bm25,dense-law" of those named.
+
+    Raises:
+        BadInput: a part that is no single system, one part alone, or one part twice.
+    """
+    method, colon, listed = name.partition(":")
+    if name == "hybrid":
+        return Fused("rrf")
+    if method not in (*METHODS, TUNED):
+        return None
+    if not colon:
+        return Fused(method)
+    parts = tuple(listed.split(","))
+    if len(parts) < 2 or len(set(parts)) < len(parts) or not set(parts) <= set(SINGLE):
+        raise BadInput(
+            f"{name}: name two or more different systems to fuse of {', '.join(SINGLE)}, "
+            f"such as {method}:bm25,dense"
+        )
+    return Fused(method, parts)
+
+
+def left_out(name: str) -> tuple[str, ...] | None:
+    """Return which groups of features a learned fusion does without; None for another system's name.
+
+    "learned" has all, "learned-without:prior" all but how often articles are cited.
+
+    Raises:
+        BadInput: a group that is none.
+    """
+    if name == LEARNED:
+        return ()
+    if not name.startswith(_WITHOUT):
+        return None
+    groups = tuple(name.removeprefix(_WITHOUT).split(","))
+    if not set(groups) <= set(GROUPS.values()):
+        known = ", ".join(sorted(set(GROUPS.values())))
+        raise BadInput(f"{name}: name groups of features that it does without, of {known}")
+    return groups
+
+
+def single(name: str) -> bool:
+    """Tell whether a system is made of no other: no fusion, learned or not."""
+    return fused(name) is None and left_out(name) is None
+
+
+def runnable(learning: int, *, given: bool = False) -> list[str]:
+    """Return which of the usual systems can run.
+
+    Args:
+        learning: how many questions with gold articles there are to learn from.
+        given: the encoder is not fitted here, it has learnt already.
+    """
+    none = set(() if learning else LEARNING)
+    if given or learning < LEAST:  # of questions that its parts do not know, it needs some
+        none.add(TUNED)
+    if given or learning < TO_LEARN_FROM:
+        none.add(LEARNED)
+    return [name for name in SYSTEMS if name not in none]
+
+
+def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False) -> None:
+    """Check the names of systems before any work is done for them.
+
+    Args:
+        names: of systems.
+        learning: there are questions to learn from.
+        given: the encoder is not fitted here, it has learnt already.
+
+    Raises:
+        BadInput: no such system, or one that learns and there is nothing to learn from.
+    """
+    for name in names:
+        of = fused(name)
+        if of is None and name not in SINGLE and left_out(name) is None:
+            raise BadInput(f"no system {name!r}: choose among {GRAMMAR}")
+        used = (of.method, *of.parts) if of else (LEARNED if left_out(name) is not None else name,)
+        if not learning and (lacking := [part for part in used if part in LEARNING]):
+            raise BadInput(f"{lacking[0]} has no questions to learn from: add --folds 5 or --annotated PATH")
+        if given and "dense-law" in used:
+            raise BadInput("dense-law is fitted to the law here, an encoder was given: leave it out")
+        if given and (fitted := [part for part in used if part in (TUNED, LEARNED)]):
+            raise BadInput(
+                f"{fitted[0]} needs questions that its parts have not learnt from, and the encoder that "
+                "ships has learnt from all: add --corpus and --folds to fit one anew"
+            )

@@ -1,0 +1,149 @@
+"""Questions that say nearly the same, so that none is asked of a system that learnt from its twin."""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from fractions import Fraction
+
+from rag.errors import BadInput
+from rag.types import Question
+
+THRESHOLD = 0.6  # Jaccard index of terms; 15 pairs of STARD's 1,235 questions reach it, one word apart
+
+Pair = tuple[int, int]  # positions of two questions, the smaller first
+
+
+def similar(bags: Sequence[AbstractSet[str]], threshold: float = THRESHOLD) -> list[Pair]:
+    """Return all pairs of sets whose Jaccard index reaches the threshold, sorted.
+
+    Exact, and far below n * n where most terms are rare. The terms of a set are sorted, the rarest
+    first. A pair that reaches the threshold shares one of the first terms of each, so only those are
+    looked up (prefix filtering, Bayardo et al. 2007); and where that one stands says how many more they
+    can share at most (positional filtering, Xiao et al. 2008). Two empty sets are not compared: they
+    have nothing in common.
+
+    Args:
+        bags: the terms of each text.
+        threshold: above 0, at most 1.
+
+    Raises:
+        BadInput: the threshold is not in that range.
+    """
+    if not 0 < threshold <= 1:
+        raise BadInput(f"a threshold of {threshold}: give one above 0 and at most 1, such as {THRESHOLD}")
+    least = Fraction(str(threshold))  # as typed: 0.7 of ten terms is 7, not a little more
+    often = Counter(term for bag in bags for term in bag)
+    sizes = [len(bag) for bag in bags]
+    shared = _least_shared(set(sizes), least)
+    having: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}  # term -> sizes; texts, places in them
+    found: list[Pair] = []
+    for here in sorted((i for i, size in enumerate(sizes) if size), key=lambda i: (sizes[i], i)):
+        size, needed, near = sizes[here], shared[sizes[here]], set()
+        ordered = sorted(bags[here], key=lambda term: (often[term], term))
+        for at, term in enumerate(ordered[: size - math.ceil(least * size) + 1]):
+            smaller, before = having.setdefault(term, ([], []))
+            for there, place in before[bisect_left(smaller, math.ceil(least * size)) :]:
+                if min(size - at, sizes[there] - place) >= needed[sizes[there]]:
+                    near.add(there)
+            smaller.append(size)
+            before.append((here, at))
+        for there in near:
+            if len(bags[here] & bags[there]) >= needed[sizes[there]]:
+                found.append((min(here, there), max(here, there)))
+    return sorted(found)
+
+
+def _least_shared(sizes: AbstractSet[int], least: Fraction) -> dict[int, dict[int, int]]:
+    """Return, by the sizes of two sets, how many terms they must share to reach the threshold."""
+    return {
+        one: {other: math.ceil(least * (one + other) / (1 + least)) for other in sizes if other <= one}
+        for one in sizes
+    }
+
+
+def near_duplicates(
+    texts: Sequence[str], terms: Callable[[str], Iterable[str]], threshold: float = THRESHOLD
+) -> list[Pair]:
+    """Return the pairs of texts that are the same, case and blanks aside, or share most of their terms.
+
+    Args:
+        texts: the questions.
+        terms: cuts a text into content terms; an analyser's `terms`, which leaves stop words out.
+        threshold: Jaccard index of the two sets of terms; two texts of the same terms have 1.
+
+    Raises:
+        BadInput: as `similar`.
+    """
+    pairs = set(similar([frozenset(terms(text)) for text in texts], threshold))
+    return sorted(pairs | set(alike([" ".join(text.casefold().split()) for text in texts])))
+
+
+def alike(values: Sequence[object]) -> list[Pair]:
+    """Return pairs that join all positions of the same value, each with the first; None joins nothing."""
+    first: dict[object, int] = {}
+    pairs = []
+    for position, value in enumerate(values):
+        if value is not None and first.setdefault(value, position) != position:
+            pairs.append((first[value], position))
+    return pairs
+
+
+def sharing(values: Sequence[Iterable[object]]) -> list[Pair]:
+    """Return pairs that join the positions which have one value in common."""
+    first: dict[object, int] = {}
+    return [
+        (first[value], position)
+        for position, several in enumerate(values)
+        for value in dict.fromkeys(several)
+        if first.setdefault(value, position) != position
+    ]
+
+
+def agreeing(
+    questions: Sequence[Question], field: str, extras: Mapping[str, Mapping[str, object]]
+) -> list[Pair]:
+    """Return pairs that join questions which agree in a field.
+
+    Args:
+        questions: all of them.
+        field: "articles" joins those with a gold article in common, "category" and "split" those of
+            one value; any other is an extra column. A question without a value is joined to nothing.
+        extras: question id -> column -> value.
+
+    Raises:
+        BadInput: no question has anything in that field.
+    """
+    if field == "articles":
+        return sharing([question.article_ids for question in questions])
+    if field in ("category", "split"):
+        values = [getattr(question, field) for question in questions]
+    else:
+        values = [extras.get(question.id, {}).get(field) for question in questions]
+    if all(value is None for value in values):
+        columns = sorted({column for columns in extras.values() for column in columns})
+        raise BadInput(
+            f"--group-by {field}: no question has it. Use articles, category"
+            + (f", or one of the extra columns {', '.join(columns)}" if columns else "")
+        )
+    return alike([None if v is None else json.dumps(v, sort_keys=True, ensure_ascii=False) for v in values])
+
+
+def groups(n: int, pairs: Iterable[Pair]) -> tuple[int, ...]:
+    """Return the group of each of n positions: the smallest position that pairs join it to."""
+    root = list(range(n))
+
+    def find(position: int) -> int:
+        while root[position] != position:
+            root[position] = root[root[position]]  # halves the way for the next time
+            position = root[position]
+        return position
+
+    for one, other in pairs:
+        low, high = sorted((find(one), find(other)))
+        root[high] = low
+    return tuple(find(position) for position in range(n))

@@ -1,0 +1,78 @@
+"""`python -m training.train`: fit what an index may use besides what its build fits."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from indexes import store
+from indexes.progress import Bars
+from rag.errors import PandectError
+from training import train_fusion
+
+EPILOG = """\
+examples
+  fit a learned fusion to the annotated questions of an index, and use it from then on if it is better:
+    python -m training.train fusion my-law
+  take it away again:
+    python -m training.train fusion my-law --remove
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; errors that a person can act on are printed without a traceback."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    parsed = parser().parse_args(arguments)
+    progress = Bars()
+    try:
+        for line in train_fusion.run(parsed, progress):
+            progress.close()
+            print(line, flush=True)
+    except PandectError as error:
+        progress.close()
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:  # a full disk, a folder that may not be written
+        progress.close()
+        place = f"{error.filename}: " if error.filename else ""
+        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {store.home()})"
+        print(f"error: {place}{error.strerror}. {cure}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        progress.close()
+        print("stopped; the index is as it was", file=sys.stderr)
+        return 130
+    finally:
+        progress.close()
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="python -m training.train",
+        description="Fit what an index may use besides what its build fits.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(required=True, metavar="COMMAND", title="commands", dest="command")
+    fusion = commands.add_parser(
+        "fusion",
+        help="fit a learned fusion (LambdaMART) to an index's annotated questions",
+        description="Fit boosted trees to what all systems say of the candidates for each annotated "
+        "question, each asked of systems that have not learnt from it. The index uses them from then on "
+        "if they rank held-back questions better than the fusion that it has does.",
+    )
+    fusion.add_argument("name", help=f"of the index, as {store.command('list')} shows it")
+    fusion.add_argument("--no-priors", action="store_true", help="do not count how often articles are cited")
+    fusion.add_argument("--rounds", type=int, default=300, help="trees (300)")
+    fusion.add_argument("--seed", type=int, default=1, help="of the trees (1)")
+    fusion.add_argument("--always", action="store_true", help="use it even where it is not better")
+    fusion.add_argument("--remove", action="store_true", help="take the learned fusion away")
+    return top
+
+
+if __name__ == "__main__":
+    sys.exit(main())

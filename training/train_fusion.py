@@ -1,0 +1,114 @@
+"""Fit a learned fusion to an index: examples inside folds, a check on held-back ones, a new version."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from indexes import store
+from indexes.basis import Start
+from indexes.corpus import read, to_learn_from
+from indexes.distributions import load, load_fusion
+from indexes.fit import FitSettings
+from indexes.learned import is_there
+from indexes.opening import damaged_if_unreadable
+from indexes.refining import refine
+from rag.errors import BadInput, StaleIndex
+from rag.fusion import Fuse, FusionSettings
+from rag.retrieval.bm25 import BM25Settings
+from rag.retrieval.learned import KEYWORD, MEANING
+from rag.types import Question
+from training.bench import Bench, Settings, Tell
+from training.learned_fusion import LearnedSettings, examples, fit, held_back
+from training.significance import paired_bootstrap
+
+DECIDING = ("R@10", "MRR@10")  # their mean must be larger
+
+
+def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
+    """Fit, check and switch in; yield what is to be told of it.
+
+    Raises:
+        BadInput: the index cannot have a learned fusion, or has too few questions.
+        MissingExtra: LightGBM is not installed.
+        StaleIndex: the encoder was fitted by another version.
+    """
+    name = parsed.name
+    if name == store.BUILTIN:
+        raise BadInput(
+            f"{store.BUILTIN} is only read: give the name of an index of your own ({store.command('list')})"
+        )
+    start = Start.of(name)
+    if parsed.remove:
+        if not is_there(start.folder):
+            raise BadInput(f"{name} has no learned fusion to remove")
+        refine(name, start, None)
+        yield f"{name}: its learned fusion is gone; lists are fused as before"
+        return
+    how = LearnedSettings(
+        rounds=parsed.rounds, leave_out=("prior",) if parsed.no_priors else (), seed=parsed.seed
+    )
+    bench, learnt, settings = _prepared(start, tell)
+    former, fuse = _former(start)
+    found = list(examples(bench, learnt, settings, fuse=fuse))
+    values, plain = held_back(found, how)
+    yield f"{name}: {len(found):,} annotated questions, each ranked by trees fitted to other folds"
+    told: dict[str, Any] = {}
+    gain = 0.0
+    for measure, mine in values.items():
+        difference, _ = paired_bootstrap(mine - plain[measure], how.seed)
+        told[measure] = {"learned": float(mine.mean()), former: float(plain[measure].mean())}
+        gain += difference.value if measure in DECIDING else 0.0
+        yield (
+            f"  {measure:7} learned {100 * mine.mean():5.1f}, {former} "
+            f"{100 * plain[measure].mean():5.1f}: {100 * difference.value:+.1f} "
+            f"[{100 * difference.low:+.1f}, {100 * difference.high:+.1f}]"
+        )
+    if gain <= 0 and not parsed.always:
+        yield f"not better: {name} stays as it is (--always uses it all the same)"
+        return
+    trees = fit(found, how, _about(start, told))
+    folder = refine(name, start, trees)
+    yield f"switched in: {folder}"
+    yield f"next: {store.page(name)}"
+
+
+def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings]:
+    encoder = start.manifest.encoder
+    if encoder is None or encoder["kind"] != "static" or "borrowed_from" in encoder:
+        has = "no encoder" if encoder is None else f"the encoder {encoder['name']}"
+        raise BadInput(
+            f"{start.manifest.name} has {has}, which was not fitted to it: what it makes of a question that "
+            f"it has not seen cannot be known. Build with a fitted one: {start.again} --encoder fit"
+        )
+    if set(encoder["settings"]) != {each.name for each in fields(FitSettings)}:
+        raise StaleIndex(
+            f"{start.manifest.name} has an encoder that another version of Pandect fitted, in another way "
+            f"than this one would: run {start.again}"
+        )
+    with damaged_if_unreadable(start.folder, start.again):
+        corpus = read(start.folder / "corpus")
+        fitted, bm25 = FitSettings(**encoder["settings"]), BM25Settings(**start.manifest.bm25)
+    options = start.manifest.analyser["options"]  # words must be cut here as they are there
+    cache = store.home() / "cache" / "eval"
+    bench = Bench(corpus, cache, fit=fitted, analyser_options=options, tell=tell)
+    return bench, to_learn_from(corpus.questions), Settings(bm25=bm25)
+
+
+def _former(start: Start) -> tuple[str, Fuse]:
+    """Return the fusion that the index has beside a learned one, by name."""
+    with damaged_if_unreadable(start.folder, start.again):
+        settings = load_fusion(start.folder) or FusionSettings()
+        distributions = load(start.folder) if settings.method == "percentile" else {}
+        return settings.method, settings.fuse((KEYWORD, MEANING), distributions)
+
+
+def _about(start: Start, told: Mapping[str, Any]) -> dict[str, Any]:
+    corpus = start.manifest.corpus
+    return {
+        "corpus_sha256": corpus["sha256"],
+        "questions_sha256": corpus["questions_sha256"],
+        "held_back": dict(told),
+    }
