@@ -18,6 +18,7 @@ from indexes.card import read_card
 from indexes.corpus import Corpus, read
 from indexes.export import export
 from indexes.importing import bring_in, with_cleaning, with_shipped
+from indexes.learned import worth_fitting
 from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
 from indexes.progress import Bars
@@ -123,6 +124,9 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
     manifest = read_manifest(made, store.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
+    if worth_fitting(manifest):
+        asked = f"{manifest.corpus['learnt']:,} annotated questions"
+        print(f"to have its {asked} decide what counts how much: {store.learn_fusion(name)}")
     print(f"next: {store.page(name)}")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from indexes.manifest import Manifest
 from rag.evidence import Evidence, Surroundings
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
@@ -25,6 +26,18 @@ FOLDER = "learned"
 TREES = "trees.json"
 LAW = "law"  # BM25 over the law's own fields
 ASKED = "asked"  # BM25 over annotated questions and answers
+WORTH_IT = 300  # annotated questions: of fewer, trees learn little that is not chance
+
+
+def worth_fitting(manifest: Manifest) -> bool:
+    """Tell whether an index is likely to rank better by a learned fusion.
+
+    It needs some hundreds of annotated questions, and an encoder that was fitted to this law: of another
+    nobody knows what it would make of a question that it had not seen.
+    """
+    encoder = manifest.encoder
+    own = encoder is not None and encoder["kind"] == "static" and "borrowed_from" not in encoder
+    return own and int(manifest.corpus["learnt"]) >= WORTH_IT
 
 
 def save(

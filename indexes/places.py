@@ -102,6 +102,11 @@ def page(name: str) -> str:
     return f"PANDECT_INDEX={name} {'./pandect' if in_clone() else 'streamlit run app.py'}"
 
 
+def learn_fusion(name: str) -> str:
+    """Return the command that fits a learned fusion to the index of this name."""
+    return f"{'./pandect ' if in_clone() else ''}python -m training.train fusion {name}"
+
+
 def rebuild(name: str) -> str:
     """Return the command that builds the index of this name."""
     return command(f"build {name}")

@@ -22,7 +22,7 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.fields import term_ids
 from rag.retrieval.nearest import Nearest
 from rag.retrieval.postings import add_postings
-from rag.types import Article, Floats, Ints, Question, Ranking, first
+from rag.types import DECIMALS, Article, Floats, Ints, Question, Ranking, first
 
 DEPTH = 1000  # candidates
 DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
@@ -183,9 +183,12 @@ def _at(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
 
 
 def _one(scores: Floats) -> list[Floats]:
-    """Return score, log of the rank from 0, and share of the best; ties stand in the candidates' order."""
+    """Return score, log of the rank from 0, and share of the best.
+
+    Ties stand in the candidates' order; scores tie as in every ranking, by their first decimals.
+    """
     rank = np.empty(len(scores), np.float32)
-    rank[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
+    rank[np.argsort(-np.round(scores, DECIMALS), kind="stable")] = np.arange(len(scores))
     top = float(scores.max())
     share = scores / np.float32(top) if top > 0 else np.zeros_like(scores)
     return [scores, np.log1p(rank), share]

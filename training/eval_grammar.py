@@ -15,6 +15,8 @@ examples
     python -m training.eval
   a benchmark of your own, five folds: what learns sees four fifths, the last fifth is asked:
     python -m training.eval --corpus law/articles.jsonl.gz --questions law/questions.jsonl --folds 5
+  folds that keep nearly the same questions together (python -m training.splits writes the file):
+    python -m training.eval --corpus law --splits grouped.splits.jsonl
   real questions, learning from others that were written for the same law:
     python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated written.jsonl
 

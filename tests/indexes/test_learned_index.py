@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from small_corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, edition, install
 
 import indexes
+import indexes.__main__ as commands
 from indexes import counted, store
 from indexes.__main__ import main
 from indexes.basis import Start
@@ -26,7 +27,7 @@ from indexes.build import BuildSettings, build_into
 from indexes.changes import Changes
 from indexes.corpus import Corpus, to_learn_from, write
 from indexes.encoders import Chosen, fit_encoder
-from indexes.learned import FOLDER, TREES, trees_of
+from indexes.learned import FOLDER, TREES, WORTH_IT, trees_of
 from indexes.manifest import read, stamp
 from indexes.opening import open_index
 from indexes.refining import refine
@@ -34,7 +35,7 @@ from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
 from rag.text.analysers import analyser
 from rag.trees import Tree, Trees
-from rag.types import Article
+from rag.types import Article, Question
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -225,6 +226,51 @@ def test_trees_that_cannot_be_used_are_told(tmp_path: Path, text: str) -> None:
     stamp(replace(read(folder, AGAIN), files={}), folder)
     with pytest.raises(DamagedIndex, match=r"python -m indexes build"):
         open_index(folder)
+
+
+HUNDREDS = replace(
+    VILLAGE, questions=tuple(Question(f"h{n}", f"La chèvre {n} ?", ("v-5",)) for n in range(WORTH_IT))
+)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "encoder", "told"),
+    [
+        (HUNDREDS, "fit", True),
+        (HUNDREDS, "borrow", False),
+        (HUNDREDS, "none", False),
+        (replace(HUNDREDS, questions=HUNDREDS.questions[1:]), "fit", False),
+        (
+            replace(HUNDREDS, questions=(*HUNDREDS.questions[1:], VILLAGE.questions[3])),
+            "fit",
+            False,
+        ),  # a test
+    ],
+    ids=["some hundreds", "borrowed", "no encoder", "fewer", "one held out"],
+)
+def test_a_build_tells_how_to_fit_one(
+    corpus: Corpus,
+    encoder: str,
+    told: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    build = commands.build
+    quick = lambda c, n, s, *rest: build(c, n, replace(s, fit=TINY), *rest)  # noqa: E731
+    monkeypatch.setattr(commands, "build", quick)
+    install(corpus, settings=None)
+    assert main(["build", "village", "--encoder", encoder]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    hint = "to have its 300 annotated questions decide what counts how much: python -m training.train fusion village"
+    assert lines[1:] == ([hint] if told else []) + [f"next: {store.page('village')}"]
+
+
+def test_the_hint_names_a_command_that_is_there() -> None:
+    from training.train import parser
+
+    words = store.learn_fusion("village").split()
+    assert words[:3] == ["python", "-m", "training.train"]
+    assert parser().parse_args(words[3:]).name == "village"
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_five_folds_of_every_system(corpus: Path, tmp_path: Path, capsys: pytest
     assert run("--corpus", corpus, "--folds", 5, "--output", tmp_path / "out") == 0
     printed = capsys.readouterr().out
     entry = said(tmp_path / "out")
-    assert list(entry["systems"]) == list(SYSTEMS)
+    assert list(entry["systems"]) == [name for name in SYSTEMS if name != "learned"]  # too few for it
     assert (entry["questions"], entry["unanswerable"], entry["seed"]) == (18, 2, 42)
     assert entry["learnt_from"] == "the other folds"
     assert entry["tuned_on"] is None

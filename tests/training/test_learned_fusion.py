@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from small_benchmark import ARTICLES, CORPUS
 from small_evidence import evidence_of
+from small_examples import made_up
 
 from indexes.fit import FitSettings
 from rag.errors import BadInput, MissingExtra
@@ -19,7 +20,7 @@ from rag.evidence import GROUPS, NAMES, PRIORS, Evidence
 from rag.fusion import FusionSettings
 from rag.retrieval.learned import KEYWORD, MEANING, Learned
 from rag.trees import Trees
-from rag.types import Article, ArticleOrder, Hit, Question
+from rag.types import Article, ArticleOrder, Question
 from training.bench import Bench, Settings
 from training.inner import FOLDS
 from training.learned_fusion import MEASURES, Example, LearnedSettings, columns, examples, fit, held_back
@@ -62,22 +63,6 @@ def found_by(bench: Any, learn: Sequence[Question] = ASKED, **options: Any) -> l
 @pytest.fixture(scope="module")
 def found() -> list[Example]:
     return found_by(Records())
-
-
-def made_up(questions: int = 60, candidates: int = 40, seed: int = 0) -> list[Example]:
-    """Examples of one obvious rule: gold is where the votes are above 2."""
-    rng = np.random.default_rng(seed)
-    order = ArticleOrder.of([f"c{n:02}" for n in range(candidates)])
-    made = []
-    for n in range(questions):
-        features = rng.standard_normal((candidates, len(NAMES))).astype(np.float32)
-        votes = features[:, NAMES.index("votes")]
-        votes[np.argmax(votes)] += 3
-        gold = votes > 2
-        ids = tuple(np.array(order.ids)[gold].tolist())
-        fused = tuple(Hit(id_, 1 / (1 + i)) for i, id_ in enumerate(order.ids))
-        made.append(Example(Question(f"q{n}", "?", ids), n % FOLDS, order, features, gold, fused))
-    return made
 
 
 def test_no_system_has_learnt_from_the_question_that_it_is_asked() -> None:
