@@ -22,10 +22,11 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.fields import term_ids
 from rag.retrieval.nearest import Nearest
 from rag.retrieval.postings import add_postings
-from rag.types import DECIMALS, Article, Floats, Ints, Question, Ranking, first
+from rag.types import Article, Floats, Ints, Question, Ranking, first
 
 DEPTH = 1000  # candidates
 DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
+BITS = 16  # of a score that its rank looks at
 SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
 AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
 PRIORS = ("cited", "cited_in_code", "cited_beside")
@@ -183,12 +184,14 @@ def _at(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
 
 
 def _one(scores: Floats) -> list[Floats]:
-    """Return score, log of the rank from 0, and share of the best.
+    """Return score, log of the rank from 0, and share of the best; ties stand in the candidates' order.
 
-    Ties stand in the candidates' order; scores tie as in every ranking, by their first decimals.
+    What differs by the rounding of a sum alone is a tie. Scores are cut to so many bits and not to so many
+    decimals, for the votes of questions that are far away are small, and still tell one from the other.
     """
     rank = np.empty(len(scores), np.float32)
-    rank[np.argsort(-np.round(scores, DECIMALS), kind="stable")] = np.arange(len(scores))
+    part, power = np.frexp(scores)
+    rank[np.argsort(-np.ldexp(np.round(part * 2.0**BITS), power), kind="stable")] = np.arange(len(scores))
     top = float(scores.max())
     share = scores / np.float32(top) if top > 0 else np.zeros_like(scores)
     return [scores, np.log1p(rank), share]

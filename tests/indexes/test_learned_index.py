@@ -261,7 +261,8 @@ def test_a_build_tells_how_to_fit_one(
     install(corpus, settings=None)
     assert main(["build", "village", "--encoder", encoder]) == 0
     lines = capsys.readouterr().out.splitlines()
-    hint = "to have its 300 annotated questions decide what counts how much: python -m training.train fusion village"
+    hint = "to have its 300 annotated questions decide what counts how much: "
+    hint += "python -m training.train fusion village"
     assert lines[1:] == ([hint] if told else []) + [f"next: {store.page('village')}"]
 
 
