@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from indexes.manifest import Manifest
-from rag.evidence import Evidence, Surroundings
+from rag.evidence import Evidence
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.fields import LAW_FIELDS, FieldCounts
 from rag.retrieval.learned import Learned, of_questions
 from rag.retrieval.nearest import Nearest
 from rag.retrieval.scored import Mask
+from rag.surroundings import Surroundings
 from rag.text import Analyser
 from rag.trees import Trees
 from rag.types import Article, Question

@@ -22,11 +22,12 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.fields import term_ids
 from rag.retrieval.nearest import Nearest
 from rag.retrieval.postings import add_postings
-from rag.types import Article, Floats, Ints, Question, Ranking, first
+from rag.surroundings import Surroundings
+from rag.types import Floats, Ints, Ranking, first
 
 DEPTH = 1000  # candidates
 DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
-BITS = 16  # of a score that its rank looks at
+BITS = 18  # of a score that its rank looks at
 SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
 AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
 PRIORS = ("cited", "cited_in_code", "cited_beside")
@@ -59,33 +60,6 @@ GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
     **dict.fromkeys(PRIORS, "prior"),
 }
 _TOP = 50  # first candidates among which codes and headings are counted
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """Where each article stands in the law, and how often it is cited; all (n_articles,)."""
-
-    code: Ints  # number of its code
-    beside: Ints  # number of the headings that it stands under
-    length: Floats  # log(1 + characters)
-    cited: Floats  # annotated questions that cite it
-    cited_in_code: Floats
-    cited_beside: Floats
-
-    @classmethod
-    def of(cls, articles: Sequence[Article], questions: Sequence[Question]) -> Surroundings:
-        """Look at a corpus and its annotated questions."""
-        code = _numbered([(a.code,) for a in articles])
-        beside = _numbered([(a.code, *a.headings) for a in articles])
-        position = {a.id: i for i, a in enumerate(articles)}
-        cited = np.zeros(len(articles))
-        for question in questions:
-            for id_ in dict.fromkeys(question.article_ids):
-                if id_ in position:
-                    cited[position[id_]] += 1
-        length = np.log1p([len(a.text) for a in articles])
-        in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, beside))
-        return cls(code, beside, *(np.asarray(x, np.float32) for x in (length, cited, in_code, near)))
 
 
 @dataclass(frozen=True)
@@ -204,8 +178,3 @@ def _around(scores: Floats, beside: npt.NDArray[np.intp], code: npt.NDArray[np.i
     np.maximum.at(best_in_code, code, scores)
     mean = np.bincount(beside, weights=scores) / np.bincount(beside)
     return [best[beside], mean[beside].astype(np.float32), best_in_code[code]]
-
-
-def _numbered(keys: Sequence[tuple[str, ...]]) -> Ints:
-    number: dict[tuple[str, ...], int] = {}
-    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_evidence import CUT, ENCODER, LAW, QUESTIONS, WAYS, asked, column, evidence_of
 
-from rag.evidence import AROUND, DAMPING, DEPTH, GROUPS, NAMES, PRIORS, SYSTEMS, Surroundings
+from rag.evidence import AROUND, DAMPING, DEPTH, GROUPS, NAMES, PRIORS, SYSTEMS
 from rag.fusion import reciprocal_rank
 from rag.retrieval.learned import KEYWORD, MEANING, lists_of
+from rag.surroundings import Surroundings
 from rag.types import Article, Filter, Hit, Question
 
 EVIDENCE = evidence_of()

@@ -15,7 +15,7 @@ from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitted, Fitter
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
-from rag.evidence import Evidence, Surroundings
+from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
@@ -26,6 +26,7 @@ from rag.retrieval.nearest import Nearest
 from rag.retrieval.query_likelihood import QueryLikelihood
 from rag.retrieval.scored import Mask
 from rag.retrieval.tfidf import TfIdf
+from rag.surroundings import Surroundings
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder, Floats, Question, Retriever
