@@ -23,7 +23,7 @@ REASONS: Mapping[str, str] = {  # rag.evidence.GROUPS
     "place": N_("the articles around it in the code"),
     "both": N_("its place in both rankings"),
     "prior": N_("how often earlier questions cite it"),
-    "general": N_("how long question and article are"),
+    "general": N_("the question as a whole, and the length of the article"),
 }
 MAX_ROWS = 8  # words of a table; what the others add is one row more
 
@@ -98,7 +98,7 @@ def _row(name: str, *cells: Html) -> Html:
 
 def _reasons(explanation: Explanation, t: Words) -> Iterator[Html]:
     """Say what weighed in a learned ranking; what every article begins with tells nothing of this one."""
-    reasons = [reason for reason in explanation.reasons if reason.group in REASONS]
+    reasons = [reason for reason in explanation.reasons if reason.group in REASONS and reason.share]
     whole = sum(abs(reason.share) for reason in reasons)
     if not whole:
         return

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from html_reading import Element, read
 from page_fakes import ARTICLES, CARD, FakeAnalyser
 
-from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
+from rag.evidence import GROUPS
+from rag.explanation import Alike, Explanation, MeaningShare, Place, Reason, WordShare
 from rag.result import Shown, Why
 from rag.ui.cards import View, card_html
-from rag.ui.explained import MAX_ROWS, panel, percent
-from rag.ui.i18n import words
+from rag.ui.explained import MAX_ROWS, REASONS, panel, percent
+from rag.ui.i18n import LANGUAGES, words
 
 ALLOWED = {
     "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "meter", "span", "p", "ul",
@@ -80,6 +83,71 @@ def test_french() -> None:
     assert ["voisin", "titres", "25\u202f%"] in tables(told(TREE, "fr"))[
         "Le classement par les mots\u00a0: ce que compte chaque mot"
     ]
+
+
+# what a learned fusion tells: the shares add up to 1.5, in absolute values but for the base to 4
+LEARNED = replace(
+    TREE,
+    places=tuple(replace(place, share=None) for place in TREE.places),
+    reasons=(
+        Reason("questions", 2.0),
+        Reason("words", 0.99),
+        Reason("base", 0.5),
+        Reason("both", 0.01),
+        Reason("meaning", 0.0),
+        Reason("prior", -1.0),
+    ),
+)
+
+
+def test_a_learned_ranking_tells_what_weighed_for_and_against() -> None:
+    root = told(LEARNED)
+    found = tables(root)
+
+    assert list(found)[:2] == ["What weighed for it, and against it", "Its place in each ranking"]
+    assert found["What weighed for it, and against it"] == [
+        ["Reason", "Share"],
+        ["questions already asked, and their articles", "50%"],
+        ["the words of your question", "25%"],
+        ["its place in both rankings", "under 1%"],
+        ["how often earlier questions cite it", "−25%"],
+    ]
+    first = root.all("table")[0]
+    assert [m.attributes["class"] for m in first.all("meter")] == ["pd-bar"] * 3 + ["pd-bar pd-less"]
+    assert [m.attributes["value"] for m in first.all("meter")] == ["50", "25", "0", "25"]
+    # ranks do not count by themselves here, so no part of the score is theirs
+    assert found["Its place in each ranking"] == [
+        ["Ranking", "Place"],
+        ["by words", "1"],
+        ["by meaning", "1,084"],
+    ]
+    assert "learnt from questions whose right articles are known" in root.text
+    assert "The rankings are put together" not in root.text
+    assert {e.name for e in root.all()} <= ALLOWED
+
+
+def test_a_learned_ranking_in_french() -> None:
+    assert tables(told(LEARNED, "fr"))["Ce qui a joué pour lui, et contre lui"] == [
+        ["Raison", "Part"],
+        ["les questions déjà posées et leurs articles", "50\u202f%"],
+        ["les mots de votre question", "25\u202f%"],
+        ["sa place dans les deux classements", "moins de 1\u202f%"],
+        ["la fréquence à laquelle des questions antérieures le citent", "−25\u202f%"],
+    ]
+    assert "a été appris sur des questions" in told(LEARNED, "fr").text
+
+
+def test_every_reason_of_a_learned_fusion_has_words_in_every_language() -> None:
+    assert set(REASONS) == set(GROUPS.values())
+    for language in LANGUAGES:
+        names = [words(language)(REASONS[group]) for group in REASONS]
+        assert len(set(names)) == len(names)
+        assert all(names)
+
+
+@pytest.mark.parametrize("reasons", [(), (Reason("base", 3.0),), (Reason("of a later version", 1.0),)])
+def test_reasons_that_tell_nothing_are_not_told(reasons: tuple[Reason, ...]) -> None:
+    assert panel(Explanation("x", reasons=reasons), words("fr"), "fr") == ""
 
 
 def test_many_words_end_in_one_row_that_holds_the_rest() -> None:
