@@ -86,7 +86,7 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
     if engine.learned is None or engine.meaning is None:
         raise BadInput(f"{engine.info.name} has no learned fusion: fit one with python -m training.train")
     evidence = engine.learned.evidence
-    trees = made_up(_features(evidence, asked[:20]))
+    trees = made_up(_features(evidence, asked[:20]), TREES)
     fused = Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
     learned = Learned(evidence, trees)
     ways: dict[str, Callable[[str], object]] = {
@@ -114,7 +114,7 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
         say("    on the cores, median", _median(of.cores - lists.cores), "ms")
 
 
-def made_up(features: Floats, trees: int = TREES, seed: int = 0) -> Trees:
+def made_up(features: Floats, trees: int, seed: int = 0) -> Trees:
     """Return trees of eight leaves over all features, split at values that the features have.
 
     Args:

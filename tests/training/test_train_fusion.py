@@ -83,6 +83,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
         patch.setenv("PANDECT_HOME", str(home))
+        patch.setattr("indexes.places.STAMP", "no-such-file")  # as in `home`, below
         install()
         assert indexes.open("hamlet").learned is None
         assert fusion("--always", *QUICK) == 0
