@@ -28,12 +28,14 @@ from indexes.places import BUILTIN
 from rag.card import CorpusCard
 from rag.errors import BadInput
 from rag.text.analysers import analyser
+from rag.trees import Trees
 from rag.types import Article, Question
 
 CODE = "Code civil"
 LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
 TEST = "questions_test.jsonl"
 INDEX = "index"
+TREES = "trees.json"  # of the learned fusion, fitted by python -m training.train fusion builtin --law LAW
 
 
 def article_id(number: str) -> str:
@@ -58,13 +60,13 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
     shipped = assemble(official, card, *(_written(written) if written else _kept(folder)))
     cut = analyser(card.language)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
-    full = Corpus(replace(card, name="fr-full-text"), official, _on_official(shipped, official))
+    full = full_text(shipped, official)
     encoder = fit_encoder(full, full.questions, cut, FitSettings(), report)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "index"
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
-        settings = BuildSettings(updatable=False)  # it is only read
+        settings = BuildSettings(updatable=False, learned=trees(folder))  # it is only read
         build_into(made, shipped, BUILTIN, version, settings, report, encoder)
         _plain_text(made / "corpus", shipped)
         manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
@@ -72,6 +74,16 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
             (folder / INDEX).replace(Path(scratch) / "former")
         made.replace(folder / INDEX)
         return manifest
+
+
+def trees(folder: Path) -> Trees | None:
+    """Read the trees of the learned fusion that ships; None where none were fitted.
+
+    Raises:
+        BadInput: the file is something else.
+    """
+    path = folder / TREES
+    return Trees.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def whole_card(folder: Path) -> CorpusCard:
@@ -135,9 +147,13 @@ def _kept(folder: Path) -> tuple[dict[str, str], Sequence[corpora.Cited]]:
     return {a.article_no: a.text for a in kept.articles}, cited
 
 
-def _on_official(shipped: Corpus, official: Sequence[Article]) -> tuple[Question, ...]:
-    ids = {article_id(a.article_no): a.id for a in official if a.code == CODE}
-    return tuple(replace(q, article_ids=tuple(ids[i] for i in q.article_ids)) for q in shipped.questions)
+def full_text(shipped: Corpus, official: Sequence[Article]) -> Corpus:
+    """Return what the encoder that ships is fitted to: full texts of every code, with our questions.
+
+    Articles of the Code civil have the ids that they have in the corpus that ships.
+    """
+    articles = [replace(a, id=article_id(a.article_no)) if a.code == CODE else a for a in official]
+    return Corpus(replace(shipped.card, name="fr-full-text"), tuple(articles), shipped.questions)
 
 
 def _plain_text(folder: Path, corpus: Corpus) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,10 @@ from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
-from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count
-from rag.retrieval.hybrid import DAMPING, Hybrid
+from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, of_questions
 from rag.retrieval.nearest import Nearest
 from rag.retrieval.query_likelihood import QueryLikelihood
@@ -33,30 +32,13 @@ from rag.types import ArticleOrder, Floats, Question, Retriever
 from training.inner import LEAST, InnerRuns
 from training.kept import Kept, load_fitted, save_fitted
 from training.learned_fusion import Example, LearnedSettings, examples, fit
+from training.lesson import Lesson, Ready, Settings
 from training.names import LAW_ALONE, TUNED, Fused, fused, left_out, refuse_unfit
 from training.tuned_fusion import ASKED, MOST, Choice, TunedHybrid, choose
 
 PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
 _ENCODERS = 8  # fitted to different questions, that are kept: of one fold and its inner folds
 Tell = Callable[[str, int, int], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What `--tune` may choose; the defaults are those of the index that ships."""
-
-    bm25: BM25Settings = field(default_factory=BM25Settings)
-    stop_words: bool = True
-    damping: float = DAMPING  # the c of reciprocal rank fusion
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What the systems of one fold may know."""
-
-    learn: tuple[Question, ...]
-    settings: Settings
-    dev: tuple[Question, ...]  # none of the systems learns from these: weights may be tuned on them
 
 
 class Bench:
@@ -67,7 +49,8 @@ class Bench:
         corpus: Corpus,
         cache: Path | None = None,
         *,
-        encoder: StaticEncoder | None = None,
+        ready: Ready | None = None,
+        fitted_to: Corpus | None = None,
         fit: FitSettings | None = None,
         analyser_options: Mapping[str, Any] | None = None,
         tell: Tell | None = None,
@@ -78,14 +61,20 @@ class Bench:
             corpus: its articles are used, its questions are not.
             cache: folder that keeps what is analysed and fitted, by the corpus's hash; None keeps
                 nothing.
-            encoder: one that is ready (that of an index), instead of fitting one here.
+            ready: what is not fitted here: that of an index.
+            fitted_to: what encoders are fitted to where it is another text of the same articles, under
+                the same ids: the official one of a corpus of summaries.
             fit: how to fit.
             analyser_options: of an index that is measured; they go before what settings say.
             tell: called as the work goes on.
         """
         self.corpus = corpus
         self._kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
-        self.given = encoder
+        of = (fitted_to or corpus).sha256[:16]
+        self._kept_fits = Kept(cache / of if cache is not None else None)
+        self.given = ready.encoder if ready else None
+        self.trees = ready.trees if ready else None
+        self._fitted_to = fitted_to or corpus
         self.fit = fit or FitSettings()
         self._options = dict(analyser_options or {})
         self.tell = tell or (lambda what, done, total: None)
@@ -121,12 +110,12 @@ class Bench:
     @cached_property
     def fitter(self) -> Fitter:
         """The corpus as the encoder sees it."""
-        return Fitter(self.corpus.articles, self.analyser(), self.fit)
+        return Fitter(self._fitted_to.articles, self.analyser(), self.fit)
 
     @cached_property
     def fitted(self) -> Fitted:
         """The encoder fitted to the law alone."""
-        return self._kept(
+        return self._kept_fits(
             f"fitted-{self.analyser().id}-{self.fit.id}",
             lambda: self.fitter.fit_corpus(
                 lambda done, total, loss: self.tell("fitting to the law", done, total)
@@ -183,7 +172,7 @@ class Bench:
         Raises:
             BadInput: no such system, or one that learns has nothing to learn from.
         """
-        refuse_unfit(names, learning=bool(learn), given=self.given is not None)
+        refuse_unfit(names, learning=bool(learn), given=self.given is not None, trees=self.trees is not None)
         lesson = Lesson(tuple(learn), settings or Settings(), tuple(q for q in dev if q.article_ids))
         made: dict[str, Retriever] = {}
         for name in names:
@@ -231,11 +220,13 @@ class Bench:
 
     def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
         """Return a learned fusion; what the trees are fitted to serves those of other settings too."""
+        parts = {part: self._system(part, lesson, made) for part in PARTS}
+        if self.trees is not None:
+            return Learned(self._evidence(parts, lesson), self.trees)
         key = lesson.learn, lesson.settings
         if self._examples is None or self._examples[0] != key:
             self._examples = key, list(examples(self, lesson.learn, lesson.settings))
         trees = fit(self._examples[1], LearnedSettings(leave_out=left_out(name) or ()))
-        parts = {part: self._system(part, lesson, made) for part in PARTS}
         return Learned(self._evidence(parts, lesson), trees)
 
     def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:

@@ -14,6 +14,7 @@ from indexes import sources, store
 from indexes.build import FIT_FROM
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
+from indexes.learned import trees_of
 from indexes.progress import Bars
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, PandectError
@@ -21,9 +22,10 @@ from rag.licence import provenance
 from rag.text.analysers import analyser
 from rag.types import Filter, Question
 from training import curves, dated, report
-from training.bench import Bench, Settings
+from training.bench import Bench
 from training.comparisons import compared, table
 from training.eval_grammar import parser
+from training.lesson import Ready, Settings
 from training.measure import Collected, Measured, answer, measure
 from training.metrics import parse
 from training.names import refuse_unfit, runnable
@@ -58,6 +60,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         parse(name)  # a misspelt one is told now, not after the work
     progress = Bars()
     bench, questions, annotated = prepare(parsed, progress)
+    questions = _part(questions, parsed.part)
     corpus = bench.corpus
     plan = _plan(parsed, questions, annotated)
     if not any(q.article_ids for held, _, _ in plan for q in held):
@@ -66,8 +69,9 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             f"no {which} has gold articles: give --questions with article_ids, or code and article_no"
         )
     learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
-    names = parsed.systems or runnable(learning, given=bench.given is not None)
-    refuse_unfit(names, learning=bool(_folded(parsed) or annotated), given=bench.given is not None)
+    ready = {"given": bench.given is not None, "trees": bench.trees is not None}
+    names = parsed.systems or runnable(learning, **ready)
+    refuse_unfit(names, learning=bool(_folded(parsed) or annotated), **ready)
     _warn_of_leaks(plan)
     collected: dict[str, Collected] = {}
     where = dated.searched(corpus, parsed.in_force_on)
@@ -180,7 +184,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         corpus = read(folder / "corpus")
         engine_analyser = analyser(corpus.card.language)
         encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
-        bench = Bench(corpus, None, encoder=encoder, tell=progress)
+        bench = Bench(corpus, None, ready=Ready(encoder, trees_of(folder)), tell=progress)
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
         if not asked:
             raise BadInput(f"{folder / TEST} holds no questions: run {again}")
@@ -196,6 +200,16 @@ def _asked(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
     if parsed.questions is None:
         return list(corpus.questions)
     return list(read_questions(parsed.questions, corpus.articles))
+
+
+def _part(questions: list[Question], part: str | None) -> list[Question]:
+    if part is None:
+        return questions
+    kept = [q for q in questions if q.split == part]
+    if not kept:
+        there = ", ".join(sorted({q.split for q in questions if q.split})) or "none bears one"
+        raise BadInput(f"--part {part}: no question bears this split; there are: {there}")
+    return kept
 
 
 def _annotated(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:

@@ -60,6 +60,9 @@ def parser() -> argparse.ArgumentParser:
         "--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh"
     )
     top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
+    top.add_argument(
+        "--part", metavar="SPLIT", help="of the questions those that bear this split, such as dev or test"
+    )
     top.add_argument("--annotated", type=Path, help="other questions to learn from; --questions stay unseen")
     top.add_argument(
         "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"

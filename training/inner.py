@@ -25,7 +25,7 @@ from training.lists import DEPTH
 from training.splits import folds, pick
 
 if TYPE_CHECKING:  # the bench keeps one of these
-    from training.bench import Settings
+    from training.lesson import Settings
 
 FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split

@@ -15,7 +15,7 @@ ALONE = 100_000  # rows; of fewer, threads wait for each other longer than they 
 
 
 def boosted(
-    rows: Floats, gold: Bools, sizes: Sequence[int], parameters: Mapping[str, Any], rounds: int
+    rows: Floats, gold: Bools, sizes: Sequence[int], parameters: Mapping[str, Any], rounds: int, fits: int = 1
 ) -> tuple[Tree, ...]:
     """Fit trees whose sum puts gold rows before the others of their list.
 
@@ -26,7 +26,8 @@ def boosted(
         gold: (n,).
         sizes: rows of each list.
         parameters: LightGBM's, past those that make this LambdaMART over two grades.
-        rounds: trees.
+        rounds: trees of a fit.
+        fits: how many, each with the next seed; what they say is averaged.
 
     Raises:
         MissingExtra: LightGBM is not installed.
@@ -42,8 +43,11 @@ def boosted(
         "verbose": -1,
         **parameters,
     }
-    model = lightgbm.train(told, data, rounds)
-    return tuple(_tree(of["tree_structure"]) for of in model.dump_model()["tree_info"])
+    trees = []
+    for nth in range(fits):
+        model = lightgbm.train({**told, "seed": parameters.get("seed", 0) + nth}, data, rounds)
+        trees += [_tree(of["tree_structure"], fits) for of in model.dump_model()["tree_info"]]
+    return tuple(trees)
 
 
 def library() -> Any:  # noqa: ANN401 - loaded where it is used
@@ -62,18 +66,18 @@ def library() -> Any:  # noqa: ANN401 - loaded where it is used
     return lightgbm
 
 
-def _tree(root: dict[str, Any]) -> Tree:
-    """Turn LightGBM's nested nodes into ours, each before its children."""
+def _tree(root: dict[str, Any], share: int) -> Tree:
+    """Turn LightGBM's nested nodes into ours, each before its children, each value one share of it."""
     nodes: list[tuple[int, float, int, int, float]] = []
 
     def add(node: dict[str, Any]) -> int:
         number = len(nodes)
         if "leaf_value" in node:
-            nodes.append((-1, 0.0, -1, -1, float(node["leaf_value"])))
+            nodes.append((-1, 0.0, -1, -1, float(node["leaf_value"]) / share))
             return number
         nodes.append((0, 0.0, 0, 0, 0.0))
         left, right = add(node["left_child"]), add(node["right_child"])
-        threshold, mean = float(node["threshold"]), float(node["internal_value"])
+        threshold, mean = float(node["threshold"]), float(node["internal_value"]) / share
         nodes[number] = (int(node["split_feature"]), threshold, left, right, mean)
         return number
 

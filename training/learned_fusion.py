@@ -28,9 +28,11 @@ from training.metrics import per_question
 from training.names import TO_LEARN_FROM
 
 if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
-    from training.bench import Bench, Settings
+    from training.bench import Bench
+    from training.lesson import Settings
 
 MOST = 3000  # questions that are asked: the features of each take some 180 KB, and more teach little
+FITS = 2  # of trees
 MEASURES = ("R@10", "R@100", "MRR@10")
 MEASURED = 100  # articles of a ranking
 Values: TypeAlias = npt.NDArray[np.float64]
@@ -40,7 +42,10 @@ Values: TypeAlias = npt.NDArray[np.float64]
 class LearnedSettings:
     """How the trees are fitted."""
 
-    rounds: int = 300
+    rounds: int = 300  # trees of a fit
+    fits: int = (
+        FITS  # with different seeds, whose mean scores: one alone is a matter of luck in the first ranks
+    )
     leaves: int = LEAVES
     rate: float = 0.05
     min_in_leaf: int = 50  # candidates
@@ -52,10 +57,10 @@ class LearnedSettings:
 
     def __post_init__(self) -> None:
         """Refuse what no trees can be fitted with."""
-        if self.rounds < 1 or not 2 <= self.leaves <= LEAVES or self.seed < 0:
+        if self.rounds < 1 or self.fits < 1 or not 2 <= self.leaves <= LEAVES or self.seed < 0:
             raise BadInput(
-                f"{self.rounds} trees of {self.leaves} leaves, seed {self.seed}: give 1 tree or more, "
-                f"of 2 to {LEAVES} leaves, and a seed of 0 or more"
+                f"{self.fits} fits of {self.rounds} trees of {self.leaves} leaves, seed {self.seed}: "
+                f"give 1 tree or more, 1 fit or more, of 2 to {LEAVES} leaves, a seed of 0 or more"
             )
 
 
@@ -164,6 +169,7 @@ def fit(
             "seed": chosen.seed,
         },
         chosen.rounds,
+        chosen.fits,
     )
     told = {"settings": asdict(chosen), "questions": len(telling), "lightgbm": library().__version__}
     return Trees(tuple(names), trees, told | (about or {}))

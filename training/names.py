@@ -88,28 +88,30 @@ def single(name: str) -> bool:
     return fused(name) is None and left_out(name) is None
 
 
-def runnable(learning: int, *, given: bool = False) -> list[str]:
+def runnable(learning: int, *, given: bool = False, trees: bool = False) -> list[str]:
     """Return which of the usual systems can run.
 
     Args:
         learning: how many questions with gold articles there are to learn from.
         given: the encoder is not fitted here, it has learnt already.
+        trees: nor are the trees of a learned fusion.
     """
     none = set(() if learning else LEARNING)
     if given or learning < LEAST:  # of questions that its parts do not know, it needs some
         none.add(TUNED)
-    if given or learning < TO_LEARN_FROM:
+    if not trees and (given or learning < TO_LEARN_FROM):
         none.add(LEARNED)
     return [name for name in SYSTEMS if name not in none]
 
 
-def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False) -> None:
+def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False, trees: bool = False) -> None:
     """Check the names of systems before any work is done for them.
 
     Args:
         names: of systems.
         learning: there are questions to learn from.
         given: the encoder is not fitted here, it has learnt already.
+        trees: nor are the trees of a learned fusion: they have all features that they were fitted to.
 
     Raises:
         BadInput: no such system, or one that learns and there is nothing to learn from.
@@ -123,7 +125,8 @@ def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False) -
             raise BadInput(f"{lacking[0]} has no questions to learn from: add --folds 5 or --annotated PATH")
         if given and "dense-law" in used:
             raise BadInput("dense-law is fitted to the law here, an encoder was given: leave it out")
-        if given and (fitted := [part for part in used if part in (TUNED, LEARNED)]):
+        made = trees and name == LEARNED
+        if given and not made and (fitted := [part for part in used if part in (TUNED, LEARNED)]):
             raise BadInput(
                 f"{fitted[0]} needs questions that its parts have not learnt from, and the encoder that "
                 "ships has learnt from all: add --corpus and --folds to fit one anew"

@@ -21,7 +21,17 @@ from rag.types import Run
 from training.measure import Measured
 
 METRICS = "metrics.json"
-LIBRARIES = ("pandect", "bm25s", "faiss-cpu", "ir-measures", "jieba", "lightgbm", "numpy", "PyStemmer", "scipy")
+LIBRARIES = (
+    "pandect",
+    "bm25s",
+    "faiss-cpu",
+    "ir-measures",
+    "jieba",
+    "lightgbm",
+    "numpy",
+    "PyStemmer",
+    "scipy",
+)
 
 
 def table(results: Mapping[str, Measured], measures: Sequence[str]) -> str:

@@ -6,11 +6,13 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from indexes import store
 from indexes.progress import Bars
 from rag.errors import PandectError
 from training import train_fusion
+from training.learned_fusion import FITS, MOST
 
 EPILOG = """\
 examples
@@ -67,9 +69,21 @@ def parser() -> argparse.ArgumentParser:
     )
     fusion.add_argument("name", help=f"of the index, as {store.command('list')} shows it")
     fusion.add_argument("--no-priors", action="store_true", help="do not count how often articles are cited")
-    fusion.add_argument("--rounds", type=int, default=300, help="trees (300)")
-    fusion.add_argument("--seed", type=int, default=1, help="of the trees (1)")
+    fusion.add_argument("--rounds", type=int, default=300, help="trees of a fit (300)")
+    fusion.add_argument(
+        "--fits", type=int, default=FITS, help=f"with different seeds; what they say is averaged ({FITS})"
+    )
+    fusion.add_argument(
+        "--asked", type=int, default=MOST, help=f"questions that the trees are fitted to, at most ({MOST})"
+    )
+    fusion.add_argument("--seed", type=int, default=1, help="of the first fit (1)")
     fusion.add_argument("--always", action="store_true", help="use it even where it is not better")
+    fusion.add_argument(
+        "--law",
+        type=Path,
+        help=f"for {store.BUILTIN} alone: the official articles that its encoder was fitted to; what is "
+        "fitted goes into the source, and make-builtin makes the index of it",
+    )
     fusion.add_argument("--remove", action="store_true", help="take the learned fusion away")
     return top
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from indexes import store
+from indexes.articles import read_articles
 from indexes.basis import Start
+from indexes.builtin_corpus import TREES, full_text
 from indexes.corpus import read, to_learn_from
 from indexes.distributions import load, load_fusion
 from indexes.fit import FitSettings
@@ -20,8 +22,9 @@ from rag.fusion import Fuse, FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.learned import KEYWORD, MEANING
 from rag.types import Question
-from training.bench import Bench, Settings, Tell
-from training.learned_fusion import LearnedSettings, examples, fit, held_back
+from training.bench import Bench, Tell
+from training.learned_fusion import Example, LearnedSettings, examples, fit, held_back
+from training.lesson import Settings
 from training.significance import paired_bootstrap
 
 DECIDING = ("R@10", "MRR@10")  # their mean must be larger
@@ -36,9 +39,20 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
         StaleIndex: the encoder was fitted by another version.
     """
     name = parsed.name
-    if name == store.BUILTIN:
+    how = LearnedSettings(
+        rounds=parsed.rounds,
+        fits=parsed.fits,
+        leave_out=("prior",) if parsed.no_priors else (),
+        seed=parsed.seed,
+    )
+    if name == store.BUILTIN and parsed.law is not None and not parsed.remove:
+        yield from _of_what_ships(parsed, how, tell)
+        return
+    if name == store.BUILTIN or parsed.law is not None:
         raise BadInput(
-            f"{store.BUILTIN} is only read: give the name of an index of your own ({store.command('list')})"
+            f"{store.BUILTIN} is only read: give the name of an index of your own ({store.command('list')}). "
+            f"Who has the official text fits what ships: python -m training.train fusion {store.BUILTIN} "
+            "--law LAW"
         )
     start = Start.of(name)
     if parsed.remove:
@@ -47,15 +61,46 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
         refine(name, start, None)
         yield f"{name}: its learned fusion is gone; lists are fused as before"
         return
-    how = LearnedSettings(
-        rounds=parsed.rounds, leave_out=("prior",) if parsed.no_priors else (), seed=parsed.seed
-    )
     bench, learnt, settings = _prepared(start, tell)
     former, fuse = _former(start)
-    found = list(examples(bench, learnt, settings, fuse=fuse))
+    found = list(examples(bench, learnt, settings, fuse=fuse, most=parsed.asked))
+    told: dict[str, Any] = {}
+    better = yield from _held_back(name, found, how, former, told)
+    if not better and not parsed.always:
+        yield f"not better: {name} stays as it is (--always uses it all the same)"
+        return
+    corpus = start.manifest.corpus
+    trees = fit(found, how, _about(corpus["sha256"], corpus["questions_sha256"], told))
+    folder = refine(name, start, trees)
+    yield f"switched in: {folder}"
+    yield f"next: {store.page(name)}"
+
+
+def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell) -> Iterator[str]:
+    """Fit the trees of the index that ships; as its encoder, those of the folds read the official text."""
+    folder = store.builtin().parent
+    corpus = read(store.builtin() / "corpus")
+    full = full_text(corpus, read_articles(parsed.law))
+    cache = store.home() / "cache" / "eval"
+    bench = Bench(corpus, cache, fitted_to=full, tell=tell)
+    found = list(examples(bench, to_learn_from(corpus.questions), Settings(), most=parsed.asked))
+    told: dict[str, Any] = {}
+    better = yield from _held_back(parsed.name, found, how, FusionSettings().method, told)
+    if not better and not parsed.always:
+        yield f"not better: {parsed.name} stays as it is (--always uses it all the same)"
+        return
+    made = fit(found, how, _about(corpus.sha256, corpus.questions_sha256, told))
+    (folder / TREES).write_text(made.to_json(), encoding="utf-8")
+    yield f"written: {folder / TREES}"
+    yield f"next: {store.command('make-builtin')} {parsed.law}"
+
+
+def _held_back(
+    name: str, found: Sequence[Example], how: LearnedSettings, former: str, told: dict[str, Any]
+) -> Generator[str, None, bool]:
+    """Yield how trees rank questions of other folds; return whether they are better, and fill `told`."""
     values, plain = held_back(found, how)
     yield f"{name}: {len(found):,} annotated questions, each ranked by trees fitted to other folds"
-    told: dict[str, Any] = {}
     gain = 0.0
     for measure, mine in values.items():
         difference, _ = paired_bootstrap(mine - plain[measure], how.seed)
@@ -66,13 +111,7 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
             f"{100 * plain[measure].mean():5.1f}: {100 * difference.value:+.1f} "
             f"[{100 * difference.low:+.1f}, {100 * difference.high:+.1f}]"
         )
-    if gain <= 0 and not parsed.always:
-        yield f"not better: {name} stays as it is (--always uses it all the same)"
-        return
-    trees = fit(found, how, _about(start, told))
-    folder = refine(name, start, trees)
-    yield f"switched in: {folder}"
-    yield f"next: {store.page(name)}"
+    return gain > 0
 
 
 def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings]:
@@ -105,10 +144,5 @@ def _former(start: Start) -> tuple[str, Fuse]:
         return settings.method, settings.fuse((KEYWORD, MEANING), distributions)
 
 
-def _about(start: Start, told: Mapping[str, Any]) -> dict[str, Any]:
-    corpus = start.manifest.corpus
-    return {
-        "corpus_sha256": corpus["sha256"],
-        "questions_sha256": corpus["questions_sha256"],
-        "held_back": dict(told),
-    }
+def _about(corpus: str, questions: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    return {"corpus_sha256": corpus, "questions_sha256": questions, "held_back": dict(told)}

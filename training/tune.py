@@ -23,7 +23,8 @@ from rag.errors import BadInput, PandectError
 from rag.fusion import reciprocal_rank
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Question, Ranking, Retriever
-from training.bench import Bench, Settings, Tell
+from training.bench import Bench, Tell
+from training.lesson import Settings
 from training.metrics import per_question
 from training.splits import folds, pick
 

@@ -9,8 +9,8 @@ import pytest
 
 from rag.errors import BadInput
 from rag.types import Article, Filter, Floats, Hit, Question, Ranking, Retriever
-from training.bench import Settings
 from training.inner import FOLDS, InnerRuns, inner_folds
+from training.lesson import Settings
 
 ARTICLES = [
     Article(i, "Code", i, f"text of {i}") for i in ("also", "wrong", "last", *(f"a{n}" for n in range(20)))

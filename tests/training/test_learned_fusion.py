@@ -21,9 +21,10 @@ from rag.fusion import FusionSettings
 from rag.retrieval.learned import KEYWORD, MEANING, Learned
 from rag.trees import Trees
 from rag.types import Article, ArticleOrder, Question
-from training.bench import Bench, Settings
+from training.bench import Bench
 from training.inner import FOLDS
 from training.learned_fusion import MEASURES, Example, LearnedSettings, columns, examples, fit, held_back
+from training.lesson import Settings
 from training.names import TO_LEARN_FROM
 
 WORDS = ("loyer", "caution", "mur", "haie", "loup", "vol")
@@ -145,10 +146,14 @@ def test_our_trees_score_as_lightgbm_does(monkeypatch: pytest.MonkeyPatch, found
 
     monkeypatch.setattr(lightgbm, "train", spy)
     for made in (found, made_up()):
+        models.clear()
         trees = fit(made, LearnedSettings(rounds=40, min_in_leaf=3))
+        assert len(models) == LearnedSettings().fits > 1
         at = [NAMES.index(name) for name in trees.features]
         rows = np.concatenate([example.features[:, at] for example in made[:30]])
-        scores = models[-1].predict(rows)
+        each = [model.predict(rows) for model in models]
+        assert not np.allclose(each[0], each[1])  # each has a seed of its own
+        scores = np.mean(each, axis=0)
         assert len(set(np.round(scores, 6))) > 10  # they do tell candidates apart
         assert trees.scores(rows) == pytest.approx(scores, abs=1e-9)
         assert Trees.from_json(trees.to_json()).scores(rows) == pytest.approx(scores, abs=1e-9)
@@ -222,7 +227,7 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         fit(made_up(5), LearnedSettings(leave_out=("luck", "prior")))
     with pytest.raises(BadInput, match="no features"):
         fit(made_up(5), LearnedSettings(leave_out=tuple(set(GROUPS.values()))))
-    for odd in ({"rounds": 0}, {"leaves": 9}, {"leaves": 1}, {"seed": -1}):
+    for odd in ({"rounds": 0}, {"fits": 0}, {"leaves": 9}, {"leaves": 1}, {"seed": -1}):
         with pytest.raises(BadInput, match="give 1 tree or more"):
             LearnedSettings(**odd)
 

@@ -239,7 +239,7 @@ def test_it_is_held_against_the_fusion_that_the_index_has(
     lists = tuple(engine._search(ASKED, 10, None, "hybrid")[1].values())
     seen: list[list[str]] = []
 
-    def spy(*given: Any, fuse: Fuse) -> list[Example]:
+    def spy(*given: Any, fuse: Fuse, most: int) -> list[Example]:
         seen.append([hit.article_id for hit in fuse(lists, 10)])
         return made_up(30)
 
@@ -279,7 +279,7 @@ def test_what_it_cannot_be_fitted_to(
     assert said.endswith("python -m indexes build hamlet --encoder fit")
 
     former = install()
-    for words in (("--rounds", "0"), ("--seed", "-1")):
+    for words in (("--rounds", "0"), ("--fits", "0"), ("--seed", "-1")):
         assert "give 1 tree or more" in refused(capsys, *words)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "lightgbm", None)
@@ -366,5 +366,5 @@ def test_the_page_of_help_names_every_option() -> None:
     assert options is not None
     [commands] = [a for a in options._group_actions if isinstance(a, argparse._SubParsersAction)]
     told = commands.choices["fusion"].format_help()
-    for option in ("--no-priors", "--rounds", "--seed", "--always", "--remove"):
+    for option in ("--no-priors", "--rounds", "--fits", "--asked", "--law", "--seed", "--always", "--remove"):
         assert option in told

@@ -14,7 +14,8 @@ from indexes.fit import FitSettings
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from rag.types import Article, Question
-from training.bench import Bench, Settings
+from training.bench import Bench
+from training.lesson import Settings
 from training.tune import GRID, choose, main
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4)

@@ -1,0 +1,37 @@
+"""What a bench is told: settings of systems, what they may learn from, and what is fitted already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rag.encoders.static import StaticEncoder
+from rag.retrieval.bm25 import BM25Settings
+from rag.retrieval.hybrid import DAMPING
+from rag.trees import Trees
+from rag.types import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `--tune` may choose; the defaults are those of the index that ships."""
+
+    bm25: BM25Settings = field(default_factory=BM25Settings)
+    stop_words: bool = True
+    damping: float = DAMPING  # the c of reciprocal rank fusion
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What the systems of one fold may know."""
+
+    learn: tuple[Question, ...]
+    settings: Settings
+    dev: tuple[Question, ...]  # none of the systems learns from these: weights may be tuned on them
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What an index has fitted already."""
+
+    encoder: StaticEncoder
+    trees: Trees | None = None  # of its learned fusion
