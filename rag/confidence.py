@@ -16,6 +16,7 @@ from rag.errors import BadInput
 from rag.signals import NAMES, SIGNS
 
 FORMAT = 1
+RECIPROCAL = "rrf"  # reciprocal rank fusion, both lists alike
 _AGAIN = "Fit them again: python -m training.confidence --output DIR"
 
 
@@ -30,6 +31,7 @@ class Confidence:
     threshold: float
     false_alarm_rate: float  # the share of answerable questions that the threshold was set for
     corpus_sha256: str = ""  # of the corpus whose index was asked; scores of another mean nothing here
+    ranked_by: str = RECIPROCAL  # what made the first ten; or the id of the trees that did
 
     def __post_init__(self) -> None:
         """Refuse weights that are not for these features."""

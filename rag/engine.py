@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice
 
 from rag.card import CorpusCard
-from rag.confidence import Confidence
+from rag.confidence import RECIPROCAL, Confidence
 from rag.explain import Explainer
 from rag.explanation import Explanation
 from rag.fusion import Distribution, FusionSettings, ranks
@@ -93,7 +93,7 @@ class Engine:
         self._fuse = self.fusion.fuse((KEYWORD, MEANING), self.distributions) if meaning else None
         calibrated = confidence is not None and confidence.corpus_sha256 == info.corpus_sha256
         self.learned = learned  # where there is one, a hybrid search is ranked by it
-        calibrated = calibrated and self.fusion == FusionSettings() and learned is None
+        calibrated = calibrated and confidence is not None and confidence.ranked_by == self.ranked_by
         if calibrated and isinstance(keyword, BM25) and isinstance(meaning, Dense):
             self._signals = Signals(analyser, keyword, meaning.encoder, questions)
         self._confidence = confidence if self._signals is not None else None
@@ -169,6 +169,13 @@ class Engine:
             in_force_on=day,
             where=where,
         )
+
+    @property
+    def ranked_by(self) -> str:
+        """What ranks a hybrid search: "rrf", another fusion, or the id of the trees that do."""
+        if self.learned is not None:
+            return self.learned.trees.id
+        return RECIPROCAL if self.fusion == FusionSettings() else str(self.fusion)
 
     def _sure(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
         """The calibrated probability that a shown article answers; None where nothing was calibrated."""

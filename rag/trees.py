@@ -7,10 +7,11 @@ that is left is where the row ends. That is some eight times as fast as walking 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -85,6 +86,12 @@ class Trees:
     @cached_property
     def _layout(self) -> _Layout:
         return _Layout.of(self.trees)
+
+    @cached_property
+    def id(self) -> str:
+        """Short hash of features and trees: what was calibrated with them fits no others."""
+        told = json.dumps([self.features, [astuple(tree) for tree in self.trees]])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
         """Return the score of each row, (n,).

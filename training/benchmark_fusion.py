@@ -28,8 +28,9 @@ from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, lists_of
 from rag.trees import LEAVES, Tree, Trees
 from rag.types import Floats
+from training.learned_fusion import LearnedSettings
 
-TREES = 300  # as many as `training.learned_fusion` fits
+TREES = LearnedSettings().rounds * LearnedSettings().fits  # as many as are fitted
 QUESTIONS = 200
 SHOWN = 10  # articles that a page shows, and explains
 # one pass of each kind: what an encoder costs a question depends on its size, not on how well it was fitted

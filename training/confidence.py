@@ -28,6 +28,7 @@ from rag.errors import BadInput, PandectError
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
+from rag.retrieval.learned import Learned
 from rag.signals import NAMES, Signals
 from rag.types import Question
 from training import calibration, report
@@ -39,7 +40,9 @@ TOP = 10
 ELSEWHERE = "elsewhere"
 
 
-def ask(engine: Engine, hybrid: Hybrid, signals: Signals, question: Question) -> tuple[list[float], bool]:
+def ask(
+    engine: Engine, hybrid: Hybrid | Learned, signals: Signals, question: Question
+) -> tuple[list[float], bool]:
     """Return a question's features, and whether a gold article is among hybrid's first ten."""
     [(fused, lists)] = hybrid.search_parts([question.text], TOP)
     topic = bool(engine.ask(question.text, k=1).elsewhere)
@@ -50,10 +53,10 @@ def ask(engine: Engine, hybrid: Hybrid, signals: Signals, question: Question) ->
 
 def numbers(asked: Asked, out: OutOfFold, seed: int) -> dict[str, Any]:
     """Return what the result file says, for the test questions and for all."""
-    test = np.array([q.split != "dev" for q in asked.questions])
+    dev = np.array([q.split == "dev" for q in asked.questions])
     return {
-        "test": _of(asked, out, test, seed),
-        "test and dev": _of(asked, out, np.ones_like(test), seed),
+        "test": _of(asked, out, ~dev, seed),
+        "dev": _of(asked, out, dev, seed),
         "told_probably_nothing": _told(asked, out),
     }
 
@@ -81,7 +84,8 @@ def _told(asked: Asked, out: OutOfFold) -> dict[str, dict[str, int]]:
         if question.article_ids:
             kind = "answerable, found" if label else "answerable, not found"
         else:
-            kind = f"{question.category} ({question.split or 'test'})"
+            kind = question.category or "unanswerable"
+        kind = f"{kind} ({'dev' if question.split == 'dev' else 'test'})"
         row = counts.setdefault(kind, {"questions": 0, "told": 0})
         row["questions"] += 1
         row["told"] += bool(told)
@@ -89,22 +93,30 @@ def _told(asked: Asked, out: OutOfFold) -> dict[str, dict[str, int]]:
 
 
 def gather(folder: Path, engine: Engine, corpus: Corpus) -> Asked:
-    """Ask the index its test questions and the unanswerable ones beside it."""
+    """Ask the index its test questions, of which the dev half may be fitted to, and those beside it.
+
+    Raises:
+        BadInput: the index has no BM25 or no encoder, or its test questions have no dev half.
+    """
     if not isinstance(engine.keyword, BM25) or not isinstance(engine.meaning, Dense):
         raise BadInput("confidence needs a BM25 and an encoder: give an index that has both")
     test = list(read_test_questions(folder))
     dev = list(read_questions(folder.parent / DEV, corpus.articles))
+    if {q.split for q in test} != {"dev", "test"}:
+        raise BadInput(
+            'confidence is fitted to one half and measured on the other: give each question a "split"'
+        )
     questions = (*test, *dev)
     signals = Signals(
         engine.analyser, engine.keyword, engine.meaning.encoder, to_learn_from(corpus.questions)
     )
-    hybrid = Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
+    hybrid = engine.learned or Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
     found = [ask(engine, hybrid, signals, question) for question in questions]
     return Asked(
         questions,
         np.array([row for row, _ in found], dtype=np.float64),
         np.array([label for _, label in found], dtype=np.float64),
-        np.array([bool(q.article_ids) or q.split == "dev" for q in questions]),
+        np.array([q.split == "dev" for q in questions]),
     )
 
 
@@ -136,9 +148,10 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
     folder, _ = store.locate(store.BUILTIN)
     corpus = read(folder / "corpus")
-    asked = gather(folder, store.open_index(store.BUILTIN), corpus)
+    engine = store.open_index(store.BUILTIN)
+    asked = gather(folder, engine, corpus)
     plan = Plan(parsed.folds, parsed.seed, parsed.rate)
-    shipped, ridge = fit_all(asked, plan, corpus.sha256)
+    shipped, ridge = fit_all(asked, plan, corpus.sha256, engine.ranked_by)
     out = cross_fit(asked, plan)
     found = numbers(asked, out, plan.seed)
     bare = numbers(asked, cross_fit(asked, plan, without=ELSEWHERE), plan.seed)
@@ -155,7 +168,7 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         unanswerable=len(asked.labels) - gold,
         seed=plan.seed,
         tuned_on="the other folds",
-        learnt_from=f"the other folds of the answerable test questions and of {DEV}",
+        learnt_from=f"the dev half of the test questions, and {DEV}",
     )
     entry["confidence"] = found | {
         "without_elsewhere": bare,
@@ -177,11 +190,11 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
 
 def _text(found: Mapping[str, Any], title: str) -> str:
     lines = [title]
-    for name in ("test", "test and dev"):
+    for name in ("test", "dev"):
         one = found[name]
         for key in ("auc", "auc_answerable", "auc_found_among_answerable", "brier"):
-            lines.append(f"  {name:14} {key:28} {{value:.3f}} [{{low:.3f}}, {{high:.3f}}]".format(**one[key]))
-        lines.append(f"  {name:14} calibration error            {one['calibration_error']:.3f}")
+            lines.append(f"  {name:5} {key:28} {{value:.3f}} [{{low:.3f}}, {{high:.3f}}]".format(**one[key]))
+        lines.append(f"  {name:5} calibration error            {one['calibration_error']:.3f}")
     lines += [
         f"  {kind:28} {row['told']:3} of {row['questions']:3} told"
         for kind, row in found["told_probably_nothing"].items()

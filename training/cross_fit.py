@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rag.confidence import Confidence
+from rag.confidence import RECIPROCAL, Confidence
 from rag.errors import BadInput
 from rag.signals import NAMES, SIGNS
 from rag.types import Question
@@ -70,7 +70,10 @@ def choose(asked: Asked, among: Sequence[int], signs: Sequence[int], plan: Plan)
 
 
 def cross_fit(asked: Asked, plan: Plan, *, without: str | None = None) -> OutOfFold:
-    """Say of each question what is fitted on the others that may be fitted.
+    """Say of each question what is fitted on questions that may be fitted, itself never among them.
+
+    One that may be fitted is judged by the other folds; one that may not, by all of them, so by the
+    weights that ship.
 
     Args:
         asked: the questions.
@@ -80,16 +83,24 @@ def cross_fit(asked: Asked, plan: Plan, *, without: str | None = None) -> OutOfF
     signs = [0 if name == without else SIGNS[name] for name in NAMES]
     probabilities = np.zeros(len(asked.labels))
     doubtful = np.zeros(len(asked.labels), dtype=np.bool_)
-    for fold in folds(len(asked.labels), plan.folds, plan.seed):
-        learn, held = [i for i in fold.learn if asked.fitted[i]], list(fold.held)
+
+    def judge(held: Sequence[int], learn: Sequence[int]) -> None:
         ridge, threshold = choose(asked, learn, signs, plan)
         made = calibration.fit(asked.rows[learn], asked.labels[learn], signs, ridge)
         probabilities[held] = made.probability(asked.rows[held])
         doubtful[held] = probabilities[held] < threshold
+
+    may, never = (np.flatnonzero(of).tolist() for of in (asked.fitted, ~asked.fitted))
+    for fold in folds(len(may), plan.folds, plan.seed):
+        judge([may[i] for i in fold.held], [may[i] for i in fold.learn])
+    if never:
+        judge(never, may)
     return OutOfFold(probabilities, doubtful)
 
 
-def fit_all(asked: Asked, plan: Plan, corpus_sha256: str) -> tuple[Confidence, float]:
+def fit_all(
+    asked: Asked, plan: Plan, corpus_sha256: str, ranked_by: str = RECIPROCAL
+) -> tuple[Confidence, float]:
     """Return the weights that ship, fitted to all that may be fitted, and their ridge."""
     signs, among = list(SIGNS.values()), [i for i, may in enumerate(asked.fitted) if may]
     ridge, threshold = choose(asked, among, signs, plan)
@@ -102,6 +113,7 @@ def fit_all(asked: Asked, plan: Plan, corpus_sha256: str) -> tuple[Confidence, f
         threshold=threshold,
         false_alarm_rate=plan.rate,
         corpus_sha256=corpus_sha256,
+        ranked_by=ranked_by,
     ), ridge
 
 

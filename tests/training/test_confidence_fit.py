@@ -122,6 +122,17 @@ def test_what_may_not_be_fitted_changes_nothing_for_the_others() -> None:
     )
 
 
+def test_what_may_not_be_fitted_is_judged_by_the_weights_that_ship() -> None:
+    made, plan = asked(), Plan(3, 42)
+    half = np.arange(N) % 2 == 1
+    out = cross_fit(replace(made, fitted=half), plan)
+    shipped, _ = fit_all(replace(made, fitted=half), plan, "sha", "trees")
+    assert shipped.ranked_by == "trees"
+    said = [shipped.probability(dict(zip(NAMES, row, strict=True))) for row in made.rows]
+    assert out.probabilities[~half] == pytest.approx(np.array(said)[~half])
+    assert out.probabilities[half] != pytest.approx(np.array(said)[half])
+
+
 def test_fitted_weights_say_the_same_as_the_regression_and_are_deterministic() -> None:
     made, plan = asked(), Plan(3, 42)
     shipped, ridge = fit_all(made, plan, "sha")
@@ -135,9 +146,10 @@ def test_fitted_weights_say_the_same_as_the_regression_and_are_deterministic() -
 def test_numbers_and_diagram() -> None:
     made = asked()
     found = numbers(made, cross_fit(made, Plan(3, 42)), 42)
-    assert (found["test"]["questions"], found["test and dev"]["questions"]) == (N // 2, N)
-    assert found["test and dev"]["auc"]["value"] > 0.7
-    assert found["test and dev"]["brier"]["value"] < found["test and dev"]["brier_of_the_mean"]
+    assert (found["test"]["questions"], found["dev"]["questions"]) == (N // 2, N // 2)
+    for half in ("test", "dev"):
+        assert found[half]["auc"]["value"] > 0.7
+        assert found[half]["brier"]["value"] < found[half]["brier_of_the_mean"]
     assert sum(row["questions"] for row in found["told_probably_nothing"].values()) == N
     bins = calibration.reliability(made.rows[:, 0], made.labels)
     drawn = ET.fromstring(calibration.drawn(bins, "title"))  # noqa: S314 - our own
