@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from functools import partial
 
@@ -23,7 +24,9 @@ def opened(index: str | None, version: str | None) -> AskEngine:
     """
     import indexes  # why here: the name and the promise are on the screen before numpy and FAISS are loaded
 
-    return indexes.open(index)
+    engine = indexes.open(index)
+    threading.Thread(target=engine.warm, name="warm", daemon=True).start()  # while the person still types
+    return engine
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     parsed = parser().parse_args(arguments)
     try:
-        parsed.run(parsed)
+        status: int | None = parsed.run(parsed)
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; what was there before still works", file=sys.stderr)
         return 130
-    return 0
+    return status or 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -237,6 +237,18 @@ def _make_builtin(parsed: argparse.Namespace) -> None:
     print(f"{store.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
 
 
+def _check_builtin(parsed: argparse.Namespace) -> int:
+    from indexes.digest.command import check_builtin
+
+    bars = Bars()
+    try:
+        checked = check_builtin(parsed.law, parsed.folder, bars)
+    finally:
+        bars.close()
+    _print(checked.lines(listed=parsed.list))
+    return 0 if checked.settled.clean else 1
+
+
 COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
     {
         "import": _import,
@@ -250,6 +262,7 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
         "check": _check,
         "remove": _remove,
         "make-builtin": _make_builtin,
+        "check-builtin": _check_builtin,
     }
 )
 

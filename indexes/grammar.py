@@ -12,7 +12,7 @@ from indexes.cleaning import ALL, KINDS, NOTHING
 from indexes.versions import KEEP
 from rag.fusion import METHODS
 
-Command = Callable[[argparse.Namespace], None]
+Command = Callable[[argparse.Namespace], int | None]  # the exit status; None is 0
 
 CARD_OPTIONS = {
     "title": ("TEXT", "what pages call the corpus"),
@@ -116,6 +116,14 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     own.add_argument(
         "--folder", type=Path, default=places.builtin().parent, help="where the card lies and the index goes"
+    )
+    beside = commands.add_parser(
+        "check-builtin", help="compare the summaries that ship with the official text (for their maintainers)"
+    )
+    beside.add_argument("law", type=Path, help="articles.jsonl.gz with the official Code civil")
+    beside.add_argument("--list", action="store_true", help="also list what is neither mended nor accepted")
+    beside.add_argument(
+        "--folder", type=Path, default=places.builtin().parent, help="where the index and accepted.json lie"
     )
     for name, command in commands.choices.items():
         command.set_defaults(run=run[name])

@@ -170,6 +170,13 @@ class Engine:
             where=where,
         )
 
+    def warm(self) -> None:
+        """Do now what the first question would wait for: analyse and encode the annotated questions."""
+        if self._signals is not None:
+            self._signals.asked  # noqa: B018 - made when first looked at
+        if self.learned is not None:
+            self.learned.evidence.nearest.asked  # noqa: B018
+
     @property
     def ranked_by(self) -> str:
         """What ranks a hybrid search: "rrf", another fusion, or the id of the trees that do."""

@@ -362,6 +362,43 @@ def test_a_calibration_for_another_corpus_is_left_aside() -> None:
         analyser=engine.analyser,
         keyword=engine.keyword,
         meaning=engine.meaning,
+        learned=engine.learned,
         confidence=replace(shipped, corpus_sha256=elsewhere),
     )
     assert again.ask("arbre du voisin").confidence is None
+
+
+def test_a_calibration_for_other_trees_is_left_aside() -> None:
+    import indexes
+    from rag.confidence import Confidence
+
+    engine = indexes.open()
+    shipped = engine._confidence
+    assert isinstance(shipped, Confidence)
+    assert shipped.ranked_by == engine.ranked_by
+    parts = {
+        "card": engine.card,
+        "info": engine.info,
+        "articles": list(engine.articles.values()),
+        "questions": [],
+        "analyser": engine.analyser,
+        "keyword": engine.keyword,
+        "meaning": engine.meaning,
+        "learned": engine.learned,
+    }
+    assert Engine(**parts, confidence=shipped).ask("arbre du voisin").confidence is not None
+    other = replace(shipped, ranked_by="0123456789abcdef")
+    assert Engine(**parts, confidence=other).ask("arbre du voisin").confidence is None
+
+
+def test_what_the_first_question_would_wait_for_can_be_done_before() -> None:
+    import indexes
+
+    engine = indexes.open()
+    signals = engine._signals
+    assert signals is not None
+    assert "asked" not in vars(signals)
+    engine.warm()
+    assert len(vars(signals)["asked"]) == len(signals._annotated) > 1000
+    if engine.learned is not None:
+        assert "asked" in vars(engine.learned.evidence.nearest)

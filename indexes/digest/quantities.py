@@ -1,0 +1,140 @@
+"""Numbers of a text with what they count: time limits, ages, amounts, distances, fractions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from indexes.digest.number_words import ORDINAL, RUN, numbers_in, ordinal
+from indexes.digest.references import cited
+from indexes.digest.shares import PART, parts
+from indexes.digest.units import AFTER, MEASURES, UNIT, measured
+from indexes.digest.wording import Wording
+
+__all__ = ["PART", "Quantity", "elided", "every_value", "ordinals", "quantities"]
+
+_FIGURES = re.compile(
+    r"(?<![\w,.-])(\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:,(\d+))?(?:(er?|re|eme|ieme)s?)?(?![\w°-]|,\d)"
+)
+_ONWARD = re.compile(r"(?: ?,)? (?:a|ou|et|et de|ou de|a celui de) ")  # "deux ou trois ans"
+_FAR = 80  # characters over which a number may go without its unit
+_NOT_COUNTED = (0, 1, 9)  # "zéro", "un", "neuf": in words and without a unit they are seldom numbers
+_DETERMINED = re.compile(
+    r"\b(?:l[aei]s?|[cdmst]es|aux?|nos|vos|leurs|tou(?:te)?s|entre|nous|vous|eux|elles|a) (?:autres )?$"
+)
+_LISTED = re.compile(  # "deux exceptions : ...": the summary counts what it lists
+    r" (?:cas|choses|conditions|exceptions|exigences|facons|formes|hypotheses|manieres|moities|parts|points"
+    r"|possibilites|raisons|reserves|situations|sortes|types|categories|derni(?:er|ere)s)\b| ?:| _"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as it stands in a text, with what it counts."""
+
+    value: Fraction  # of the unit that is compared: two years are 24 months
+    unit: str  # "" where it only counts
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    value: Fraction
+    start: int
+    end: int
+    kind: str  # "figures", "words" or "ordinal"
+
+
+def quantities(text: Wording) -> tuple[Quantity, ...]:
+    """Return the numbers of a text, in order, without ordinals and numbers of articles.
+
+    "Un" and "une" count only before a unit, "les deux" and the like only before one other than
+    persons and things. A number without a unit takes that of the number that it stands in a row
+    with: "deux ou trois ans".
+    """
+    blank = _blank(text.plain, [(place.start, place.end) for place in cited(text)])
+    found = [Quantity(part.value, PART, part.start, part.end) for part in parts(blank)]
+    found += [Quantity(*measure) for measure in measured(blank)]
+    blank = _blank(blank, [(quantity.start, quantity.end) for quantity in found])
+    return tuple(sorted((*found, *_counted(blank)), key=lambda quantity: quantity.start))
+
+
+def every_value(text: Wording) -> frozenset[Fraction]:
+    """Return all whole numbers that stand anywhere in a text: ordinals, dates and numbers of laws too."""
+    values = {int(figures) for figures in re.findall(r"\d+", text.plain)}
+    values |= {int(figures.replace(" ", "")) for figures in re.findall(r"\d{1,3}(?: \d{3})+", text.plain)}
+    for run in RUN.finditer(text.plain):
+        values |= {value for value, _, _ in numbers_in(run[0])}
+    return frozenset(map(Fraction, values | ordinals(text)))
+
+
+def ordinals(text: Wording) -> frozenset[int]:
+    """Return the values of the ordinals in words: "troisième" is 3."""
+    return frozenset(value for word in ORDINAL.findall(text.plain) if (value := ordinal(word)) is not None)
+
+
+def elided(text: Wording) -> frozenset[tuple[Fraction, str]]:
+    """Return what numbers may stand for by the last unit before them: "un mois (deux à l'étranger)"."""
+    found = set()
+    for number in _numbers(text.plain):
+        before = text.plain[max(0, number.start - _FAR) : number.start].rpartition(". ")[2]
+        if units := UNIT.findall(before):
+            unit, times = MEASURES[units[-1]]
+            found.add((number.value * times, unit))
+    return frozenset(found)
+
+
+def _blank(plain: str, spans: Sequence[tuple[int, int]]) -> str:
+    for start, end in spans:
+        plain = plain[:start] + "_" * (end - start) + plain[end:]
+    return plain
+
+
+def _numbers(plain: str) -> Iterator[_Number]:
+    for figures in _FIGURES.finditer(plain):
+        whole = Fraction(int(figures[1].replace(" ", "")))
+        part = Fraction(int(figures[2]), 10 ** len(figures[2])) if figures[2] else 0
+        yield _Number(whole + part, *figures.span(), "ordinal" if figures[3] else "figures")
+    for run in RUN.finditer(plain):
+        for value, start, end in numbers_in(run[0], run.start()):
+            yield _Number(Fraction(value), start, end, "words")
+    for word in ORDINAL.finditer(plain):
+        if (rank := ordinal(word[0])) is not None:
+            yield _Number(Fraction(rank), *word.span(), "ordinal")
+
+
+def _counted(plain: str) -> Iterator[Quantity]:
+    """Yield the numbers from the last to the first, so that a unit is known before it is handed on."""
+    following: tuple[int, str, int] | None = None  # where the next number with a unit starts; the unit
+    for number in sorted(_numbers(plain), key=lambda each: (-each.start, each.end)):
+        after = AFTER.match(plain, number.end)
+        if after:
+            unit, times = MEASURES[after["unit"]]
+        elif following and _ONWARD.fullmatch(plain, number.end, following[0]):
+            unit, times = following[1:]
+        else:
+            unit, times = "", 1
+        if not _counts(plain, number, unit):
+            continue
+        if unit:
+            following = (number.start, unit, times)
+        half = Fraction(1, 2) if after and after["half"] else 0
+        kept = unit if number.kind != "ordinal" or unit == "degre" else ""  # "le 300e jour" is no time
+        value = (number.value + half) * times if kept else number.value
+        yield Quantity(value, kept, number.start, after.end() if after else number.end)
+
+
+def _counts(plain: str, number: _Number, unit: str) -> bool:
+    """Tell whether a number can be wrong: not "un", "neuf", "les deux" without a unit, "un degré"."""
+    if number.kind == "figures" or (number.kind == "ordinal" and plain[number.start].isdigit()):
+        return True
+    if number.kind == "ordinal":
+        return unit == "degre"  # the fourth degree of kinship is four degrees
+    if unit:
+        return unit != "degre" or number.value > 1
+    if number.value in _NOT_COUNTED or _LISTED.match(plain, number.end):
+        return False
+    return not (number.value == 2 and _DETERMINED.search(plain, max(0, number.start - 18), number.start))

@@ -1,0 +1,74 @@
+"""French text made comparable: folded at the same places, cut into words, sentences and clauses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rag.text.folding import level
+
+WORD = re.compile(r"[^\W_]+")
+# A full stop ends a sentence before a space and a capital or figure, but not in "L. 121-1".
+_SENTENCE_END = re.compile(
+    r"(?<![ .(][LRDA]\.)(?<![ (]art\.)(?<=[.!?…])[ »\")]*\s+(?=[« \"(]*[^\W_a-zà-ÿ])|\n+"
+)
+_CLAUSE_END = re.compile(rf"{_SENTENCE_END.pattern}|(?<=;)\s+")
+_SHOWN = 6  # words of a text that a finding quotes: fewer than what counts as copied
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text twice, character by character at the same places."""
+
+    shown: str  # with capitals and accents; signs unified, "œ" as "oe"
+    plain: str  # without capitals and accents
+
+
+def wording(text: str) -> Wording:
+    """Return a text in the two forms that the rules read; both have the same length."""
+    shown = level(unicodedata.normalize("NFC", text)).replace("œ", "oe").replace("Œ", "Oe")
+    return Wording(shown, "".join(map(_plain, shown)))
+
+
+@lru_cache(maxsize=1024)
+def _plain(sign: str) -> str:
+    folded = unicodedata.normalize("NFD", sign.lower())[0]
+    return folded if folded.isalnum() else sign
+
+
+def any_of(*alternatives: str) -> re.Pattern[str]:
+    """Return the pattern of whole words of folded text.
+
+    Args:
+        alternatives: patterns parted by spaces, several to a text; "_" stands for a space inside one,
+            "*" for any letters: "refus* faute_de" finds "refuser" and "faute de".
+    """
+    parts = "|".join(part for text in alternatives for part in text.split())
+    pattern = parts.replace("_", " ").replace("*", r"\w*")
+    return re.compile(rf"\b(?:{pattern})(?:(?!\w)|(?<='))")
+
+
+def sentences(text: Wording) -> list[Wording]:
+    """Return the sentences of a text, without those that hold no word."""
+    return _parted(text, _SENTENCE_END)
+
+
+def clauses(text: Wording) -> list[Wording]:
+    """Return the sentences of a text, parted at semicolons too."""
+    return _parted(text, _CLAUSE_END)
+
+
+def _parted(text: Wording, at: re.Pattern[str]) -> list[Wording]:
+    ends = [(end.start(), end.end()) for end in at.finditer(text.shown)]
+    starts = [0, *(after for _, after in ends)]
+    stops = [*(before for before, _ in ends), len(text.shown)]
+    found = [Wording(text.shown[a:b], text.plain[a:b]) for a, b in zip(starts, stops, strict=True)]
+    return [part for part in found if WORD.search(part.shown)]
+
+
+def quoted(text: Wording, start: int) -> str:
+    """Return the few words of a text that begin at a place, to show where something stands."""
+    ends = [word.end() for _, word in zip(range(_SHOWN), WORD.finditer(text.shown, start), strict=False)]
+    return " ".join(text.shown[start : ends[-1] if ends else None].split())
