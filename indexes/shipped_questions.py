@@ -25,12 +25,13 @@ def with_shipped_questions(corpus: Corpus) -> Corpus:
     if card.jurisdiction != JURISDICTION or card.language != "fr":
         return corpus
     there = {question.id for question in corpus.questions}
-    fresh = [q for q in attach(_shipped(), corpus.articles) if q.id not in there]
+    fresh = [q for q in attach(shipped(), corpus.articles) if q.id not in there]
     return replace(corpus, questions=(*corpus.questions, *fresh)) if fresh else corpus
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> tuple[Cited, ...]:
+def shipped() -> tuple[Cited, ...]:
+    """Return the questions that ship, by code and article number."""
     own = read(builtin() / "corpus")
     number = {article.id: article.article_no for article in own.articles}
     return tuple(

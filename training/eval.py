@@ -16,6 +16,7 @@ from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
 from indexes.learned import trees_of
 from indexes.progress import Bars
+from indexes.shipped_questions import shipped
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, PandectError
 from rag.licence import provenance
@@ -97,7 +98,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             learnt_from=_learnt_from(parsed, annotated),
         )
         entry |= dated.about(parsed.in_force_on)
-        cards = cards_of(corpus.card, (parsed.questions, parsed.annotated))
+        cards = cards_of(corpus.card, (parsed.questions, _annotated_file(parsed)))
         entry["sources"] = [provenance(card) for card in cards]
         if told:
             entry["notices"] = told
@@ -212,10 +213,15 @@ def _part(questions: list[Question], part: str | None) -> list[Question]:
     return kept
 
 
+def _annotated_file(parsed: argparse.Namespace) -> Path | None:
+    named: Path | None = parsed.annotated
+    return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
+
+
 def _annotated(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
     if parsed.annotated is None:
         return []
-    cited = read_cited(parsed.annotated)
+    cited = shipped() if str(parsed.annotated) == store.BUILTIN else read_cited(parsed.annotated)
     known = {a.id for a in corpus.articles}
     by_id = [c.question for c in cited if known.intersection(c.question.article_ids)]
     learn = to_learn_from(

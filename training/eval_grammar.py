@@ -63,7 +63,11 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--part", metavar="SPLIT", help="of the questions those that bear this split, such as dev or test"
     )
-    top.add_argument("--annotated", type=Path, help="other questions to learn from; --questions stay unseen")
+    top.add_argument(
+        "--annotated",
+        type=Path,
+        help="other questions to learn from, builtin for those that ship; --questions stay unseen",
+    )
     top.add_argument(
         "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"
     )

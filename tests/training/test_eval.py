@@ -297,3 +297,22 @@ def test_the_index_that_ships_cannot_be_measured_on_what_it_has_seen(
 ) -> None:
     assert main(option) == 2
     assert "add --corpus" in capsys.readouterr().err
+
+
+def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
+    law = [
+        {"id": "L1", "code": "Code civil", "article_no": "671", "text": "Les arbres se plantent plus loin."},
+        {"id": "L2", "code": "Code civil", "article_no": "1240", "text": "Qui cause un tort le répare."},
+        {"id": "L3", "code": "Code du vent", "article_no": "1240", "text": "Le vent souffle."},
+    ]
+    articles = write_lines(tmp_path / "articles.jsonl", law)
+    asked = write_lines(
+        tmp_path / "asked.jsonl",
+        [{"id": "x", "question": "mon voisin plante un arbre", "article_ids": ["L1"]}],
+    )
+    output = tmp_path / "out"
+    assert run("--corpus", articles, "--language", "fr", "--questions", asked, "--annotated", "builtin",
+               "--systems", "bm25+questions", "--output", output) == 0  # fmt: skip
+    entry = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+    assert entry["learnt_from"] == "builtin"
+    assert [source["name"] for source in entry["sources"]][1:] == ["code-civil"]
