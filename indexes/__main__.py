@@ -197,10 +197,16 @@ def _check(parsed: argparse.Namespace) -> None:
 
 
 def _export(parsed: argparse.Namespace) -> None:
-    place = store.corpus_folder(store.checked_name(parsed.name))
-    if not place.is_dir():
-        raise MissingIndex(f"no corpus named {parsed.name!r}: {store.command('list')} shows those there are")
-    corpus = read(place)
+    if parsed.name == store.BUILTIN:
+        from indexes.builtin_corpus import whole
+
+        corpus = whole(store.builtin())
+    else:
+        place = store.corpus_folder(store.checked_name(parsed.name))
+        if not place.is_dir():
+            there = store.command("list")
+            raise MissingIndex(f"no corpus named {parsed.name!r}: {there} shows those there are")
+        corpus = read(place)
     folder = export(corpus, parsed.folder, parsed.to, extras=not parsed.no_extras)
     licence = licence_of(corpus.card).named
     print(f"{parsed.name}: written as {parsed.to} to {folder}; its licence goes with it: {licence}")

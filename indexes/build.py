@@ -202,7 +202,7 @@ def write_index(
     if settings.fusion is not None:
         distributions.save_fusion(settings.fusion, folder)
     if settings.learned is not None and ready.meaning is not None:
-        learned.save(settings.learned, counts, settings.bm25, mask, ready.cut, folder)
+        learned.save(settings.learned, counts, settings.bm25, mask, ready.cut, ready.learnt, folder)
     if settings.updatable:
         basis.keep(counts, ready.vectors, settings.vectors, folder)
     manifest = Manifest(

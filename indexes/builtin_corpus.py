@@ -27,11 +27,15 @@ from indexes.manifest import Manifest
 from indexes.places import BUILTIN
 from rag.card import CorpusCard
 from rag.errors import BadInput
+from rag.fusion import FusionSettings
 from rag.text.analysers import analyser
 from rag.trees import Trees
 from rag.types import Article, Question
 
 CODE = "Code civil"
+# scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
+# stands tells much. Chosen on the dev half of the test questions (docs/measurements.md).
+FUSION = FusionSettings("min-max")
 LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
 TEST = "questions_test.jsonl"
 INDEX = "index"
@@ -66,7 +70,8 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
         made = Path(scratch) / "index"
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
-        settings = BuildSettings(updatable=False, learned=trees(folder))  # it is only read
+        # it is only read
+        settings = BuildSettings(updatable=False, learned=trees(folder), fusion=FUSION)
         build_into(made, shipped, BUILTIN, version, settings, report, encoder)
         _plain_text(made / "corpus", shipped)
         manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
@@ -166,3 +171,15 @@ def read_test_questions(index: Path) -> tuple[Question, ...]:
     """Read the test questions that ship beside the index; nothing is fitted to them."""
     articles = corpora.read(index / "corpus").articles
     return corpora.read_questions(index.parent / TEST, articles)
+
+
+def whole(index: Path) -> Corpus:
+    """Return the corpus that ships with all its questions, each with its split.
+
+    Those that the index learns from are "train"; test questions that the law answers follow, "dev" or
+    "test". Those without an answer are in no qrels, so they stay in their own file.
+    """
+    shipped = corpora.read(index / "corpus")
+    learnt = tuple(replace(q, split="train") for q in shipped.questions)
+    asked = tuple(q for q in read_test_questions(index) if q.article_ids)
+    return replace(shipped, questions=(*learnt, *asked))

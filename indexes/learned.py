@@ -6,9 +6,14 @@ the rest is made from the law and its questions, by a build or an update as by t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from indexes.manifest import Manifest
 from rag.evidence import Evidence
@@ -26,6 +31,7 @@ from rag.types import Article, Question
 FOLDER = "learned"
 TREES = "trees.json"
 LAW = "law"  # BM25 over the law's own fields
+TERMS = "terms"  # of the annotated questions: cutting them takes a second for each ten thousand
 ASKED = "asked"  # BM25 over annotated questions and answers
 WORTH_IT = 300  # annotated questions: of fewer, trees learn little that is not chance
 
@@ -42,14 +48,43 @@ def worth_fitting(manifest: Manifest) -> bool:
 
 
 def save(
-    trees: Trees, counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser, folder: Path
+    trees: Trees,
+    counts: FieldCounts,
+    settings: BM25Settings,
+    mask: Mask,
+    cut: Analyser,
+    learnt: Sequence[Question],
+    folder: Path,
 ) -> None:
-    """Write the learned fusion into the folder of a version."""
+    """Write the learned fusion into the folder of a version, with the annotated questions cut into terms."""
     place = folder / FOLDER
     place.mkdir()
+    save_terms([cut.terms(q.text) for q in learnt], place / TERMS)
     of_law(counts, settings, mask, cut).save(place / LAW)
     of_questions(counts, settings, mask, cut).save(place / ASKED)
     (place / TREES).write_text(trees.to_json(), encoding="utf-8")
+
+
+def save_terms(texts: Sequence[Sequence[str]], folder: Path) -> None:
+    """Write the terms of texts, in order and repeats kept."""
+    folder.mkdir()
+    number: dict[str, int] = {}
+    numbers = [number.setdefault(term, len(number)) for terms in texts for term in terms]
+    np.save(folder / "numbers.npy", np.array(numbers, dtype=np.int32), allow_pickle=False)
+    np.save(folder / "lengths.npy", np.array([len(t) for t in texts], dtype=np.int32), allow_pickle=False)
+    (folder / "vocabulary.json").write_text(json.dumps(list(number), ensure_ascii=False), encoding="utf-8")
+
+
+def load_terms(folder: Path) -> list[list[str]]:
+    """Read what `save_terms` wrote.
+
+    Raises:
+        OSError, ValueError: a file is missing or is something else.
+    """
+    words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
+    terms = [words[i] for i in np.load(folder / "numbers.npy", allow_pickle=False)]
+    ends = np.cumsum(np.load(folder / "lengths.npy", allow_pickle=False)).tolist()
+    return [terms[begin:end] for begin, end in pairwise([0, *ends])]
 
 
 def of_law(counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser) -> BM25:
@@ -103,7 +138,9 @@ def load(
         BM25.load(place / name, keyword.order, keyword.mask, keyword.analyser, keyword.weights)
         for name in (LAW, ASKED)
     )
-    nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder)
+    kept = place / TERMS
+    cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
+    nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
     around = Surroundings.of(articles, learnt)
     evidence = Evidence(keyword, law, asked, meaning, nearest, around)
     return Learned(evidence, trees)

@@ -54,11 +54,11 @@ def refine(name: str, start: Start, trees: Trees | None, keep: int = KEEP) -> Pa
                 with damaged_if_unreadable(start.folder, again):
                     corpus = read(start.folder / "corpus")
                     counts = basis.counts(start.folder, ArticleOrder.of([a.id for a in corpus.articles]))
+                asked = to_learn_from(corpus.questions)
                 if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
-                    asked = to_learn_from(corpus.questions)
                     counts = canonical(count(corpus.articles, cut).with_questions(asked, cut.terms))
                 settings = BM25Settings(**start.manifest.bm25)
-                learned.save(trees, counts, settings, Mask(corpus.articles), cut, part)
+                learned.save(trees, counts, settings, Mask(corpus.articles), cut, asked, part)
             built = datetime.now(UTC).isoformat(timespec="seconds")
             stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
         return places.index_folder(name) / version

@@ -95,7 +95,8 @@ class Engine:
         self.learned = learned  # where there is one, a hybrid search is ranked by it
         calibrated = calibrated and confidence is not None and confidence.ranked_by == self.ranked_by
         if calibrated and isinstance(keyword, BM25) and isinstance(meaning, Dense):
-            self._signals = Signals(analyser, keyword, meaning.encoder, questions)
+            near = learned.evidence.nearest if learned is not None else None
+            self._signals = Signals(analyser, keyword, meaning.encoder, questions, near)
         self._confidence = confidence if self._signals is not None else None
         self._known = KnownItems(articles, card)
         self._pinned = Pins(self.articles)
@@ -177,6 +178,13 @@ class Engine:
         if self.learned is not None:
             self.learned.evidence.nearest.asked  # noqa: B018
 
+    def hybrid(self, meaning: Retriever) -> Hybrid | Learned:
+        """Return what fuses the two lists, of keywords and of this encoder."""
+        if self.learned is not None:
+            return self.learned
+        parts = {KEYWORD: self.keyword, MEANING: meaning}
+        return Hybrid(parts) if self._fuse is None else Hybrid(parts, self._fuse)
+
     @property
     def ranked_by(self) -> str:
         """What ranks a hybrid search: "rrf", another fusion, or the id of the trees that do."""
@@ -251,11 +259,7 @@ class Engine:
         if mode == "meaning":
             [ranking] = self.meaning.search([question], k, where)
             return ranking, {MEANING: ranking}
-        parts = {KEYWORD: self.keyword, MEANING: self.meaning}
-        hybrid: Hybrid | Learned = Hybrid(parts) if self._fuse is None else Hybrid(parts, self._fuse)
-        if self.learned is not None:
-            hybrid = self.learned
-        [(ranking, lists)] = hybrid.search_parts([question], k, where)
+        [(ranking, lists)] = self.hybrid(self.meaning).search_parts([question], k, where)
         return ranking, lists
 
     def _why(

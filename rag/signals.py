@@ -15,6 +15,7 @@ import numpy as np
 
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25
+from rag.retrieval.nearest import Nearest
 from rag.text import Analyser
 from rag.types import Encoder, Floats, Question, Ranking
 
@@ -106,19 +107,30 @@ class Signals:
     """Makes the features of a question that an index was asked."""
 
     def __init__(
-        self, analyser: Analyser, keyword: BM25, encoder: Encoder, annotated: Sequence[Question]
+        self,
+        analyser: Analyser,
+        keyword: BM25,
+        encoder: Encoder,
+        annotated: Sequence[Question],
+        nearest: Nearest | None = None,
     ) -> None:
-        """Take an index's parts; `annotated` are the questions that it learnt from."""
+        """Take an index's parts; `annotated` are the questions that it learnt from.
+
+        Where a learned fusion compares questions with them too, `nearest` has their vectors already.
+        """
         self.analyser = analyser
         self.encoder = encoder
         self.vocabulary: Mapping[str, int] = keyword.index.vocab_dict
         self._scores: Mapping[str, Any] = keyword.index.scores
         self._annotated = [question.text for question in annotated]
+        self._nearest = nearest
         self._wider = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
 
     @cached_property
     def asked(self) -> Floats:
         """Unit vectors of the annotated questions, (n, dim); made at the first question."""
+        if self._nearest is not None and self._nearest.asked.vectors is not None:
+            return self._nearest.asked.vectors
         return self.encoder.encode_questions(self._annotated)
 
     @cached_property

@@ -110,7 +110,7 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> Asked:
     signals = Signals(
         engine.analyser, engine.keyword, engine.meaning.encoder, to_learn_from(corpus.questions)
     )
-    hybrid = engine.learned or Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
+    hybrid = engine.hybrid(engine.meaning)
     found = [ask(engine, hybrid, signals, question) for question in questions]
     return Asked(
         questions,

@@ -51,12 +51,14 @@ BUILTIN: Mapping[str, str] = {
     "rationale": "So that the page works at once, without a network, on a law that concerns everybody; "
     "and so that a French corpus of one's own has questions to learn from.",
     "language_variety": "French of France, plain words in the summaries, everyday words in the questions.",
-    "written_by": "A machine, from the official text: one unofficial summary an article. No lawyer has "
-    "checked them.",
+    "written_by": "A machine, from the official text: one unofficial summary an article. All were read "
+    "against that text twice more, article by article, and compared with it by a program; what was found "
+    "was mended (docs/the-law-that-ships.md). The readers were machines too: no lawyer has checked them.",
     "asked_by": "A machine, which was told to imagine somebody who has never read the article: a short "
     "query, a plain question, a small story. Nobody asked them.",
-    "labelled_by": "By construction: a question belongs to the article that it was written for. Others "
-    "may answer it too, which is not noted.",
+    "labelled_by": "By construction: a question belongs to the article that it was written for. Each was "
+    "then read beside it, by machine: where the article does not answer it, it was mended, attached to "
+    "another or dropped. Other articles may answer it too, which is mostly not noted.",
     "preparation": "The numbers, headings and addresses are those of LEGI. Questions share almost no run "
     "of six words with their article. Test questions lie beside it (questions_test.jsonl) and are learnt "
     "from nowhere.",

@@ -102,6 +102,13 @@ def count(
     return FieldCounts(ArticleOrder.of([a.id for a in articles]), vocabulary, fields)
 
 
+def count_texts(rows: Sequence[Sequence[str]]) -> FieldCounts:
+    """Count texts that are cut already, each a document with nothing but a text; their ids are numbers."""
+    vocabulary: dict[str, int] = {}
+    counts = _widen(_count(rows, vocabulary), len(vocabulary))
+    return FieldCounts(ArticleOrder.of([str(i) for i in range(len(rows))]), vocabulary, {"text": counts})
+
+
 def term_ids(terms: Iterable[str], vocabulary: Mapping[str, int]) -> Ints:
     """Return the numbers of the terms that the vocabulary knows, in order, repeats kept."""
     return np.array([vocabulary[t] for t in terms if t in vocabulary], dtype=np.int64)

@@ -7,20 +7,24 @@ single gain of all that was tried (docs/measurements.md).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
+from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25Settings, term_scores
-from rag.retrieval.fields import FieldCounts, count, term_ids
+from rag.retrieval.fields import count_texts, term_ids
 from rag.retrieval.postings import add_postings
 from rag.retrieval.scored import Mask, ScoredRetriever
 from rag.text import Analyser
-from rag.types import Article, ArticleOrder, Encoder, Floats, Question
+from rag.types import ArticleOrder, Encoder, Floats, Question
 
+Cut: TypeAlias = Callable[[], Sequence[Sequence[str]]]
 SHARPNESS = 0.07  # of votes: a question as much farther in cosine counts e times less
 
 
@@ -53,11 +57,26 @@ class Asked:
 
     @classmethod
     def of(
-        cls, questions: Sequence[Question], order: ArticleOrder, analyser: Analyser, encoder: Encoder | None
+        cls,
+        questions: Sequence[Question],
+        order: ArticleOrder,
+        analyser: Analyser,
+        encoder: Encoder | None,
+        cut: Sequence[Sequence[str]] | None = None,
     ) -> Asked:
-        """Analyse and encode questions; those that cite no article of the corpus are left out."""
+        """Analyse and encode questions; those that cite no article of the corpus are left out.
+
+        Args:
+            questions: annotated ones.
+            order: of the articles.
+            analyser: cuts the questions.
+            encoder: None compares by words alone.
+            cut: the terms of each question, where they are known.
+        """
         position = {id_: i for i, id_ in enumerate(order.ids)}
-        kept = tuple(q for q in questions if any(id_ in position for id_ in q.article_ids))
+        citing = [any(id_ in position for id_ in q.article_ids) for q in questions]
+        kept = tuple(compress(questions, citing))
+        terms = [analyser.terms(q.text) for q in kept] if cut is None else list(compress(cut, citing))
         pairs = [
             (row, position[id_])
             for row, q in enumerate(kept)
@@ -69,10 +88,13 @@ class Asked:
         rows, columns = [row for row, _ in pairs], [column[article] for _, article in pairs]
         shape = (len(kept), len(cited))
         cites = sp.csc_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=shape)
-        counts = count([Article(str(i), "", "", q.text) for i, q in enumerate(kept)], analyser)
-        text = FieldCounts(counts.order, counts.vocabulary, {"text": counts.fields["text"]})
-        postings = term_scores(text, BM25Settings())
-        vectors = encoder.encode_questions([q.text for q in kept]) if encoder is not None else None
+        counts = count_texts(terms)
+        postings = term_scores(counts, BM25Settings())
+        vectors: Floats | None = None
+        if isinstance(encoder, StaticEncoder) and encoder.analyser.id == analyser.id:
+            vectors = encoder.encode_terms(terms)
+        elif encoder is not None:
+            vectors = encoder.encode_questions([q.text for q in kept])
         return cls(kept, cited, cites, dict(counts.vocabulary), postings, vectors)
 
     def nearness(self, terms: Sequence[str], vector: Floats | None) -> Nearness:
@@ -116,17 +138,29 @@ class Nearest(ScoredRetriever):
         mask: Mask,
         analyser: Analyser,
         encoder: Encoder | None = None,
+        cut: Cut | None = None,
     ) -> None:
-        """Take annotated questions; without an encoder they are compared by their words alone."""
+        """Take annotated questions; without an encoder they are compared by their words alone.
+
+        Args:
+            questions: annotated ones.
+            order: of the articles.
+            mask: which articles a filter admits.
+            analyser: cuts the question asked, and these where `cut` is None.
+            encoder: of questions.
+            cut: gives the terms of each of the questions, kept from when they were analysed.
+        """
         super().__init__(order, mask)
         self._questions = questions
         self.analyser = analyser
         self.encoder = encoder
+        self._cut = cut
 
     @cached_property
     def asked(self) -> Asked:
-        """The questions as documents: analysed when first needed."""
-        return Asked.of(self._questions, self.order, self.analyser, self.encoder)
+        """The questions as documents: analysed, or read, when first needed."""
+        cut = self._cut() if self._cut is not None else None
+        return Asked.of(self._questions, self.order, self.analyser, self.encoder, cut)
 
     def scores(self, question: str) -> Floats:
         """Return votes, or the best BM25 where no question is near; -inf where nothing speaks for it."""

@@ -167,7 +167,6 @@ def test_what_ships_of_acceptances_can_be_read() -> None:
 
 
 @pytest.mark.data
-@pytest.mark.xfail(strict=False, reason="being re-read")
 def test_the_summaries_that_ship_are_clean(data: Path) -> None:
     checked = check_builtin(
         data / "fr" / "articles.jsonl.gz", builtin().parent, lambda what, done, total: None

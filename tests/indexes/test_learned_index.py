@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from changing_law import AGAIN, built, hashes, histories, updated
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from small_corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, edition, install
 
 import indexes
@@ -27,7 +28,7 @@ from indexes.build import BuildSettings, build_into
 from indexes.changes import Changes
 from indexes.corpus import Corpus, to_learn_from, write
 from indexes.encoders import Chosen, fit_encoder
-from indexes.learned import FOLDER, TREES, WORTH_IT, trees_of
+from indexes.learned import FOLDER, TERMS, TREES, WORTH_IT, load_terms, save_terms, trees_of
 from indexes.manifest import read, stamp
 from indexes.opening import open_index
 from indexes.refining import refine
@@ -81,6 +82,8 @@ def test_what_is_written_is_opened(tmp_path: Path) -> None:
     assert evidence.law.scores("chèvre").max() > 0
     assert evidence.questions.scores("salades").argmax() == 4  # the one question that says it cites v-5
     assert [q.id for q in evidence.nearest.asked.questions] == ["q1", "q2", "q3"]  # none that is held out
+    cut = [engine.analyser.terms(q.text) for q in evidence.nearest.asked.questions]
+    assert load_terms(tmp_path / "v" / FOLDER / TERMS) == cut  # so the first question waits for no analyser
     result = engine.ask(GOAT, k=5)
     by_hand = engine.learned.search([GOAT], 5)[0]
     assert [(s.article.id, s.score) for s in result.shown] == [(h.article_id, h.score) for h in by_hand]
@@ -327,3 +330,10 @@ def test_killed_at_its_steps_it_leaves_the_former_version(
     left = {path.name for path in (home / "indexes" / "village").iterdir()}
     assert store.current("village").name in left
     assert len(left) == 3  # two versions and CURRENT: nothing of what was killed
+
+
+@given(st.lists(st.lists(st.text(min_size=1, max_size=4), max_size=6), max_size=8))
+def test_terms_of_questions_come_back(texts: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        save_terms(texts, Path(place) / "terms")
+        assert load_terms(Path(place) / "terms") == texts

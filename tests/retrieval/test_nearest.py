@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_law import SPLIT, WORDS, law, random_encoder
+from small_law import SPLIT, WORDS, SplitAnalyser, law, random_encoder
 
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.nearest import SHARPNESS, Asked, Nearest
@@ -151,3 +151,22 @@ def test_questions_are_analysed_when_they_are_first_needed() -> None:
     assert made.asked is first
     assert isinstance(first, Asked)
     assert [q.id for q in first.questions] == ["q1", "q2", "q3"]
+
+
+@given(questions=annotated, encoder=encoders, question=asked)
+def test_terms_that_are_known_need_no_analyser(
+    questions: list[Question], encoder: Encoder | None, question: str
+) -> None:
+    class Never(SplitAnalyser):
+        def terms(self, text: str) -> list[str]:
+            raise AssertionError(text)
+
+    cut = [SPLIT.terms(q.text) for q in questions]
+    given_terms = Asked.of(questions, ORDER, Never(), encoder, cut)
+    analysed = Asked.of(questions, ORDER, SPLIT, encoder)
+    vector = None if encoder is None else encoder.encode_questions([question])[0]
+    for asked_of in (given_terms, analysed):
+        assert asked_of.questions == analysed.questions
+    a, b = (of.nearness(SPLIT.terms(question), vector) for of in (given_terms, analysed))
+    assert np.array_equal(a.words, b.words)
+    assert np.array_equal(a.votes, b.votes)

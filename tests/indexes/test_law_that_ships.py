@@ -1,0 +1,114 @@
+"""What ships, held against what is said of it in docs/the-law-that-ships.md."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from indexes import sources, store
+from indexes.__main__ import main
+from indexes.articles import read_articles
+from indexes.builtin_corpus import CODE, article_id, read_test_questions, whole_card
+from indexes.corpus import Corpus, read
+from rag.text.analysers import analyser
+from rag.types import Question
+from training.near_duplicates import near_duplicates
+
+UNANSWERABLE = {"other_french_law", "other_country", "not_law", "too_vague"}
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    folder, _ = store.locate(store.BUILTIN)
+    return read(folder / "corpus")
+
+
+@pytest.fixture(scope="module")
+def asked() -> tuple[Question, ...]:
+    folder, _ = store.locate(store.BUILTIN)
+    return read_test_questions(folder)
+
+
+def test_the_test_questions_are_many_enough_of_every_kind(asked: tuple[Question, ...]) -> None:
+    answered = [q for q in asked if q.article_ids]
+    others = [q for q in asked if not q.article_ids]
+    topics = Counter(q.category for q in answered)
+    assert len(answered) >= 400
+    assert min(topics.values()) >= 20
+    assert not UNANSWERABLE & set(topics)
+    assert len(others) >= 100
+    assert {q.category for q in others} == UNANSWERABLE
+    assert max(len(q.article_ids) for q in answered) <= 5
+    assert len({q.id for q in asked}) == len(asked)
+
+
+def test_the_halves_share_no_article_and_no_section(corpus: Corpus, asked: tuple[Question, ...]) -> None:
+    section = {article.id: article.headings for article in corpus.articles}
+    assert {q.split for q in asked} == {"dev", "test"}
+    halves = [{id_ for q in asked if q.split == half for id_ in q.article_ids} for half in ("dev", "test")]
+    assert not halves[0] & halves[1]
+    assert not {section[id_] for id_ in halves[0]} & {section[id_] for id_ in halves[1]}
+    counts = Counter((q.split, bool(q.article_ids)) for q in asked)
+    assert abs(counts["dev", True] - counts["test", True]) <= 20
+
+
+def test_nothing_that_is_learnt_is_nearly_a_test_question(
+    corpus: Corpus, asked: tuple[Question, ...]
+) -> None:
+    learnt = [q.text for q in corpus.questions]
+    texts = [*learnt, *(q.text for q in asked)]
+    pairs = near_duplicates(texts, analyser(language="fr").terms)
+    across = [(texts[a], texts[b]) for a, b in pairs if a < len(learnt) <= b]
+    assert not across
+
+
+def test_no_question_of_an_article_says_nearly_what_another_one_says(corpus: Corpus) -> None:
+    questions = corpus.questions
+    pairs = near_duplicates([q.text for q in questions], analyser(language="fr").terms)
+    same = [
+        (questions[a].id, questions[b].id)
+        for a, b in pairs
+        if set(questions[a].article_ids) & set(questions[b].article_ids)
+    ]
+    assert len(same) <= len(questions) // 100, f"{len(same)} pairs: {same[:5]}"
+
+
+def test_former_numbers_lead_to_articles_that_are_there(corpus: Corpus) -> None:
+    moved = whole_card(store.builtin().parent).moved
+    there = {article.article_no for article in corpus.articles}
+    assert len(moved) > 600
+    assert all(set(entry.new) <= there for entry in moved)
+    assert len({(entry.old, entry.since) for entry in moved}) == len(moved)
+
+
+def test_it_is_exported_as_beir_reads_it(
+    corpus: Corpus, asked: tuple[Question, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "beir"
+    assert main(["export", "builtin", str(out), "--to", "beir"]) == 0
+    lines = (out / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(corpus.articles)
+    assert {"_id", "title", "text"} <= set(json.loads(lines[0]))
+    again, _ = sources.load("beir", out, language="fr")
+    splits = Counter(q.split for q in again.questions)
+    assert splits["train"] == len(corpus.questions)
+    assert splits["dev"] + splits["test"] == sum(bool(q.article_ids) for q in asked)
+    assert [a.text for a in again.articles] == [a.text for a in corpus.articles]
+    capsys.readouterr()
+
+
+@pytest.mark.data
+def test_every_number_heading_and_link_is_the_official_one(corpus: Corpus, data: Path) -> None:
+    official = {
+        article_id(a.article_no): a
+        for a in read_articles(data / "fr" / "articles.jsonl.gz")
+        if a.code == CODE
+    }
+    assert [a.id for a in corpus.articles] == list(official)
+    for article in corpus.articles:
+        law = official[article.id]
+        assert (article.article_no, article.headings, article.url) == (law.article_no, law.headings, law.url)
+        assert article.url.startswith("https://www.legifrance.gouv.fr/")
