@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -190,7 +191,10 @@ class Engine:
         """What ranks a hybrid search: "rrf", another fusion, or the id of the trees that do."""
         if self.learned is not None:
             return self.learned.trees.id
-        return RECIPROCAL if self.fusion == FusionSettings() else str(self.fusion)
+        if self.fusion == FusionSettings():
+            return RECIPROCAL
+        told = {"weights": dict(self.fusion.weights), "damping": self.fusion.damping}
+        return f"{self.fusion.method} {json.dumps(told, sort_keys=True)}"
 
     def _sure(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
         """The calibrated probability that a shown article answers; None where nothing was calibrated."""
