@@ -54,7 +54,8 @@ def pair(texts: Texts, position: int, task: Task, rng: np.random.Generator) -> t
         start = int(rng.integers(0, n - length + 1))
         return text[start : start + length], np.concatenate([text[:start], text[start + length :]])
     left = text[rng.random(n) < 0.25]
-    return (left if len(left) else text), np.concatenate([headings, text[rng.random(n) < 0.7]])
+    right = np.concatenate([headings, text[rng.random(n) < 0.7]])
+    return (left if len(left) else text), (right if len(right) else text)
 
 
 def bags(left: Sequence[TermIds], right: Sequence[TermIds]) -> tuple[Ints, Bags, Bags]:

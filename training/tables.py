@@ -3,6 +3,7 @@
 `python -m training.tables --into README.md docs/*.md` puts them where the documents name them, between
 
     <!-- table: NAME -->           systems and measures of docs/results/NAME.json
+    <!-- recalls: NAME -->         the same at 5, 10 and 100, and MRR@10
     <!-- comparisons: NAME -->     each system against its rival, with p-values
     <!-- fusions: NAME -->         each fusion that names its parts against the best of them
     <!-- helped: NAME -->          how many of these help and hurt, by what is fused
@@ -26,6 +27,7 @@ from training.markdown import head, points, probability, row, span
 
 SHORT = ("R@10", "R@100", "MRR@10", "Success@1", "Success@10")
 LONG = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")
+RECALLS = ("R@5", "R@10", "R@100", "MRR@10")
 COMPARED = "R@10"  # the measure whose comparison stands in the table of systems
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
 
@@ -75,8 +77,14 @@ def categories(
     return "\n".join(lines)
 
 
+def recalls(entry: Mapping[str, Any]) -> str:
+    """Return the table of systems with recall at three depths."""
+    return markdown(entry, RECALLS)
+
+
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "table": markdown,
+    "recalls": recalls,
     "comparisons": comparisons,
     "fusions": fusions,
     "helped": helped,

@@ -170,6 +170,9 @@ class FakeEngine:
     confidence: float | None = None
     doubtful: bool = False
 
+    def warm(self) -> None:
+        """Nothing is slow here."""
+
     def facets(self) -> FakeFacets:
         return self.offers
 
