@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from indexes import disk
 from rag.errors import BadInput
 
 ARTICLES = ("articles.jsonl.gz", "articles.jsonl")
@@ -27,7 +26,7 @@ def appearing(folder: Path) -> Iterator[Path]:
     folder = folder.absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder} is there already. Remove it (rm -r) or give another place.")
-    part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    part = disk.aside(folder, "part")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         part.mkdir()
@@ -37,13 +36,12 @@ def appearing(folder: Path) -> Iterator[Path]:
         ) from None
     try:
         yield part
-        for path in (*part.rglob("*"), part):
-            _sync(path)
+        disk.sync(part)
         part.replace(folder)  # over an empty folder too
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    _sync(folder.parent)
+    disk.sync_folder(folder.parent)
 
 
 def articles_file(folder: Path) -> Path:
@@ -76,11 +74,3 @@ def questions_file(folder: Path, named: str | None = None) -> Path | None:
         there = ", ".join(sorted(path.name for path in folder.glob("questions*.jsonl*"))) or "none"
         raise BadInput(f"{folder / named}: no such file. Questions in this folder: {there}.")
     return next((folder / name for name in QUESTIONS if (folder / name).is_file()), None)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -21,6 +21,7 @@ from rag.errors import BadInput, StaleIndex
 from rag.fusion import Fuse, FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.learned import KEYWORD, MEANING
+from rag.trees import Trees
 from rag.types import Question
 from training.bench import Bench, Tell
 from training.learned_fusion import Example, LearnedSettings, examples, fit, held_back
@@ -64,13 +65,11 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
     bench, learnt, settings = _prepared(start, tell)
     former, fuse = _former(start)
     found = list(examples(bench, learnt, settings, fuse=fuse, most=parsed.asked))
-    told: dict[str, Any] = {}
-    better = yield from _held_back(name, found, how, former, told)
-    if not better and not parsed.always:
-        yield f"not better: {name} stays as it is (--always uses it all the same)"
-        return
     corpus = start.manifest.corpus
-    trees = fit(found, how, _about(corpus["sha256"], corpus["questions_sha256"], told))
+    of = {"corpus_sha256": corpus["sha256"], "questions_sha256": corpus["questions_sha256"]}
+    trees = yield from _fitted(parsed, found, how, former, of)
+    if trees is None:
+        return
     folder = refine(name, start, trees)
     yield f"switched in: {folder}"
     yield f"next: {store.page(name)}"
@@ -84,23 +83,34 @@ def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell)
     cache = store.home() / "cache" / "eval"
     bench = Bench(corpus, cache, fitted_to=full, tell=tell)
     found = list(examples(bench, to_learn_from(corpus.questions), Settings(), most=parsed.asked))
-    told: dict[str, Any] = {}
-    better = yield from _held_back(parsed.name, found, how, FusionSettings().method, told)
-    if not better and not parsed.always:
-        yield f"not better: {parsed.name} stays as it is (--always uses it all the same)"
+    of = {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256}
+    trees = yield from _fitted(parsed, found, how, FusionSettings().method, of)
+    if trees is None:
         return
-    made = fit(found, how, _about(corpus.sha256, corpus.questions_sha256, told))
-    (folder / TREES).write_text(made.to_json(), encoding="utf-8")
+    (folder / TREES).write_text(trees.to_json(), encoding="utf-8")
     yield f"written: {folder / TREES}"
     yield f"next: {store.command('make-builtin')} {parsed.law}"
 
 
-def _held_back(
-    name: str, found: Sequence[Example], how: LearnedSettings, former: str, told: dict[str, Any]
-) -> Generator[str, None, bool]:
-    """Yield how trees rank questions of other folds; return whether they are better, and fill `told`."""
+def _fitted(
+    parsed: argparse.Namespace,
+    found: Sequence[Example],
+    how: LearnedSettings,
+    former: str,
+    of: Mapping[str, str],
+) -> Generator[str, None, Trees | None]:
+    """Yield how trees rank questions of other folds; return trees of all, None where they shall not be used.
+
+    Args:
+        parsed: the command.
+        found: what the trees are fitted to.
+        how: they are fitted.
+        former: name of the fusion that they are held against.
+        of: which corpus and questions, for what the trees say of themselves.
+    """
     values, plain = held_back(found, how)
-    yield f"{name}: {len(found):,} annotated questions, each ranked by trees fitted to other folds"
+    yield f"{parsed.name}: {len(found):,} annotated questions, each ranked by trees fitted to other folds"
+    told: dict[str, Any] = {}
     gain = 0.0
     for measure, mine in values.items():
         difference, _ = paired_bootstrap(mine - plain[measure], how.seed)
@@ -111,7 +121,10 @@ def _held_back(
             f"{100 * plain[measure].mean():5.1f}: {100 * difference.value:+.1f} "
             f"[{100 * difference.low:+.1f}, {100 * difference.high:+.1f}]"
         )
-    return gain > 0
+    if gain <= 0 and not parsed.always:
+        yield f"not better: {parsed.name} stays as it is (--always uses it all the same)"
+        return None
+    return fit(found, how, {**of, "held_back": told})
 
 
 def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings]:
@@ -142,7 +155,3 @@ def _former(start: Start) -> tuple[str, Fuse]:
         settings = load_fusion(start.folder) or FusionSettings()
         distributions = load(start.folder) if settings.method == "percentile" else {}
         return settings.method, settings.fuse((KEYWORD, MEANING), distributions)
-
-
-def _about(corpus: str, questions: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    return {"corpus_sha256": corpus, "questions_sha256": questions, "held_back": dict(told)}
