@@ -1,8 +1,8 @@
 """Tell which tests never ran, by reason, and refuse the skips that the machine gives no reason for.
 
 `python .ci/report.py FOLDER` reads what `.ci/run` left there: JUnit reports (`*.xml`) of one or more
-pytest runs, and `data.txt` and `browser.txt`, the tests that carry these marks as pytest collects them. A
-test that was skipped in one run and passed in another did run.
+pytest runs, and `data.txt`, `browser.txt` and `long.txt`, the tests that carry these marks as pytest
+collects them. A test that was skipped in one run and passed in another did run.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def complaints(folder: Path, outcomes: Outcomes, data: bool, chromium: bool) -> 
     """Name the skips that nothing here excuses."""
     found = []
     if data:
-        skipped = sorted(marked(folder / "data.txt") - outcomes.ran)
+        skipped = sorted(marked(folder / "data.txt") - marked(folder / "long.txt") - outcomes.ran)
         found += [f"the measuring data is here, but {test} did not run" for test in skipped]
     if chromium and not marked(folder / "browser.txt") & outcomes.ran:
         found.append("chromium is here, but no test marked browser ran")

@@ -24,6 +24,9 @@ def shared() -> Path:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+    parser.addoption(
+        "--long", action="store_true", help="run the tests marked long too, which CI has no time for"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -31,6 +34,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+        if "long" in item.keywords and not config.getoption("--long"):
+            item.add_marker(pytest.mark.skip(reason="long: run with --long"))
         if "data" in item.keywords and not data:
             reason = f"needs the measuring data, absent from {shared() / 'data'}"
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -78,6 +78,14 @@ def test_data_is_here_but_its_test_was_skipped(work: Path) -> None:
     assert _report(work, shared="elsewhere")[0] == 0
 
 
+def test_a_long_test_of_the_data_may_stay_out(work: Path) -> None:
+    _write(work, "readme", _case("tests.a::one", "long: run with --long"), _case("tests.b::page"))
+    (work / "data.txt").write_text("tests/a.py::one\n")
+    (work / "long.txt").write_text("tests/a.py::one\n")
+    (work / "browser.txt").write_text("tests/b.py::page\n")
+    assert _report(work)[0] == 0
+
+
 def test_chromium_is_here_but_no_page_was_opened(work: Path) -> None:
     _write(work, "readme", _case("tests.a::one"), _case("tests.b::page", "no chromium"))
     (work / "browser.txt").write_text("tests/b.py::page\n")

@@ -132,7 +132,7 @@ def test_the_tables_in_the_docs_are_current(builtin: Description) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "articles"),
-    [("de", 4_392), ("fr", 14_894), pytest.param("stard", 55_497, marks=pytest.mark.slow)],
+    [("de", 4_392), ("fr", 14_894), pytest.param("stard", 55_497, marks=pytest.mark.long)],
 )
 def test_the_measuring_data(data: Path, tmp_path: Path, name: str, articles: int) -> None:
     corpus, _ = sources.load(name, data / name)

@@ -356,7 +356,7 @@ def test_what_is_damaged_is_not_built_on(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hundredth_of_real_law_is_a_build_from_nothing_too(data: Path, tmp_path: Path) -> None:
     whole, _ = sources.load("stard", data / "stard")
     articles = whole.articles[::7]
