@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from rag.retrieval.fields import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, count
+from rag.explain import Frequencies
+from rag.retrieval.fields import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, count, term_ids
 from rag.text import Analyser
 from rag.types import Article, ArticleOrder, Ints, Question
 
 FOLDER = "counts"  # of an index
 FIELDS = (*LAW_FIELDS, *ANNOTATED_FIELDS)  # in which fields are summed: a sum of floats depends on it
+Numbers: TypeAlias = Callable[[frozenset[str]], tuple[list[str], Ints]]
 _PARTS = {"data": np.float32, "indices": np.int32, "indptr": np.int64}
 
 
@@ -67,6 +71,64 @@ def load(folder: Path, order: ArticleOrder) -> FieldCounts:
         )
         fields[name] = sp.csr_array((data, indices, indptr), shape=shape)
     return FieldCounts(order, {word: i for i, word in enumerate(words)}, fields)
+
+
+class Row(Frequencies):
+    """How often each term stands in one field of one article, as it lies on disk; what is asked is read."""
+
+    def __init__(self, numbers: Numbers, data: np.ndarray, indices: np.ndarray) -> None:
+        """Take the numbers of its terms, from the smallest to the largest, and how often each stands.
+
+        `numbers` gives those of the terms that are asked for, and which terms they are.
+        """
+        self._numbers, self._data, self._indices = numbers, data, indices
+
+    def of(self, terms: frozenset[str]) -> Mapping[str, int]:
+        """Return those of the terms that stand there, and how often."""
+        known, numbers = self._numbers(terms)
+        if not known or not len(self._indices):
+            return {}
+        # of one type: else numpy would first widen the whole row
+        wanted = numbers.astype(self._indices.dtype)
+        at = np.minimum(self._indices.searchsorted(wanted), len(self._indices) - 1)
+        there = np.flatnonzero(self._indices[at] == wanted)
+        return {known[i]: int(self._data[at[i]]) for i in there.tolist()}
+
+
+class Rows:
+    """The counts of one article at a time, read from where they lie on disk."""
+
+    def __init__(self, folder: Path, order: ArticleOrder, vocabulary: Mapping[str, int]) -> None:
+        """Open what `save` wrote, memory-mapped; `vocabulary` is the same one, as BM25 has it.
+
+        Raises:
+            OSError, ValueError: a file is missing or is something else.
+        """
+        self._row = {article_id: i for i, article_id in enumerate(order.ids)}
+        self._vocabulary = vocabulary
+        self._numbers = lru_cache(maxsize=8)(
+            self._looked_up
+        )  # those of a question, of each field of each article
+        self._fields = {
+            # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
+            name: tuple(np.asarray(np.load(folder / f"{name}.{part}.npy", mmap_mode="r")) for part in _PARTS)
+            for name in FIELDS
+        }
+
+    def __call__(self, article_id: str) -> Mapping[str, Row] | None:
+        """Return field -> term -> how often; None for an article that is not there."""
+        row = self._row.get(article_id)
+        if row is None:
+            return None
+        found = {}
+        for name, (data, indices, indptr) in self._fields.items():
+            span = slice(int(indptr[row]), int(indptr[row + 1]))
+            found[name] = Row(self._numbers, data[span], indices[span])
+        return found
+
+    def _looked_up(self, terms: frozenset[str]) -> tuple[list[str], Ints]:
+        known = [term for term in terms if term in self._vocabulary]
+        return known, term_ids(known, self._vocabulary)
 
 
 def updated(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from indexes import counted
 from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import read as read_corpus
 from indexes.distributions import load as read_distributions
@@ -90,7 +91,9 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         distributions, fusion = read_distributions(folder), read_fusion(folder)
     meaning = _meaning(folder, manifest, cut, order, mask, again)
     learnt = to_learn_from(corpus.questions)
+    kept = folder / counted.FOLDER
     with damaged_if_unreadable(folder, again):
+        rows = counted.Rows(kept, order, keyword.index.vocab_dict) if kept.is_dir() else None
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt)
     return Engine(
         card=corpus.card,
@@ -104,6 +107,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         fusion=fusion,
         distributions=distributions,
         learned=learned,
+        counted=rows,
     )
 
 

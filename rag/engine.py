@@ -12,9 +12,9 @@ from itertools import islice
 
 from rag.card import CorpusCard
 from rag.confidence import RECIPROCAL, Confidence
-from rag.explain import Explainer
+from rag.explain import Counted, Explainer, Kept
 from rag.explanation import Explanation
-from rag.fusion import Distribution, FusionSettings, ranks
+from rag.fusion import Distribution, FusionSettings, ranks_of
 from rag.pinned import Pins
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.retrieval.bm25 import BM25
@@ -74,8 +74,12 @@ class Engine:
         fusion: FusionSettings | None = None,
         distributions: Mapping[str, Distribution] | None = None,
         learned: Learned | None = None,
+        counted: Counted | None = None,
     ) -> None:
         """Take the parts that `indexes.open` read; `questions` are the annotated ones it learnt from.
+
+        `counted` gives the terms of an article by field where the index keeps them: explaining need not
+        cut its text again.
 
         A confidence that was calibrated for another corpus, or for other systems, is left aside.
 
@@ -106,7 +110,9 @@ class Engine:
         for question in questions:
             for article_id in dict.fromkeys(question.article_ids):  # cited twice counts once
                 self._cited.setdefault(article_id, []).append(question)
-        self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, self.fusion)
+        near = learned.evidence.nearest if learned is not None else None
+        kept = Kept(counted, near.terms, near.vectors) if near is not None else Kept(counted)
+        self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, self.fusion, kept)
         self._topics = Topics(card, {a.code for a in articles}, analyser)
 
     @property
@@ -241,15 +247,17 @@ class Engine:
         if self._versions > 1 and not (where and where.in_force_on):  # some may be versions of one article
             depth = max(depth, min(depth * self._versions, DEPTH))
         ranking, lists = self._search(question, depth, where, mode)
-        places = {name: ranks(hits) for name, hits in lists.items()}
-        terms = frozenset(self.analyser.terms(question))
         there = {s.article.id for s in pinned}
+        scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in there}
+        fresh = once((self.articles[i] for i in scores), [s.article for s in pinned])
+        found = list(islice(fresh, max(k - len(pinned), 0)))
+        wanted = there.union(article.id for article in found)
+        places = {name: ranks_of(hits, wanted) for name, hits in lists.items()}
+        terms = frozenset(self.analyser.terms(question))
         shown = [
             Shown(s.rank, s.article, s.score, self._why(s.why, s.article, terms, places)) for s in pinned
         ]
-        scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in there}
-        fresh = once((self.articles[i] for i in scores), [s.article for s in shown])
-        for article in islice(fresh, max(k - len(shown), 0)):
+        for article in found:
             why = self._why(Why(), article, terms, places)
             shown.append(Shown(len(shown) + 1, article, scores[article.id], why))
         return shown, lists
@@ -275,9 +283,9 @@ class Engine:
             shared = len(own & terms)
             # one word in common says nothing, unless the question has only that one
             if shared >= min(2, len(terms)) and shared:
-                alike.append((-shared / (len(own | terms) or 1), n, question.text))
+                alike.append((-shared / (len(own) + len(terms) - shared), n, question.text))
         return Why(
-            terms=terms & contents.law(),
+            terms=contents.in_law(terms),
             ranks={name: there[article.id] for name, there in places.items() if article.id in there},
             asked=tuple(dict.fromkeys(text for _, _, text in sorted(alike)))[:2],  # one text is told once
             known=base.known,

@@ -21,9 +21,9 @@ from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.fields import term_ids
 from rag.retrieval.nearest import Nearest
-from rag.retrieval.postings import add_postings
+from rag.retrieval.postings import sum_postings
 from rag.surroundings import Surroundings
-from rag.types import Floats, Ints, Ranking, first
+from rag.types import Floats, Found, Ints, Ranking, first
 
 DEPTH = 1000  # candidates
 DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
@@ -85,6 +85,10 @@ class Evidence:
     def _row(self) -> Mapping[str, int]:
         return {id_: i for i, id_ in enumerate(self.keyword.order.ids)}
 
+    def position(self, article_id: str) -> int:
+        """Return where an article stands in the corpus; -1 where it does not."""
+        return self._row.get(article_id, -1)
+
     def candidates(self, question: str, lists: Sequence[Ranking]) -> Candidates:
         """Return the first 1,000 articles of the lists, fused by reciprocal rank, with their features.
 
@@ -92,6 +96,10 @@ class Evidence:
             question: that was asked.
             lists: what `keyword` and `meaning` return for it, with whatever filter.
         """
+        return self.of_found(question, [self._positions(hits) for hits in lists])
+
+    def of_found(self, question: str, lists: Sequence[Found]) -> Candidates:
+        """Return what `candidates` does, of lists that have positions for ids."""
         positions, fused = self._fused(lists)
         if not len(positions):
             return Candidates(positions, np.zeros((0, len(NAMES)), np.float32))
@@ -118,29 +126,36 @@ class Evidence:
             self.around.cited_in_code[positions],
             self.around.cited_beside[positions],
         ]
-        return Candidates(positions, np.stack(columns, axis=1).astype(np.float32))
+        # each feature in one piece: they are made and looked at one by one
+        return Candidates(positions, np.array(columns, dtype=np.float32).T)
 
-    def _fused(self, lists: Sequence[Ranking]) -> tuple[Ints, npt.NDArray[np.float64]]:
+    def _positions(self, ranking: Ranking) -> Found:
+        positions = [self._row[hit.article_id] for hit in ranking]
+        return np.array(positions, dtype=np.int64), np.array([hit.score for hit in ranking])
+
+    def _fused(self, lists: Sequence[Found]) -> Found:
         """Return what `rag.fusion.reciprocal_rank` does, as positions and scores: no hit is made."""
-        rows = [np.array([self._row[hit.article_id] for hit in hits], dtype=np.int64) for hits in lists]
-        found = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
-        scores = np.full((len(lists), 1, len(found)), np.nan)
-        for mine, row, hits in zip(scores, rows, lists, strict=True):
-            mine[0, np.searchsorted(found, row)] = [hit.score for hit in hits]
-        fused = matrices.reciprocal_rank(scores, DAMPING)[0]
+        terms = np.zeros((len(lists), len(self.keyword.order.ids)))
+        for mine, (positions, scores) in zip(terms, lists, strict=True):
+            # best first as they are, so that a rank is where the run of equal scores begins
+            new = np.append(True, scores[1:] < scores[:-1])[: len(scores)]
+            places = np.maximum.accumulate(np.where(new, np.arange(len(scores)), 0)) + 1.0
+            mine[positions] = 1 / (DAMPING + places)
+        found = np.flatnonzero(terms.any(axis=0))
+        fused = matrices.exact_sum(terms[:, found])
         at, best = first(fused, self.keyword.order.by_id[found], DEPTH, decimals=None)
         return found[at], best
 
     def _scores(self, question: str, terms: Sequence[str], positions: Ints) -> dict[str, Floats]:
         """Return what each system says of the candidates, (n,) each; 0 where it says nothing."""
-        vector = self.meaning.encoder.encode_questions([question])[0]
+        vector = self.meaning.vector(question)
         stored = self.meaning.index.reconstruct_batch(positions)
         near = self.nearest.asked.nearness(terms, vector)
         cited = np.append(self.nearest.asked.cited, -1)  # no article is at -1: where the others are found
         at = np.searchsorted(cited[:-1], positions)
         at[cited[at] != positions] = -1
         return {
-            "keyword": _at(self.keyword, terms, positions),
+            "keyword": _finite(self.keyword.scores(question)[positions]),  # it has just been searched
             "law": _at(self.law, terms, positions),
             "asked": _at(self.questions, terms, positions),
             "meaning": np.vecdot(stored, vector).astype(np.float32),  # row by row, whatever the others are
@@ -153,8 +168,12 @@ class Evidence:
 def _at(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
     m = bm25.index.scores
     ids = term_ids(terms, bm25.index.vocab_dict)
-    total, _ = add_postings(ids, m["indptr"], m["indices"], m["data"], len(bm25.order.ids))
+    total = sum_postings(ids, m["indptr"], m["indices"], m["data"], len(bm25.order.ids))
     return total[positions].astype(np.float32)
+
+
+def _finite(scores: Floats) -> Floats:
+    return np.where(np.isfinite(scores), scores, np.float32(0))
 
 
 def _one(scores: Floats) -> list[Floats]:

@@ -9,10 +9,11 @@ anew from the one article, whose contents stay at hand for a while.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -33,16 +34,45 @@ COMPARED = (
 )
 
 
+class Frequencies(Protocol):
+    """How often terms stand in a text."""
+
+    def of(self, terms: frozenset[str], /) -> Mapping[str, int]:
+        """Return those of the terms that stand there, and how often."""
+        ...
+
+
+class Cut(Counter[str]):
+    """The terms of a text that was cut just now."""
+
+    def of(self, terms: frozenset[str]) -> Mapping[str, int]:
+        """Return those of the terms that stand there, and how often."""
+        return {term: self[term] for term in terms if term in self}
+
+
+# article id -> field -> term -> how often; None for an article whose counts are not kept
+Counted: TypeAlias = Callable[[str], Mapping[str, Frequencies] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What need not be cut into terms or encoded again, for it is known: None where it is not."""
+
+    counted: Counted | None = None  # terms of articles
+    cut_cited: Callable[[str], Sequence[str]] | None = None  # of an annotated question, by its text
+    encode_cited: Callable[[Sequence[str]], Floats] | None = None  # annotated questions, by their texts
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """The terms of one article by field, and of each annotated question that cites it."""
 
-    counts: Mapping[str, Counter[str]]  # field -> term -> how often
+    counts: Mapping[str, Frequencies]  # field -> term -> how often
     asked: tuple[tuple[Question, frozenset[str]], ...]
 
-    def law(self) -> frozenset[str]:
-        """Return the terms of the law itself: text, headings and code."""
-        return frozenset(chain.from_iterable(self.counts[name] for name in LAW_FIELDS))
+    def in_law(self, terms: frozenset[str]) -> frozenset[str]:
+        """Return those of the terms that stand in the law itself: text, headings or code."""
+        return frozenset(chain.from_iterable(self.counts[name].of(terms) for name in LAW_FIELDS))
 
 
 class Explainer:
@@ -56,8 +86,22 @@ class Explainer:
         keyword: Retriever,
         meaning: Retriever | None,
         fusion: FusionSettings | None = None,
+        kept: Kept | None = None,
     ) -> None:
-        """Take an index apart: `cited` are the annotated questions of each article, each question once."""
+        """Take an index apart.
+
+        Args:
+            articles: by id.
+            cited: the annotated questions of each article, each question once.
+            analyser: cut all of them.
+            keyword: explained where it is BM25.
+            meaning: explained where it has vectors.
+            fusion: of the two.
+            kept: terms and vectors that are known; what is not is cut and encoded again.
+        """
+        self._counted = kept.counted if kept else None
+        cut_cited = kept.cut_cited if kept else None
+        self._encode_cited = kept.encode_cited if kept else None
         self._fusion = fusion or FusionSettings()
         self._articles = articles
         self._cited = cited
@@ -65,7 +109,8 @@ class Explainer:
         self._bm25 = keyword if isinstance(keyword, BM25) else None
         self._dense = meaning if isinstance(meaning, Dense) else None
         self.contents = lru_cache(maxsize=RECENT)(self._contents)
-        self._cut_cited = lru_cache(maxsize=RECENT)(analyser.terms)  # articles shown together share questions
+        # articles that are shown together share questions
+        self._cut_cited = lru_cache(maxsize=RECENT)(cut_cited or analyser.terms)
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -80,14 +125,18 @@ class Explainer:
     def _contents(self, article_id: str) -> Contents:
         article, cut, cited = self._articles[article_id], self._analyser.terms, self._cut_cited
         asked = [(question, cited(question.text)) for question in self._cited.get(article_id, ())]
+        told = tuple((question, frozenset(terms)) for question, terms in asked)
+        kept = self._counted(article_id) if self._counted is not None else None
+        if kept is not None:
+            return Contents(kept, told)
         counts = {
-            "text": Counter(cut(article.text)),
-            "headings": Counter(chain.from_iterable(map(cut, article.headings))),
-            "code": Counter(cut(article.code)),
-            QUESTIONS_FIELD: Counter(chain.from_iterable(terms for _, terms in asked)),
-            ANSWERS_FIELD: Counter(chain.from_iterable(cited(q.answer) for q, _ in asked if q.answer)),
+            "text": Cut(cut(article.text)),
+            "headings": Cut(chain.from_iterable(map(cut, article.headings))),
+            "code": Cut(cut(article.code)),
+            QUESTIONS_FIELD: Cut(chain.from_iterable(terms for _, terms in asked)),
+            ANSWERS_FIELD: Cut(chain.from_iterable(cited(q.answer) for q, _ in asked if q.answer)),
         }
-        return Contents(counts, tuple((question, frozenset(terms)) for question, terms in asked))
+        return Contents(counts, told)
 
     def explain(self, question: str, ranks: Mapping[str, Mapping[str, int]], mode: Mode) -> list[Explanation]:
         """Explain where articles stand for one question.
@@ -101,17 +150,15 @@ class Explainer:
         if not ranks:
             return []
         written = self._written(question)
-        vector = None if self._dense is None else self._dense.encoder.encode_questions([question])[0]
+        vector = None if self._dense is None else self._dense.vector(question)
         if vector is not None and not vector.any():
             vector = None  # none of its words is known
         alike = self._alike(question, list(ranks), vector)
         words = self._words(question, list(ranks), written) if mode != "meaning" else {}
         explained = []
+        near = self._meaning(question, list(ranks), vector, written) if mode != "keyword" else {}
         for article_id, places in ranks.items():
-            cosine: float | None = None
-            meaning: tuple[MeaningShare, ...] = ()
-            if mode != "keyword" and vector is not None:
-                cosine, meaning = self._meaning(question, article_id, vector, written)
+            cosine, meaning = near.get(article_id, (None, ()))
             shares = {s: self._fusion.of_rank(s, r) if mode == "hybrid" else None for s, r in places.items()}
             told = tuple(Place(system, places[system], shares[system]) for system in sorted(places))
             found = words.get(article_id, ())
@@ -137,7 +184,10 @@ class Explainer:
         # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
         begins, where, adds = (np.asarray(bm25.index.scores[part]) for part in ("indptr", "indices", "data"))
         shares: dict[str, list[WordShare]] = {}
-        for term, times in Counter(self._analyser.terms(question)).items():
+        asked = Counter(self._analyser.terms(question))
+        those = frozenset(asked)
+        counts = {id_: {f: c.of(those) for f, c in self.contents(id_).counts.items()} for id_ in known}
+        for term, times in asked.items():
             for number in term_ids([term], vocabulary):  # one, or none
                 first, past = int(begins[number]), int(begins[number + 1])
                 places = first + np.searchsorted(where[first:past], rows)  # articles come in their order
@@ -145,31 +195,35 @@ class Explainer:
                     if at == past or where[at] != row:
                         continue
                     share = times * float(adds[at])
-                    counts = self.contents(article_id).counts
-                    parts = {f: share * p for f, p in _parts(term, counts, bm25.weights).items()}
+                    own = _parts(term, counts[article_id], bm25.weights)
+                    parts = {f: share * p for f, p in own.items()}
                     word = WordShare(term, written.get(term, term), share, parts)
                     shares.setdefault(article_id, []).append(word)
         return {id_: tuple(sorted(own, key=lambda s: (-s.share, s.term))) for id_, own in shares.items()}
 
     def _meaning(
-        self, question: str, article_id: str, vector: Floats, written: Mapping[str, str]
-    ) -> tuple[float | None, tuple[MeaningShare, ...]]:
-        """Return the cosine, and what each term adds to it if the encoder is a sum."""
-        at = self._vectors.get(article_id)
-        if self._dense is None or at is None:
-            return None, ()
-        stored = np.asarray(self._dense.index.reconstruct(at), dtype=np.float64)
-        cosine = float(stored @ vector.astype(np.float64))
+        self, question: str, article_ids: Sequence[str], vector: Floats | None, written: Mapping[str, str]
+    ) -> Mapping[str, tuple[float, tuple[MeaningShare, ...]]]:
+        """Return the cosine of each article, and what each term adds to it if the encoder is a sum."""
+        known = [id_ for id_ in article_ids if id_ in self._vectors]
+        if self._dense is None or vector is None or not known:
+            return {}
+        rows = np.array([self._vectors[id_] for id_ in known], dtype=np.int64)
+        stored = self._dense.index.reconstruct_batch(rows).astype(np.float64)
+        cosines = (stored @ vector.astype(np.float64)).tolist()
         encoder = self._dense.encoder
         if not isinstance(encoder, StaticEncoder):
-            return cosine, ()
+            return {id_: (cosine, ()) for id_, cosine in zip(known, cosines, strict=True)}
         times = Counter(t for t in encoder.analyser.terms(question) if t in encoder.vocabulary)
         ids = term_ids(times, encoder.vocabulary)
         parts = encoder.codes[ids] * (encoder.scales[ids] * list(times.values()))[:, None].astype(np.float64)
         length = float(np.sqrt((parts.sum(axis=0) ** 2).sum()))
-        adds = (parts @ stored / (length or 1.0)).tolist()
-        shares = (MeaningShare(t, written.get(t, t), s) for t, s in zip(times, adds, strict=True))
-        return cosine, tuple(sorted(shares, key=lambda s: (-s.share, s.term)))
+        adds = (stored @ parts.T / (length or 1.0)).tolist()
+        told = {}
+        for id_, cosine, own in zip(known, cosines, adds, strict=True):
+            shares = (MeaningShare(t, written.get(t, t), s) for t, s in zip(times, own, strict=True))
+            told[id_] = cosine, tuple(sorted(shares, key=lambda s: (-s.share, s.term)))
+        return told
 
     def _alike(
         self, question: str, article_ids: Sequence[str], vector: Floats | None
@@ -183,7 +237,8 @@ class Explainer:
             most = COMPARED if isinstance(encoder, StaticEncoder) else ALIKE
             known = {article_id: found[:most] for article_id, found in known.items()}
             texts = sorted({alike.text for found in known.values() for alike in found})
-            vectors = encoder.encode_questions(texts) if texts else np.zeros((0, encoder.dim), np.float32)
+            encode = self._encode_cited or encoder.encode_questions
+            vectors = encode(texts) if texts else np.zeros((0, encoder.dim), np.float32)
             cosines = {t: float(v @ vector) if v.any() else None for t, v in zip(texts, vectors, strict=True)}
             known = {
                 article_id: [Alike(a.text, a.shared, a.overlap, cosines[a.text]) for a in found]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -20,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.types import Floats
+from rag.types import Floats, Ints
 
 FORMAT = 1
 LEAVES = 8  # of one tree at most: the bits of a byte
 _BLOCK = 256  # rows scored at a time, so that what is compared stays in the processor's cache
 Matrix: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = npt.NDArray[np.unsignedinteger]  # of numbers among the thresholds of their feature
 # the lowest bit that is 0: the first leaf that no split has ruled out
 _FIRST_LEFT = np.array([next((b for b in range(8) if not v >> b & 1), 0) for v in range(256)], np.uint8)
 
@@ -85,7 +86,7 @@ class Trees:
 
     @cached_property
     def _layout(self) -> _Layout:
-        return _Layout.of(self.trees)
+        return _Layout.of(self.trees, len(self.features))
 
     @cached_property
     def id(self) -> str:
@@ -103,38 +104,59 @@ class Trees:
             BadInput: another number of features.
         """
         self._check(rows)
-        scores = np.zeros(len(rows))
-        for begin in range(0, len(rows) if self.trees else 0, _BLOCK):
-            part = slice(begin, begin + _BLOCK)
-            scores[part] = self._layout.scores(rows[part])
-        return scores
+        return self._layout.scores(rows) if self.trees and len(rows) else np.zeros(len(rows))
 
-    def contributions(self, rows: Floats | Matrix) -> Matrix:
+    def best(self, rows: Floats | Matrix, n: int, first: int) -> tuple[Ints, Matrix]:
+        """Score the n rows that the first trees find best, by all trees.
+
+        What boosting finds first tells most: a cascade of rankers (Wang, Lin & Metzler 2011).
+
+        Args:
+            rows: (rows, n_features).
+            n: how many rows are scored.
+            first: how many trees choose them.
+
+        Returns:
+            The rows chosen, (n,) in their order, and their scores, the same that `scores` gives.
+        """
+        self._check(rows)
+        if len(rows) <= n or not self.trees:
+            return np.arange(len(rows)), self.scores(rows)
+        return self._layout.best(rows, n, first)
+
+    def contributions(self, rows: Floats | Matrix, into: tuple[int, ...] | None = None) -> Matrix:
         """Take scores apart: what each feature moved each row by, and last what all rows begin with.
 
         A split moves a row from the value of the node to that of the child where it goes (Saabas
         2014); the moves and the values of the roots add up to the score.
 
+        Args:
+            rows: (n, n_features).
+            into: (n_features,) number of the sum that each feature goes into, from 0; left out, each has
+                its own.
+
         Returns:
-            (n, n_features + 1)
+            (n, number of sums + 1)
         """
         self._check(rows)
-        moved = np.zeros((len(rows), len(self.features) + 1))
-        if self.trees and len(rows):
-            leaves, each = self._layout.leaves(rows), np.arange(len(self.trees))
-            for own, ends in zip(moved, leaves.T, strict=True):
-                own += self._moves[each, ends].sum(axis=0)
-        return moved
+        moves = self._moves(into or tuple(range(len(self.features))))
+        if not self.trees or not len(rows):
+            return np.zeros((len(rows), moves.shape[-1]))
+        leaves, each = self._layout.leaves(rows), np.arange(len(self.trees))
+        return np.stack([moves[each, ends].sum(axis=0) for ends in leaves])
 
     @cached_property
-    def _moves(self) -> Matrix:
-        """What the way to each leaf moves, (n_trees, LEAVES, n_features + 1)."""
-        moves = np.zeros((len(self.trees), LEAVES, len(self.features) + 1))
+    def _moves(self) -> Callable[[tuple[int, ...]], Matrix]:
+        return lru_cache(maxsize=2)(self._summed_moves)
+
+    def _summed_moves(self, into: tuple[int, ...]) -> Matrix:
+        """Return what the way to each leaf moves, (n_trees, LEAVES, number of sums + 1)."""
+        moves = np.zeros((len(self.trees), LEAVES, max(into, default=-1) + 2))
         for tree, ways in zip(self.trees, moves, strict=True):
             for path, own in zip(tree.paths(), ways, strict=False):
                 own[-1] = tree.value[0]
                 for node, child in pairwise(path):
-                    own[tree.feature[node]] += tree.value[child] - tree.value[node]
+                    own[into[tree.feature[node]]] += tree.value[child] - tree.value[node]
         return moves
 
     def _check(self, rows: Floats | Matrix) -> None:
@@ -167,16 +189,20 @@ class Trees:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Trees as arrays, split j of every tree together; what a tree lacks rules out nothing."""
+    """Trees as arrays, split j of every tree together; what a tree lacks rules out nothing.
 
+    A row is first brought to how many of a feature's thresholds it is above: a byte, mostly, which is
+    compared four times as fast as the number itself, and divides rows in the same way.
+    """
+
+    thresholds: tuple[Matrix, ...]  # of each feature, (n_thresholds,) from the lowest to the highest
     feature: npt.NDArray[np.int64]  # (LEAVES - 1, n_trees)
-    threshold: Matrix  # the same shape
-    single: Floats  # the same, for rows of single precision
+    place: Places  # the same shape: of the threshold among those of its feature
     ruled_out: npt.NDArray[np.uint8]  # the same shape: the leaves on the left
     value: Matrix  # (n_trees * 256,), of the leaf that is left, by the leaves that are ruled out
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> _Layout:
+    def of(cls, trees: Sequence[Tree], features: int) -> _Layout:
         shape = (LEAVES - 1, len(trees))
         feature, threshold = np.zeros(shape, np.int64), np.zeros(shape)
         ruled_out = np.zeros(shape, np.uint8)
@@ -188,32 +214,59 @@ class _Layout:
                 feature[j, t], threshold[j, t] = tree.feature[node], tree.threshold[node]
                 left = {path[-1] for path in tree.paths(tree.left[node])}
                 ruled_out[j, t] = sum(1 << n for n, leaf in enumerate(ends) if leaf in left)
-        return cls(feature, threshold, _rounded_down(threshold), ruled_out, value[:, _FIRST_LEFT].ravel())
+        split = ruled_out > 0
+        thresholds = tuple(np.unique(threshold[split & (feature == f)]) for f in range(features))
+        place = np.zeros(shape, np.min_scalar_type(max((len(of) for of in thresholds), default=0)))
+        for f, of in enumerate(thresholds):
+            mine = split & (feature == f)
+            place[mine] = np.searchsorted(of, threshold[mine])
+        return cls(thresholds, feature, place, ruled_out, value[:, _FIRST_LEFT].ravel())
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
         """Return (n,) sums of leaves."""
-        gone = self._gone(rows)
-        at = np.add(gone, np.arange(len(gone))[:, None] * 256, dtype=np.int64)
-        return np.asarray(self.value.take(at, mode="clip").sum(axis=0))  # "clip" is quicker, and clips none
+        return self._sums(self._above(rows), self.feature.shape[1])
+
+    def best(self, rows: Floats | Matrix, n: int, first: int) -> tuple[Ints, Matrix]:
+        """Return what `Trees.best` does."""
+        above = self._above(rows)
+        chosen = np.sort(np.argpartition(-self._sums(above, first), n - 1)[:n])
+        return chosen, self._sums(above.take(chosen, axis=1), self.feature.shape[1])
+
+    def _sums(self, above: Places, trees: int) -> Matrix:
+        sums = np.zeros(above.shape[1])
+        for begin in range(0, len(sums), _BLOCK):
+            gone = self._gone(above[:, begin : begin + _BLOCK], trees)
+            at = np.add(gone, np.arange(trees)[:, None] * 256, dtype=np.int64)
+            leaves = self.value.take(at, mode="clip")  # "clip" is quicker, and clips none
+            sums[begin : begin + _BLOCK] = leaves.sum(axis=0)
+        return sums
 
     def leaves(self, rows: Floats | Matrix) -> npt.NDArray[np.uint8]:
-        """Return the leaf of each tree that each row ends in, (n_trees, n), numbered from the left."""
-        return np.asarray(_FIRST_LEFT.take(self._gone(rows)))
+        """Return the leaf of each tree that each row ends in, (n, n_trees), numbered from the left."""
+        # few rows: what is long lies along the second axis, which is what numpy runs through fast
+        above = np.ascontiguousarray(self._above(rows).T)
+        gone = np.zeros((len(rows), self.feature.shape[1]), dtype=np.uint8)
+        for feature, place, out in zip(self.feature, self.place, self.ruled_out, strict=True):
+            gone |= (above.take(feature, axis=1) > place).view(np.uint8) * out
+        return np.asarray(_FIRST_LEFT.take(gone))
 
-    def _gone(self, rows: Floats | Matrix) -> npt.NDArray[np.uint8]:
-        """Return the leaves that are ruled out, (n_trees, n)."""
-        of_feature = np.ascontiguousarray(rows.T)
-        thresholds = self.single if rows.dtype == np.float32 else self.threshold
-        gone = np.zeros((self.feature.shape[1], len(rows)), dtype=np.uint8)
-        for feature, threshold, out in zip(self.feature, thresholds, self.ruled_out, strict=True):
-            right = (of_feature.take(feature, axis=0) > threshold[:, None]).view(np.uint8)
-            right *= out[:, None]
+    def _above(self, rows: Floats | Matrix) -> Places:
+        """Return how many thresholds of each feature each row is above, (n_features, n)."""
+        above = np.zeros(rows.T.shape, dtype=self.place.dtype)
+        for mine, column, of in zip(above, rows.T, self.thresholds, strict=True):
+            if not len(of):
+                continue
+            if column[0] == column[-1] and (column == column[0]).all():  # what is known of the question
+                mine[:] = of.searchsorted(column[0])
+            else:
+                mine[:] = of.searchsorted(column)
+        return above
+
+    def _gone(self, above: Places, trees: int) -> npt.NDArray[np.uint8]:
+        """Return the leaves of the first trees that are ruled out, (trees, n)."""
+        gone = np.zeros((trees, above.shape[1]), dtype=np.uint8)
+        for feature, place, out in zip(self.feature, self.place, self.ruled_out, strict=True):
+            right = (above.take(feature[:trees], axis=0) > place[:trees, None]).view(np.uint8)
+            right *= out[:trees, None]
             gone |= right
         return gone
-
-
-def _rounded_down(thresholds: Matrix) -> Floats:
-    """Return the largest numbers of single precision that are not above: they divide such numbers alike."""
-    with np.errstate(over="ignore"):
-        single = thresholds.astype(np.float32)
-    return np.where(single > thresholds, np.nextafter(single, np.float32(-np.inf)), single)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Protocol, TypeAlias
+from functools import partial
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -48,15 +49,17 @@ class Question:
     split: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """An article and the score that one retriever gave it."""
+class Hit(NamedTuple):
+    """An article and the score that one retriever gave it."""  # a tuple: thousands are made a question
 
     article_id: str
     score: float
 
 
+_HIT: Callable[[tuple[str, float]], Hit] = partial(tuple.__new__, Hit)
 Ranking: TypeAlias = tuple[Hit, ...]  # best first
+Found: TypeAlias = tuple[Ints, npt.NDArray[np.float64]]  # positions of articles, best first; their scores
+NOTHING: Found = (np.zeros(0, dtype=np.int64), np.zeros(0))
 Run: TypeAlias = Mapping[str, Ranking]  # question id -> its ranking
 Qrels: TypeAlias = Mapping[str, frozenset[str]]  # question id -> its gold article ids
 
@@ -157,8 +160,13 @@ def rank(
         keep: (n_articles,) bool; only these may be returned.
         decimals: None for scores that are exact already (sums over whole ranks).
     """
-    positions, values = first(scores, order.by_id, k, keep, decimals=decimals)
-    return tuple(Hit(order.ids[p], s) for p, s in zip(positions.tolist(), values.tolist(), strict=True))
+    return hits(order, *first(scores, order.by_id, k, keep, decimals=decimals))
+
+
+def hits(order: ArticleOrder, positions: Ints, scores: npt.NDArray[np.float64]) -> Ranking:
+    """Return a ranking of articles that are sorted already."""
+    ids = [order.ids[p] for p in positions.tolist()]
+    return tuple(map(_HIT, zip(ids, scores.tolist(), strict=True)))  # thousands a question: no Python between
 
 
 def first(
@@ -168,7 +176,7 @@ def first(
     keep: Bools | None = None,
     *,
     decimals: int | None = DECIMALS,
-) -> tuple[Ints, npt.NDArray[np.float64]]:
+) -> Found:
     """Sort positions by score: the one place that does, so that one tie rule holds everywhere.
 
     Scores are rounded to 5 decimals, the larger first; equal ones by article id as a string. A
@@ -185,7 +193,7 @@ def first(
         At most k positions, best first, and their scores as they were rounded.
     """
     if k <= 0 or not len(scores):
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
+        return NOTHING
     values = scores.astype(np.float64, copy=False)
     if decimals is not None:
         values = np.round(values, decimals) + 0.0  # + 0.0 turns -0.0 into 0.0

@@ -62,6 +62,30 @@ def test_contributions_add_up_to_the_score(forest: Trees, rows: np.ndarray) -> N
     assert all(not parts[:, f].any() for f in range(N_FEATURES) if f not in used)
 
 
+@given(forests, tables, st.lists(st.integers(0, 2), min_size=N_FEATURES, max_size=N_FEATURES))
+def test_contributions_are_summed_as_asked(forest: Trees, rows: np.ndarray, into: list[int]) -> None:
+    alone, summed = forest.contributions(rows), forest.contributions(rows, tuple(into))
+    wanted = np.zeros((len(rows), max(into) + 2))
+    wanted[:, -1] = alone[:, -1]
+    for feature, own in enumerate(into):
+        wanted[:, own] += alone[:, feature]
+    assert summed.tolist() == [pytest.approx(row, abs=1e-9) for row in wanted.tolist()]
+
+
+@given(forests, tables, st.integers(1, 25), st.integers(0, 6))
+def test_what_the_first_trees_choose_all_trees_score(
+    forest: Trees, rows: np.ndarray, n: int, first: int
+) -> None:
+    first = min(first, len(forest.trees))
+    chosen, scores = forest.best(rows, n, first)
+    assert len(chosen) == min(n, len(rows))
+    assert scores.tolist() == forest.scores(rows)[chosen].tolist()
+    few = Trees(forest.features, forest.trees[:first]).scores(rows)
+    assert chosen.tolist() == sorted(set(chosen.tolist()))
+    if len(chosen) < len(rows):
+        assert few[chosen].min() >= np.delete(few, chosen).max()
+
+
 @given(forests, tables)
 def test_single_and_double_precision_end_alike(forest: Trees, rows: np.ndarray) -> None:
     assert forest.scores(rows).tolist() == forest.scores(rows.astype(np.float64)).tolist()

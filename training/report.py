@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -128,7 +127,7 @@ def write(
 def spaceless(run: Run) -> Run:
     """Return the run with underscores for blanks in ids: blanks separate the columns of TREC's format."""
     return {
-        _joined(question): tuple(replace(hit, article_id=_joined(hit.article_id)) for hit in ranking)
+        _joined(question): tuple(hit._replace(article_id=_joined(hit.article_id)) for hit in ranking)
         for question, ranking in run.items()
     }
 

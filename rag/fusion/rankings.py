@@ -6,7 +6,8 @@ page and a benchmark cannot disagree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +28,12 @@ def ranks(ranking: Ranking) -> Mapping[str, int]:
             place = i + 1
         by_id[hit.article_id] = place
     return by_id
+
+
+def ranks_of(ranking: Ranking, wanted: Collection[str]) -> Mapping[str, int]:
+    """Return what `ranks` does, of these articles alone."""
+    there = [hit for hit in ranking if hit.article_id in wanted]
+    return {hit.article_id: bisect_left(ranking, -hit.score, key=lambda h: -h.score) + 1 for hit in there}
 
 
 def borda(rankings: Sequence[Ranking], k: int, *, weights: Sequence[float] | None = None) -> Ranking:

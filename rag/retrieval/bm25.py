@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -20,6 +21,7 @@ from rag.retrieval.scored import Mask, ScoredRetriever
 from rag.text import Analyser
 from rag.types import ArticleOrder, Floats
 
+RECENT = 2  # questions whose scores stay at hand: a learned fusion looks at them again
 Variant: TypeAlias = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
 # An answer is ten times as long as its question: at full weight it would drown the article's own words.
 EVEN_WEIGHTS: Mapping[str, float] = {
@@ -127,6 +129,7 @@ class BM25(ScoredRetriever):
         self.index = index
         self.analyser = analyser
         self.weights = weights
+        self.recent = lru_cache(maxsize=RECENT)(self._scores)
 
     @classmethod
     def build(cls, counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
@@ -173,7 +176,13 @@ class BM25(ScoredRetriever):
 
     def scores(self, question: str) -> Floats:
         """Return BM25 scores; -inf for an article that shares no term with the question."""
+        return self.recent(question)
+
+    def _scores(self, question: str) -> Floats:
+        """Compute `scores`; `recent` keeps those of the last questions. Not to be written to."""
         ids = term_ids(self.analyser.terms(question), self.index.vocab_dict)
         m = self.index.scores
         total, matched = add_postings(ids, m["indptr"], m["indices"], m["data"], len(self.order.ids))
-        return np.where(matched, total, -np.inf).astype(np.float32)
+        scores = np.where(matched, total, -np.inf).astype(np.float32)
+        scores.flags.writeable = False
+        return scores

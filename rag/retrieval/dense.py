@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -13,12 +14,13 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.retrieval.scored import Mask
-from rag.types import ArticleOrder, Bools, Encoder, Filter, Floats, Ranking, rank
+from rag.types import NOTHING, ArticleOrder, Bools, Encoder, Filter, Floats, Found, Ranking, first, hits
 
 Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]
 SPARE = 64  # candidates past k that are scored again, for ties at the edge
 WALK = 128  # the fewest articles that a walk through the graph compares
 BLOCK = 8192  # vectors that are read at once
+RECENT = 8  # questions whose vectors stay at hand: who searches for one has the answer explained next
 BATCH = 8  # from so many questions on, more threads pay
 
 
@@ -68,6 +70,7 @@ class Dense:
         self.order = order
         self.mask = mask
         self._threads = os.cpu_count() or 1
+        self.vector = lru_cache(maxsize=RECENT)(self._vector)
 
     def save(self, path: Path) -> None:
         """Write the vectors as a FAISS file."""
@@ -80,12 +83,23 @@ class Dense:
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; one with no known word has none."""
+        if len(questions) == 1:
+            return [hits(self.order, *self.first(questions[0], k, where))]
         if k <= 0 or not self.order.ids or not questions:
             return [() for _ in questions]
-        vectors = self.encoder.encode_questions(questions)
+        found = self._found(self.encoder.encode_questions(questions), k, where)
+        return [hits(self.order, *one) for one in found]
+
+    def first(self, question: str, k: int, where: Filter | None = None) -> Found:
+        """Return the positions of the hits of one question, best first, and their scores."""
+        if k <= 0 or not self.order.ids:
+            return NOTHING
+        return self._found(self.vector(question)[None], k, where)[0]
+
+    def _found(self, vectors: Floats, k: int, where: Filter | None) -> list[Found]:
         keep = self.mask(where)
         known = np.flatnonzero(np.any(vectors != 0, axis=1))
-        answers: list[Ranking] = [() for _ in questions]
+        answers = [NOTHING for _ in vectors]
         if len(known):
             # one thread answers one question faster than two do: starting the others costs more
             faiss.omp_set_num_threads(1 if len(known) < BATCH else self._threads)
@@ -93,13 +107,19 @@ class Dense:
                 answers[i] = self._score(vectors[i], found, k)
         return answers
 
+    def _vector(self, question: str) -> Floats:
+        """Return the vector of one question, (dim,); `vector` keeps the last few. Not to be written to."""
+        vector: Floats = self.encoder.encode_questions([question])[0]
+        vector.flags.writeable = False
+        return vector
+
     def scores(self, question: str) -> Floats:
         """Return every article's cosine, (n_articles,) float32; -inf throughout for no known word.
 
         Exact whatever the kind of index. It reads all vectors: for estimates, not for answers.
         """
         total = len(self.order.ids)
-        vector = self.encoder.encode_questions([question])[0]
+        vector = self.vector(question)
         found = np.full(total, -np.inf, dtype=np.float32)
         if vector.any():
             for begin in range(0, total, BLOCK):
@@ -140,9 +160,8 @@ class Dense:
             return parameters
         return faiss.SearchParameters(**selector) if selector else None
 
-    def _score(self, vector: Floats, positions: npt.NDArray[np.int64], k: int) -> Ranking:
+    def _score(self, vector: Floats, positions: npt.NDArray[np.int64], k: int) -> Found:
         positions = np.sort(positions)
         stored = self.index.reconstruct_batch(positions).astype(np.float64)
-        scores = (stored * vector.astype(np.float64)).sum(axis=1)
-        proposed = ArticleOrder(tuple(self.order.ids[p] for p in positions), self.order.by_id[positions])
-        return rank(scores, proposed, k)
+        at, scores = first((stored * vector.astype(np.float64)).sum(axis=1), self.order.by_id[positions], k)
+        return positions[at], scores

@@ -7,7 +7,7 @@ single gain of all that was tried (docs/measurements.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings, term_scores
 from rag.retrieval.fields import count_texts, term_ids
-from rag.retrieval.postings import add_postings
+from rag.retrieval.postings import sum_postings
 from rag.retrieval.scored import Mask, ScoredRetriever
 from rag.text import Analyser
 from rag.types import ArticleOrder, Encoder, Floats, Question
@@ -54,6 +55,7 @@ class Asked:
     vocabulary: dict[str, int] = field(repr=False)
     postings: sp.csc_array = field(repr=False)  # (n_questions, n_terms), what a term adds to BM25
     vectors: Floats | None = field(repr=False)  # (n_questions, dim) unit vectors
+    terms: Sequence[Sequence[str]] = field(repr=False)  # of each question
 
     @classmethod
     def of(
@@ -95,7 +97,12 @@ class Asked:
             vectors = encoder.encode_terms(terms)
         elif encoder is not None:
             vectors = encoder.encode_questions([q.text for q in kept])
-        return cls(kept, cited, cites, dict(counts.vocabulary), postings, vectors)
+        return cls(kept, cited, cites, dict(counts.vocabulary), postings, vectors, terms)
+
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """Where each question stands, by its text."""
+        return {question.text: i for i, question in enumerate(self.questions)}
 
     def nearness(self, terms: Sequence[str], vector: Floats | None) -> Nearness:
         """Compare a question with all of these.
@@ -109,7 +116,7 @@ class Asked:
             return Nearness(none, none, none)
         p = self.postings
         ids = term_ids(terms, self.vocabulary)
-        words = add_postings(ids, p.indptr, p.indices, p.data, n)[0].astype(np.float32)
+        words = sum_postings(ids, p.indptr, p.indices, p.data, n).astype(np.float32)
         if vector is None or self.vectors is None or not vector.any():
             return Nearness(none, self._best(words), none)
         # row by row: a product of the whole matrix rounds a row by where it stands
@@ -161,6 +168,25 @@ class Nearest(ScoredRetriever):
         """The questions as documents: analysed, or read, when first needed."""
         cut = self._cut() if self._cut is not None else None
         return Asked.of(self._questions, self.order, self.analyser, self.encoder, cut)
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text, which need not be cut again if it is one of the questions."""
+        row = self.asked.row.get(text)
+        return self.analyser.terms(text) if row is None else self.asked.terms[row]
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of texts, (n_texts, dim), which need not be encoded again if they are questions.
+
+        Raises:
+            BadInput: there is no encoder.
+        """
+        if self.encoder is None:
+            raise BadInput("annotated questions without an encoder have no vectors: give one")
+        asked = self.asked
+        rows = [asked.row.get(text, -1) for text in texts]
+        if asked.vectors is None or -1 in rows:
+            return self.encoder.encode_questions(texts)
+        return np.asarray(asked.vectors[rows])
 
     def scores(self, question: str) -> Floats:
         """Return votes, or the best BM25 where no question is near; -inf where nothing speaks for it."""

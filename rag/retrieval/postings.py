@@ -24,15 +24,41 @@ def add_postings(
         data: what the term adds there.
         n_articles: size of the corpus.
     """
+    at, added = _gathered(ids, indptr, indices, data)
+    matched = np.zeros(n_articles, dtype=np.bool_)
+    matched[at] = True
+    return _summed(at, added, n_articles), matched
+
+
+def sum_postings(
+    ids: Ints,
+    indptr: npt.NDArray[np.integer],
+    indices: npt.NDArray[np.integer],
+    data: npt.NDArray[np.floating],
+    n_articles: int,
+) -> npt.NDArray[np.float64]:
+    """Return the sums of `add_postings` alone."""
+    return _summed(*_gathered(ids, indptr, indices, data), n_articles)
+
+
+def _gathered(
+    ids: Ints,
+    indptr: npt.NDArray[np.integer],
+    indices: npt.NDArray[np.integer],
+    data: npt.NDArray[np.floating],
+) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]:
     # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
     begins, where, adds = np.asarray(indptr), np.asarray(indices), np.asarray(data)
     terms, times = np.unique(ids, return_counts=True)
+    if not len(terms):
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
     spans = [slice(int(begins[term]), int(begins[term + 1])) for term in terms]
-    at = np.concatenate([np.zeros(0, dtype=np.int64), *(where[span] for span in spans)])
-    added = np.concatenate(
-        [np.zeros(0), *(t * adds[s].astype(np.float64) for s, t in zip(spans, times, strict=True))]
-    )
-    total = np.asarray(np.bincount(at, weights=added, minlength=n_articles), dtype=np.float64)
-    matched = np.zeros(n_articles, dtype=np.bool_)
-    matched[at] = True
-    return total, matched
+    # a product would be rounded where it is not widened first; most terms stand once, and need neither
+    added = [adds[s] if t == 1 else t * adds[s].astype(np.float64) for s, t in zip(spans, times, strict=True)]
+    return np.concatenate([where[span] for span in spans]), np.concatenate(added)
+
+
+def _summed(
+    at: npt.NDArray[np.integer], added: npt.NDArray[np.floating], n_articles: int
+) -> npt.NDArray[np.float64]:
+    return np.asarray(np.bincount(at, weights=added, minlength=n_articles), dtype=np.float64)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from small_corpus import VILLAGE
 
 from indexes.corpus import Corpus, to_learn_from
-from indexes.counted import FIELDS, canonical, load, save, updated
+from indexes.counted import FIELDS, Rows, canonical, load, save, updated
 from rag.retrieval.fields import FieldCounts, count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder, Question
@@ -53,6 +53,21 @@ def test_the_canonical_form_counts_the_same(corpus: Corpus) -> None:
     for name in FIELDS:
         assert words(form, name) == words(made, name)
     same(canonical(form), form)
+
+
+def test_what_is_read_of_one_article_is_what_was_counted(tmp_path: Path) -> None:
+    made = canonical(counted(VILLAGE))
+    save(made, tmp_path)
+    rows = Rows(tmp_path, made.order, made.vocabulary)
+    terms = frozenset(made.vocabulary) | {"unheard"}
+    for i, article_id in enumerate(made.order.ids):
+        read = rows(article_id)
+        assert read is not None
+        assert {name: row.of(terms) for name, row in read.items()} == {
+            name: words(made, name)[i] for name in FIELDS
+        }
+        assert read["text"].of(frozenset({"unheard"})) == {}
+    assert rows("elsewhere") is None
 
 
 def test_a_word_that_stands_nowhere_is_no_column() -> None:

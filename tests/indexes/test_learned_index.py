@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,21 @@ def test_what_is_written_is_opened(tmp_path: Path) -> None:
         assert told.fused == pytest.approx(shown.score, abs=6e-6)
         assert all(place.share is None for place in told.places)
     assert all(not told.reasons for told in engine.explain(engine.ask(GOAT, k=5, mode="keyword")))
+
+
+def test_what_an_index_keeps_explains_as_what_is_cut_anew(tmp_path: Path) -> None:
+    for chosen in (LEARNED, FIT):
+        name = "learned" if chosen.learned else "plain"
+        build_into(tmp_path / name, VILLAGE, "village", "v", chosen)
+        build_into(tmp_path / "bare", VILLAGE, "village", "v", replace(chosen, updatable=False))
+        kept, bare = open_index(tmp_path / name), open_index(tmp_path / "bare")
+        assert (tmp_path / name / "counts").is_dir() > (tmp_path / "bare" / "counts").is_dir()
+        for mode in kept.modes:
+            results = [engine.ask(GOAT, k=9, mode=mode) for engine in (kept, bare)]
+            assert results[0].shown == results[1].shown
+            assert results[0].shown
+            assert kept.explain(results[0]) == bare.explain(results[1])
+        shutil.rmtree(tmp_path / "bare")
 
 
 def test_an_index_without_one_is_as_before(tmp_path: Path) -> None:

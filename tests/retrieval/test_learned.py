@@ -12,6 +12,7 @@ from small_evidence import LAW, WAYS, asked, evidence_of, stump
 from rag.errors import BadInput
 from rag.evidence import DEPTH, GROUPS, NAMES, Evidence
 from rag.explanation import Reason
+from rag.retrieval import learned as module
 from rag.retrieval.learned import KEYWORD, MEANING, RECENT, Learned, lists_of
 from rag.trees import Tree, Trees
 from rag.types import Article, Filter, Hit, Question, Ranking
@@ -48,6 +49,15 @@ def test_scores_are_the_trees_of_the_features(forest: Trees, question: str) -> N
     wanted = {IDS[p]: round(s, 5) for p, s in zip(found.positions, scores, strict=True)}
     assert {hit.article_id: hit.score for hit in ranking} == pytest.approx(wanted)
     assert ranking == tuple(sorted(ranking, key=lambda hit: (-hit.score, hit.article_id)))
+
+
+def test_a_page_and_a_benchmark_see_the_same_first_articles(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_votes = of(*(stump(0, 0.5, -1.0, 2.0 + n) for n in range(20)))
+    monkeypatch.setattr(module, "CHOSEN", 2)  # of the six candidates
+    page, benchmark = (by_votes.search(["mur"], k)[0] for k in (1, module.FEW + 1))
+    assert len(benchmark) == 6
+    assert page == benchmark[:1]
+    assert len(by_votes.search(["mur"], module.FEW)[0]) == 2  # no others were scored
 
 
 def test_trees_may_use_some_of_the_features_in_any_order() -> None:
@@ -108,9 +118,9 @@ class Counting(Evidence):
 
     times = 0
 
-    def candidates(self, question: str, lists: object) -> object:  # type: ignore[override]
+    def of_found(self, question: str, lists: object) -> object:  # type: ignore[override]
         Counting.times += 1
-        return super().candidates(question, lists)  # type: ignore[arg-type]
+        return super().of_found(question, lists)  # type: ignore[arg-type]
 
 
 def test_who_explains_what_was_just_asked_gathers_nothing_again() -> None:
