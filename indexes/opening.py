@@ -21,7 +21,9 @@ from rag.engine import Engine, IndexInfo
 from rag.errors import BadInput, DamagedIndex, StaleIndex
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
+from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.scored import Mask
+from rag.surroundings import side_by_side
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder, Encoder
@@ -95,6 +97,11 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
     with damaged_if_unreadable(folder, again):
         rows = counted.Rows(kept, order, keyword.index.vocab_dict) if kept.is_dir() else None
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt)
+    nearest: Nearest | None = None
+    if fusion is not None and NEAREST in fusion.systems:
+        encoder = meaning.encoder if meaning is not None else None
+        beside = side_by_side(corpus.articles)
+        nearest = Nearest(learnt, order, mask, cut, encoder, beside=beside)
     return Engine(
         card=corpus.card,
         info=_info(manifest, corpus),
@@ -108,6 +115,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         distributions=distributions,
         learned=learned,
         counted=rows,
+        nearest=nearest,
     )
 
 

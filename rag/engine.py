@@ -12,6 +12,7 @@ from itertools import islice
 
 from rag.card import CorpusCard
 from rag.confidence import RECIPROCAL, Confidence
+from rag.errors import BadInput
 from rag.explain import Counted, Explainer, Kept
 from rag.explanation import Explanation
 from rag.fusion import Distribution, FusionSettings, ranks_of
@@ -24,6 +25,7 @@ from rag.retrieval.known_item import KnownItems
 from rag.retrieval.learned import KEYWORD as KEYWORD
 from rag.retrieval.learned import MEANING as MEANING
 from rag.retrieval.learned import Learned
+from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.versions import most_versions, once
 from rag.signals import Signals
 from rag.text import Analyser
@@ -75,11 +77,13 @@ class Engine:
         distributions: Mapping[str, Distribution] | None = None,
         learned: Learned | None = None,
         counted: Counted | None = None,
+        nearest: Nearest | None = None,
     ) -> None:
         """Take the parts that `indexes.open` read; `questions` are the annotated ones it learnt from.
 
         `counted` gives the terms of an article by field where the index keeps them: explaining need not
-        cut its text again.
+        cut its text again. `nearest` is the list of the most similar annotated questions, for a fusion that
+        names it.
 
         A confidence that was calibrated for another corpus, or for other systems, is left aside.
 
@@ -95,12 +99,16 @@ class Engine:
         self._signals: Signals | None = None
         self.fusion = fusion or FusionSettings()
         self.distributions = distributions or {}
-        self._fuse = self.fusion.fuse((KEYWORD, MEANING), self.distributions) if meaning else None
+        systems = self.fusion.systems or (KEYWORD, MEANING)
+        self._fuse = self.fusion.fuse(systems, self.distributions) if meaning else None
+        self._systems = {KEYWORD: keyword, NEAREST: nearest}
+        if missing := [name for name in systems if name != MEANING and self._systems.get(name) is None]:
+            raise BadInput(f"a fusion of {', '.join(systems)}: {', '.join(missing)} is not here to be fused")
+        near = self._near = learned.evidence.nearest if learned is not None else nearest
         calibrated = confidence is not None and confidence.corpus_sha256 == info.corpus_sha256
         self.learned = learned  # where there is one, a hybrid search is ranked by it
         calibrated = calibrated and confidence is not None and confidence.ranked_by == self.ranked_by
         if calibrated and isinstance(keyword, BM25) and isinstance(meaning, Dense):
-            near = learned.evidence.nearest if learned is not None else None
             self._signals = Signals(analyser, keyword, meaning.encoder, questions, near)
         self._confidence = confidence if self._signals is not None else None
         self._known = KnownItems(articles, card)
@@ -110,9 +118,8 @@ class Engine:
         for question in questions:
             for article_id in dict.fromkeys(question.article_ids):  # cited twice counts once
                 self._cited.setdefault(article_id, []).append(question)
-        near = learned.evidence.nearest if learned is not None else None
         kept = Kept(counted, near.terms, near.vectors) if near is not None else Kept(counted)
-        self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, self.fusion, kept)
+        self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, kept)
         self._topics = Topics(card, {a.code for a in articles}, analyser)
 
     @property
@@ -182,14 +189,15 @@ class Engine:
         """Do now what the first question would wait for: analyse and encode the annotated questions."""
         if self._signals is not None:
             self._signals.asked  # noqa: B018 - made when first looked at
-        if self.learned is not None:
-            self.learned.evidence.nearest.asked  # noqa: B018
+        if self._near is not None:
+            self._near.asked  # noqa: B018
 
     def hybrid(self, meaning: Retriever) -> Hybrid | Learned:
         """Return what fuses the two lists, of keywords and of this encoder."""
         if self.learned is not None:
             return self.learned
-        parts = {KEYWORD: self.keyword, MEANING: meaning}
+        known = {name: part for name, part in self._systems.items() if part is not None} | {MEANING: meaning}
+        parts = {name: known[name] for name in self.fusion.systems or (KEYWORD, MEANING)}
         return Hybrid(parts) if self._fuse is None else Hybrid(parts, self._fuse)
 
     @property
@@ -204,7 +212,7 @@ class Engine:
 
     def _sure(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
         """The calibrated probability that a shown article answers; None where nothing was calibrated."""
-        if self._confidence is None or self._signals is None or set(lists) != {KEYWORD, MEANING}:
+        if self._confidence is None or self._signals is None or not {KEYWORD, MEANING} <= set(lists):
             return None
         signals = self._signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
         return self._confidence.probability(signals)
@@ -218,18 +226,12 @@ class Engine:
         """
         asked = self._searched(result.question[:MAX_QUESTION], result.known)
         places = {shown.article.id: shown.why.ranks for shown in result.shown}
-        explained = self._explainer.explain(asked, places, result.mode)
+        shares = {shown.article.id: shown.why.shares for shown in result.shown}
+        explained = self._explainer.explain(asked, places, result.mode, shares)
         if self.learned is None or result.mode != "hybrid":
             return explained
         told = self.learned.reasons(asked, list(places), result.where)
-        return [
-            replace(
-                each,
-                places=tuple(replace(place, share=None) for place in each.places),  # ranks alone do not count
-                reasons=told.get(each.article_id, ()),
-            )
-            for each in explained
-        ]
+        return [replace(each, reasons=told.get(each.article_id, ())) for each in explained]
 
     def _searched(self, asked: str, known: Sequence[KnownItem]) -> str:
         """What is searched for: a question without the articles that it names."""
@@ -253,14 +255,14 @@ class Engine:
         found = list(islice(fresh, max(k - len(pinned), 0)))
         wanted = there.union(article.id for article in found)
         places = {name: ranks_of(hits, wanted) for name, hits in lists.items()}
+        fused = len(lists) > 1 and self.learned is None  # a learned fusion has reasons of its own
+        shares = self.fusion.shares(lists, wanted, self.distributions) if fused else {}
         terms = frozenset(self.analyser.terms(question))
-        shown = [
-            Shown(s.rank, s.article, s.score, self._why(s.why, s.article, terms, places)) for s in pinned
-        ]
+        shown = [replace(s, why=self._why(s.why, s.article, terms, places)) for s in pinned]
         for article in found:
             why = self._why(Why(), article, terms, places)
             shown.append(Shown(len(shown) + 1, article, scores[article.id], why))
-        return shown, lists
+        return [replace(s, why=replace(s.why, shares=shares.get(s.article.id, {}))) for s in shown], lists
 
     def _search(
         self, question: str, k: int, where: Filter | None, mode: Mode

@@ -19,7 +19,6 @@ import numpy as np
 
 from rag.encoders.static import StaticEncoder
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
-from rag.fusion import FusionSettings
 from rag.result import Mode
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
@@ -85,7 +84,6 @@ class Explainer:
         analyser: Analyser,
         keyword: Retriever,
         meaning: Retriever | None,
-        fusion: FusionSettings | None = None,
         kept: Kept | None = None,
     ) -> None:
         """Take an index apart.
@@ -96,13 +94,11 @@ class Explainer:
             analyser: cut all of them.
             keyword: explained where it is BM25.
             meaning: explained where it has vectors.
-            fusion: of the two.
             kept: terms and vectors that are known; what is not is cut and encoded again.
         """
         self._counted = kept.counted if kept else None
         cut_cited = kept.cut_cited if kept else None
         self._encode_cited = kept.encode_cited if kept else None
-        self._fusion = fusion or FusionSettings()
         self._articles = articles
         self._cited = cited
         self._analyser = analyser
@@ -138,14 +134,20 @@ class Explainer:
         }
         return Contents(counts, told)
 
-    def explain(self, question: str, ranks: Mapping[str, Mapping[str, int]], mode: Mode) -> list[Explanation]:
+    def explain(
+        self,
+        question: str,
+        ranks: Mapping[str, Mapping[str, int]],
+        mode: Mode,
+        shares: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> list[Explanation]:
         """Explain where articles stand for one question.
 
         Args:
             question: what was searched for.
             ranks: article id -> system -> rank in its list, as `rag.fusion.ranks` counts.
-            mode: how it was searched: what did not count is not told. What a list adds to a hybrid is told
-                of reciprocal rank, of which alone it is a matter of the rank.
+            mode: how it was searched: what did not count is not told.
+            shares: article id -> system -> what its list adds to the fused score, where that is known.
         """
         if not ranks:
             return []
@@ -159,8 +161,8 @@ class Explainer:
         near = self._meaning(question, list(ranks), vector, written) if mode != "keyword" else {}
         for article_id, places in ranks.items():
             cosine, meaning = near.get(article_id, (None, ()))
-            shares = {s: self._fusion.of_rank(s, r) if mode == "hybrid" else None for s, r in places.items()}
-            told = tuple(Place(system, places[system], shares[system]) for system in sorted(places))
+            adds = (shares or {}).get(article_id, {})
+            told = tuple(Place(system, places[system], adds.get(system)) for system in sorted(places))
             found = words.get(article_id, ())
             explained.append(Explanation(article_id, found, cosine, meaning, told, alike[article_id]))
         return explained

@@ -23,6 +23,7 @@ class Why:
     asked: tuple[str, ...] = ()  # annotated questions that cite the article and share words with this one
     known: bool = False  # the question named this article by number
     moved_from: str | None = None  # the old number, when this article took over its content
+    shares: Mapping[str, float] = field(default_factory=dict)  # system -> what its list adds to the score
 
 
 @dataclass(frozen=True, slots=True)

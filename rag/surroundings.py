@@ -25,7 +25,7 @@ class Surroundings:
     def of(cls, articles: Sequence[Article], questions: Sequence[Question]) -> Surroundings:
         """Look at a corpus and its annotated questions."""
         code = _numbered([(a.code,) for a in articles])
-        beside = _numbered([(a.code, *a.headings) for a in articles])
+        beside = side_by_side(articles)
         position = {a.id: i for i, a in enumerate(articles)}
         cited = np.zeros(len(articles))
         for question in questions:
@@ -35,6 +35,11 @@ class Surroundings:
         length = np.log1p([len(a.text) for a in articles])
         in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, beside))
         return cls(code, beside, *(np.asarray(x, np.float32) for x in (length, cited, in_code, near)))
+
+
+def side_by_side(articles: Sequence[Article]) -> Ints:
+    """Return a number for each article, (n_articles,), that those under the very same headings share."""
+    return _numbered([(a.code, *a.headings) for a in articles])
 
 
 def _numbered(keys: Sequence[tuple[str, ...]]) -> Ints:

@@ -21,19 +21,19 @@ from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, of_questions
-from rag.retrieval.nearest import Nearest
+from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.query_likelihood import QueryLikelihood
 from rag.retrieval.scored import Mask
 from rag.retrieval.tfidf import TfIdf
-from rag.surroundings import Surroundings
+from rag.surroundings import Surroundings, side_by_side
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.types import ArticleOrder, Floats, Question, Retriever
+from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
 from training.inner import LEAST, InnerRuns
 from training.kept import Kept, load_fitted, save_fitted
 from training.learned_fusion import Example, LearnedSettings, examples, fit
 from training.lesson import Lesson, Ready, Settings
-from training.names import LAW_ALONE, TUNED, Fused, fused, left_out, refuse_unfit
+from training.names import HYBRID, LAW_ALONE, TUNED, Fused, fused, left_out, refuse_unfit
 from training.tuned_fusion import ASKED, MOST, Choice, TunedHybrid, choose
 
 PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
@@ -74,6 +74,7 @@ class Bench:
         self._kept_fits = Kept(cache / of if cache is not None else None)
         self.given = ready.encoder if ready else None
         self.trees = ready.trees if ready else None
+        self.fusion = ready.fusion if ready else None
         self._fitted_to = fitted_to or corpus
         self.fit = fit or FitSettings()
         self._options = dict(analyser_options or {})
@@ -183,7 +184,9 @@ class Bench:
         if name in made:
             return made[name]
         fusion = fused(name)
-        if name in LAW_ALONE:
+        if name == HYBRID and self.fusion is not None:
+            made[name] = self._given_fusion(self.fusion, lesson, made)
+        elif name in LAW_ALONE:
             made[name] = self._of_the_law(name, lesson.settings)
         elif fusion is not None:
             made[name] = self._fusion(fusion, lesson, made)
@@ -191,6 +194,8 @@ class Bench:
             made[name] = self._learned(name, lesson, made)
         elif name == "dense":
             made[name] = self._dense(lesson.learn)
+        elif name == NEAREST:
+            made[name] = self._nearest(lesson)
         else:
             made[name] = self._lexical(name, lesson.learn, lesson.settings)
         return made[name]
@@ -208,6 +213,15 @@ class Bench:
         encoder = self.encoder(learn)
         return Dense(encoder, build_vectors(self._vectors(encoder)), self.order, self.mask)
 
+    def _nearest(self, lesson: Lesson) -> Nearest:
+        cut = self.analyser(stop_words=lesson.settings.stop_words)
+        encoder = self.encoder(lesson.learn)
+        return Nearest(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
+
+    @cached_property
+    def _beside(self) -> Ints:
+        return side_by_side(self.corpus.articles)
+
     def _fusion(self, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
         keyword = "bm25+questions" if lesson.learn else "bm25"
         names = fusion.parts or (keyword, "dense")
@@ -217,6 +231,12 @@ class Bench:
             return TunedHybrid(parts, choice, self._distributions(choice.settings.method, parts, lesson))
         settings = FusionSettings(fusion.method, damping=lesson.settings.damping)
         return Hybrid(parts, settings.fuse(names, self._distributions(settings.method, parts, lesson)))
+
+    def _given_fusion(self, given: FusionSettings, lesson: Lesson, made: dict[str, Retriever]) -> Hybrid:
+        """Return the fusion that an index answers with."""
+        names = given.systems or ("bm25+questions", "dense")
+        parts = {part: self._system(part, lesson, made) for part in names}
+        return Hybrid(parts, given.fuse(names, self._distributions(given.method, parts, lesson)))
 
     def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
         """Return a learned fusion; what the trees are fitted to serves those of other settings too."""

@@ -14,6 +14,7 @@ from indexes import sources, store
 from indexes.build import FIT_FROM
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
+from indexes.distributions import load_fusion
 from indexes.learned import trees_of
 from indexes.progress import Bars
 from indexes.shipped_questions import shipped
@@ -185,7 +186,9 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         corpus = read(folder / "corpus")
         engine_analyser = analyser(corpus.card.language)
         encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
-        bench = Bench(corpus, None, ready=Ready(encoder, trees_of(folder)), tell=progress)
+        bench = Bench(
+            corpus, None, ready=Ready(encoder, trees_of(folder), load_fusion(folder)), tell=progress
+        )
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
         if not asked:
             raise BadInput(f"{folder / TEST} holds no questions: run {again}")

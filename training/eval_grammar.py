@@ -30,7 +30,8 @@ systems
   bm25+questions  the same, each article carrying the questions to learn from that cite it
   tfidf, ql       the papers' other lexical baselines
   dense           the static encoder fitted to the law, and to the questions to learn from
-  hybrid          reciprocal rank fusion of the best BM25 and the encoder
+  hybrid          reciprocal rank fusion of the best BM25 and the encoder; of the index that ships, the fusion
+                  that its page answers with
   tuned           their fusion with weights of 0.05 steps and a scale chosen inside folds of the questions
                   to learn from, each asked of systems that learnt from the others. Where an encoder is
                   given (the index that ships) there are no such questions: it has learnt from all
@@ -38,6 +39,7 @@ systems
                   inside folds in the same way; from 100 questions to learn from on
 and when named
   dense-law       the encoder fitted to the law alone
+  nearest         the articles that the most similar questions to learn from cite, and those around them
   learned-without:GROUP,..  without features of these groups: words meaning questions place both prior general
   METHOD          another fusion of the hybrid's two: rrf borda min-max z-score percentile comb-sum comb-mnz
   METHOD:A,B,..   a fusion of these systems, such as rrf:bm25,dense-law or tuned:bm25,ql,dense

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rag.encoders.static import StaticEncoder
+from rag.fusion import FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.hybrid import DAMPING
 from rag.trees import Trees
@@ -35,3 +36,4 @@ class Ready:
 
     encoder: StaticEncoder
     trees: Trees | None = None  # of its learned fusion
+    fusion: FusionSettings | None = None  # that it answers with

@@ -10,7 +10,7 @@ from rag.evidence import GROUPS
 from rag.fusion import METHODS
 from training.inner import LEAST
 
-SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law")
+SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest")
 SYSTEMS = (
     "bm25",
     "bm25+questions",
@@ -22,13 +22,22 @@ SYSTEMS = (
     "learned",
 )  # those measured unless named
 LAW_ALONE = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
+HYBRID = "hybrid"
 TUNED = "tuned"
 LEARNED = "learned"
 _WITHOUT = f"{LEARNED}-without:"
-LEARNING = ("bm25+questions", TUNED, LEARNED)  # these make no sense without questions to learn from
+LEARNING = (
+    "bm25+questions",
+    "nearest",
+    TUNED,
+    LEARNED,
+)  # these make no sense without questions to learn from
 TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
 _METHODS = ", ".join((*METHODS, TUNED))
-GRAMMAR = f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, or METHOD:PART,PART with METHOD of {_METHODS}"
+GRAMMAR = (
+    f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
+    f"or METHOD:PART,PART with METHOD of {_METHODS}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +51,15 @@ class Fused:
 def fused(name: str) -> Fused | None:
     """Return what the name of a fusion says, None for another name.
 
-    "hybrid" is reciprocal rank of the best BM25 and the encoder; "borda" is Borda of the same two,
+    "hybrid" is reciprocal rank of the best BM25 and the encoder, or what the index answers with that is
+    measured; "borda" is Borda of the same two,
     "borda:bm25,dense-law" of those named.
 
     Raises:
         BadInput: a part that is no single system, one part alone, or one part twice.
     """
     method, colon, listed = name.partition(":")
-    if name == "hybrid":
+    if name == HYBRID:
         return Fused("rrf")
     if method not in (*METHODS, TUNED):
         return None

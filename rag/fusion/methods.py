@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from rag.errors import BadInput
 from rag.fusion.distribution import Distribution
+from rag.fusion.matrices import alphas
 from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
-from rag.fusion.shares import Share, min_max, percentile, reciprocals, z_score
-from rag.types import DECIMALS
+from rag.fusion.shares import Share, borda_points, min_max, percentile, reciprocals, z_score
+from rag.types import DECIMALS, Ranking
 
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
@@ -64,11 +67,48 @@ class FusionSettings:
         share, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
         return partial(normalised, by=share, weights=weights, decimals=decimals)
 
-    def of_rank(self, system: str, rank: int) -> float | None:
-        """Return what an article of this rank, from 1, gets from a system; None where ranks do not tell."""
-        if self.method != "rrf":
-            return None
-        return self.weights.get(system, 1.0) / (self.damping + rank)
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that are fused, where the weights name them."""
+        return tuple(self.weights)
+
+    def shares(
+        self,
+        lists: Mapping[str, Ranking],
+        wanted: Collection[str],
+        distributions: Mapping[str, Distribution] | None = None,
+    ) -> Mapping[str, Mapping[str, float]]:
+        """Return what each list adds to the fused score of articles; what adds nothing is left out.
+
+        Args:
+            lists: system -> its ranking, those that were fused.
+            wanted: ids of articles.
+            distributions: as `fuse` has them.
+
+        Returns:
+            article id -> system -> its share; they add up to the score. Empty for a fusion whose score is
+            no sum (CombMNZ), or where absence adds too (z-scores).
+        """
+        if self.method in ("comb-mnz", "z-score"):
+            return {}
+        given = [self.weights.get(name, 1.0) for name in lists]
+        if self.method in ("min-max", "percentile"):
+            given = list(alphas(given, len(given)))
+        told: dict[str, dict[str, float]] = {article_id: {} for article_id in wanted}
+        for (name, hits), weight in zip(lists.items(), given, strict=True):
+            places = [i for i, hit in enumerate(hits) if hit.article_id in told]
+            if not places or not weight:
+                continue
+            adds = self._share(name, distributions)(np.array([[[hit.score for hit in hits]]]))[0, 0]
+            for i in places:
+                told[hits[i].article_id][name] = weight * float(adds[i])
+        return told
+
+    def _share(self, system: str, distributions: Mapping[str, Distribution] | None) -> Share:
+        if self.method == "borda":
+            return borda_points
+        method = "min-max" if self.method == "comb-sum" else self.method
+        return scale(method, damping=self.damping, of=(system,), distributions=distributions)[0]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""

@@ -23,10 +23,15 @@ from rag.retrieval.fields import count_texts, term_ids
 from rag.retrieval.postings import sum_postings
 from rag.retrieval.scored import Mask, ScoredRetriever
 from rag.text import Analyser
-from rag.types import ArticleOrder, Encoder, Floats, Question
+from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
 
+NEAREST = "nearest"  # the name of its list in training.eval
+# Of the list: how much the words of a question count beside its meaning, how fast its vote fades, and what
+# the articles under the same headings get of it (docs/nearest-questions.md).
+WORDS, FADING, BESIDE = 0.1, 0.12, 0.2
 Cut: TypeAlias = Callable[[], Sequence[Sequence[str]]]
-SHARPNESS = 0.07  # of votes: a question as much farther in cosine counts e times less
+# of votes as a feature of the learned fusion: a question as much farther in cosine counts e times less
+SHARPNESS = 0.07
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,32 @@ class Asked:
         """Where each question stands, by its text."""
         return {question.text: i for i, question in enumerate(self.questions)}
 
+    def votes(self, terms: Sequence[str], vector: Floats | None) -> Floats:
+        """Return how far the questions near the one asked agree on each article, (n_cited,).
+
+        Nearness is the cosine and a tenth of BM25 as a share of the best one's; without an encoder, or for
+        words that it does not know, BM25 alone. Where nothing is near, all is 0.
+
+        Args:
+            terms: of the question.
+            vector: (dim,), None without an encoder.
+        """
+        words = self._words(terms)
+        near = words / max(float(words.max(initial=0)), 1e-9)
+        if vector is not None and self.vectors is not None and vector.any():
+            near = np.maximum(np.vecdot(self.vectors, vector), 0) + WORDS * near
+        best = float(near.max(initial=0))
+        if best <= 0:
+            return np.zeros(len(self.cited), np.float32)
+        # in double precision a sum does not depend on the order of what it adds
+        each = np.where(near > 0, np.exp((near - best) / FADING), 0.0).astype(np.float64)
+        return np.asarray(each @ self.cites, np.float32)
+
+    def _words(self, terms: Sequence[str]) -> Floats:
+        p, n = self.postings, len(self.questions)
+        ids = term_ids(terms, self.vocabulary)
+        return sum_postings(ids, p.indptr, p.indices, p.data, n).astype(np.float32)
+
     def nearness(self, terms: Sequence[str], vector: Floats | None) -> Nearness:
         """Compare a question with all of these.
 
@@ -114,9 +145,7 @@ class Asked:
         n, none = len(self.questions), np.zeros(len(self.cited), np.float32)
         if not n:
             return Nearness(none, none, none)
-        p = self.postings
-        ids = term_ids(terms, self.vocabulary)
-        words = sum_postings(ids, p.indptr, p.indices, p.data, n).astype(np.float32)
+        words = self._words(terms)
         if vector is None or self.vectors is None or not vector.any():
             return Nearness(none, self._best(words), none)
         # row by row: a product of the whole matrix rounds a row by where it stands
@@ -136,7 +165,10 @@ class Asked:
 
 
 class Nearest(ScoredRetriever):
-    """Ranks the articles that annotated questions cite by the votes of those most like the question."""
+    """Ranks articles by the votes of the annotated questions that are most like the question.
+
+    An article that none of them cites has a fifth of the best vote under its headings.
+    """
 
     def __init__(
         self,
@@ -146,6 +178,7 @@ class Nearest(ScoredRetriever):
         analyser: Analyser,
         encoder: Encoder | None = None,
         cut: Cut | None = None,
+        beside: Ints | None = None,
     ) -> None:
         """Take annotated questions; without an encoder they are compared by their words alone.
 
@@ -156,12 +189,15 @@ class Nearest(ScoredRetriever):
             analyser: cuts the question asked, and these where `cut` is None.
             encoder: of questions.
             cut: gives the terms of each of the questions, kept from when they were analysed.
+            beside: (n_articles,) numbers that articles under the same headings share
+                (`rag.surroundings.side_by_side`); without them only cited articles are found.
         """
         super().__init__(order, mask)
         self._questions = questions
         self.analyser = analyser
         self.encoder = encoder
         self._cut = cut
+        self._beside = beside
 
     @cached_property
     def asked(self) -> Asked:
@@ -189,10 +225,12 @@ class Nearest(ScoredRetriever):
         return np.asarray(asked.vectors[rows])
 
     def scores(self, question: str) -> Floats:
-        """Return votes, or the best BM25 where no question is near; -inf where nothing speaks for it."""
+        """Return votes; -inf where nothing speaks for an article."""
         vector = None if self.encoder is None else self.encoder.encode_questions([question])[0]
-        near = self.asked.nearness(self.analyser.terms(question), vector)
-        found = near.votes if near.votes.any() else near.words
-        scores = np.full(len(self.order.ids), -np.inf, dtype=np.float32)
-        scores[self.asked.cited] = np.where(found > 0, found, -np.inf)
-        return scores
+        scores = np.zeros(len(self.order.ids), dtype=np.float32)
+        scores[self.asked.cited] = self.asked.votes(self.analyser.terms(question), vector)
+        if self._beside is not None and len(scores):
+            best = np.zeros(int(self._beside.max()) + 1, dtype=np.float32)
+            np.maximum.at(best, self._beside, scores)
+            scores = np.maximum(scores, np.float32(BESIDE) * best[self._beside])
+        return np.where(scores > 0, scores, -np.inf).astype(np.float32)

@@ -17,6 +17,7 @@ LISTS: Mapping[str, str] = {
     "keyword": N_("by words"),
     "dense": N_("by meaning"),
     "meaning": N_("by meaning"),
+    "nearest": N_("by questions already asked"),
 }
 MAX_ASKED = 2
 MAX_WORDS = 12

@@ -364,6 +364,7 @@ def test_a_calibration_for_another_corpus_is_left_aside() -> None:
         meaning=engine.meaning,
         learned=engine.learned,
         fusion=engine.fusion,
+        nearest=engine._near,
         confidence=replace(shipped, corpus_sha256=elsewhere),
     )
     assert again.ask("arbre du voisin").confidence is None
@@ -387,6 +388,7 @@ def test_a_calibration_for_other_trees_is_left_aside() -> None:
         "meaning": engine.meaning,
         "learned": engine.learned,
         "fusion": engine.fusion,
+        "nearest": engine._near,
     }
     assert Engine(**parts, confidence=shipped).ask("arbre du voisin").confidence is not None
     other = replace(shipped, ranked_by="0123456789abcdef")

@@ -28,7 +28,7 @@ from rag.fusion import (
     z_score,
 )
 from rag.retrieval.hybrid import Hybrid, damped
-from rag.types import Ranking
+from rag.types import Hit, Ranking
 
 PAIR = ("a", "b")
 BOTH = {"a": SHAPE, "b": SHAPE}
@@ -72,10 +72,28 @@ def test_the_default_is_the_hybrid_s() -> None:
     assert damped.keywords == {"c": DAMPING}  # type: ignore[attr-defined]
 
 
-def test_what_a_rank_gives() -> None:
-    assert FusionSettings(damping=20).of_rank("a", 1) == 1 / 21
-    assert FusionSettings("rrf", {"a": 0.3}, 10).of_rank("a", 5) == 0.3 / 15
-    assert FusionSettings("min-max").of_rank("a", 1) is None
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"comb-mnz", "z-score"}))
+@given(systems=lists(2, 2))
+def test_what_each_list_adds_makes_the_score(method: str, systems: list[Ranking]) -> None:
+    chosen = FusionSettings(method, {"a": 0.5, "b": 2.0})
+    fused = chosen.fuse(PAIR, BOTH)(systems, 99)
+    shares = chosen.shares(dict(zip(PAIR, systems, strict=True)), [h.article_id for h in fused], BOTH)
+    assert list(shares) == [hit.article_id for hit in fused]
+    for hit in fused:
+        assert sum(shares[hit.article_id].values()) == pytest.approx(hit.score, abs=6e-6)
+
+
+def test_what_a_rank_adds() -> None:
+    ranking = (Hit("x", 3.0), Hit("y", 2.0))
+    assert FusionSettings(damping=20).shares({"a": ranking}, ["x"]) == {"x": {"a": 1 / 21}}
+    assert FusionSettings("rrf", {"a": 0.3}, 10).shares({"a": ranking}, ["y"])["y"]["a"] == 0.3 / 12
+    assert FusionSettings("min-max").shares({"a": ranking, "b": ()}, ["x", "z"]) == {"x": {"a": 0.5}, "z": {}}
+
+
+def test_where_a_score_is_no_sum_nothing_is_said() -> None:
+    ranking = (Hit("x", 3.0), Hit("y", 2.0))
+    for method in ("comb-mnz", "z-score"):
+        assert FusionSettings(method).shares({"a": ranking, "b": ranking}, ["x"]) == {}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from rag.engine import KEYWORD, MEANING
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import Distribution, FusionSettings, matrices, percentile
 from rag.retrieval.dense import Dense
+from rag.retrieval.nearest import NEAREST
 from rag.types import Article, Floats, Question, rank
 
 LEARNT = to_learn_from(VILLAGE.questions)
@@ -134,13 +135,31 @@ def test_percentiles_at_question_time_are_those_of_whole_benchmarks() -> None:
         assert [(s.article.id, s.score) for s in result.shown] == [(h.article_id, h.score) for h in expected]
 
 
-def test_the_fusion_of_an_index_is_explained_as_far_as_ranks_tell_it() -> None:
-    install(settings=replace(FIT, fusion=FusionSettings("rrf", {KEYWORD: 1.0, MEANING: 3.0}, damping=5.0)))
+@pytest.mark.parametrize(
+    "fusion",
+    [
+        FusionSettings("rrf", {KEYWORD: 1.0, MEANING: 3.0}, damping=5.0),
+        FusionSettings("min-max"),
+        FusionSettings("percentile", {KEYWORD: 0.3, MEANING: 0.7}),
+        FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, NEAREST: 0.5}),
+        FusionSettings("rrf", {NEAREST: 2.0, MEANING: 1.0}),
+    ],
+)
+def test_what_each_list_adds_is_told_and_makes_the_score(fusion: FusionSettings) -> None:
+    install(settings=replace(FIT, fusion=fusion))
     engine = indexes.open("village")
     result = engine.ask(GOAT)
+    assert result.shown
     for shown, why in zip(result.shown, engine.explain(result), strict=True):
-        assert why.fused == pytest.approx(shown.score)
-    install(settings=replace(FIT, fusion=FusionSettings("min-max")))
+        assert why.fused == pytest.approx(shown.score, abs=6e-6)
+        assert {place.system for place in why.places} <= set(fusion.systems or (KEYWORD, MEANING))
+    assert {p.system for why in engine.explain(result) for p in why.places} == set(
+        fusion.systems or (KEYWORD, MEANING)
+    )
+
+
+def test_where_the_score_is_no_sum_no_list_is_given_a_part() -> None:
+    install(settings=replace(FIT, fusion=FusionSettings("z-score")))
     engine = indexes.open("village")
     result = engine.ask(GOAT)
     assert result.shown

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from small_law import SPLIT, WORDS, SplitAnalyser, law, random_encoder
 
 from rag.encoders.static import StaticEncoder
-from rag.retrieval.nearest import SHARPNESS, Asked, Nearest
+from rag.retrieval.nearest import BESIDE, FADING, SHARPNESS, Asked, Nearest
+from rag.retrieval.nearest import WORDS as BESIDE_MEANING
 from rag.retrieval.scored import Mask
 from rag.types import ArticleOrder, Encoder, Filter, Hit, Question
 
@@ -49,25 +50,44 @@ def test_votes_by_hand() -> None:
     q3, q2 = (math.exp((cosine - 1) / SHARPNESS) for cosine in (math.sqrt(0.5), 0.0))
     assert near(made, "bail", "votes") == pytest.approx({"9": 1 + q3, "10": q3, "a": q2}, rel=1e-5)
     assert near(made, "bail", "cosine") == pytest.approx({"9": 1, "10": math.sqrt(0.5), "a": 0}, abs=1e-6)
-    assert made.search(["bail"], 9) == [
-        (Hit("9", round(1 + q3, 5)), Hit("10", round(q3, 5)), Hit("a", round(q2, 5)))
-    ]
+    # in the list words count too: q1 has the same alone, q3 among two, q2 has none, and is not near at all
+    q3 = math.exp((math.sqrt(0.5) + BESIDE_MEANING * (two_to_one() - 1) - 1) / FADING)
+    assert made.search(["bail"], 9) == [(Hit("9", round(1 + q3, 5)), Hit("10", round(q3, 5)))]
+
+
+def bm25(length: int) -> float:
+    """BM25 of three questions of 1, 1 and 2 words: idf ln(1 + 1.5 / 2.5), k1 1.2, b 0.75, mean length 4/3."""
+    return math.log(1.6) / (1 + 1.2 * (0.25 + 0.75 * length / (4 / 3)))
+
+
+def two_to_one() -> float:
+    return bm25(2) / bm25(1)
 
 
 def test_words_by_hand() -> None:
     made = nearest(BY_HAND, None)
-    # BM25 over three questions of 1, 1 and 2 words: idf ln(1 + 1.5 / 2.5), k1 1.2, b 0.75, mean length 4/3
-    idf = math.log(1.6)
-    one, two = (idf / (1 + 1.2 * (0.25 + 0.75 * length / (4 / 3))) for length in (1, 2))
+    one, two = bm25(1), bm25(2)
     assert near(made, "bail", "words") == pytest.approx({"9": one, "10": two, "a": 0})
     assert near(made, "bail", "cosine") == near(made, "bail", "votes") == {"9": 0, "10": 0, "a": 0}
-    assert made.search(["bail"], 9) == [(Hit("9", round(one, 5)), Hit("10", round(two, 5)))]
+    q3 = math.exp((two_to_one() - 1) / FADING)
+    assert made.search(["bail"], 9) == [(Hit("9", round(1 + q3, 5)), Hit("10", round(q3, 5)))]
+
+
+def test_articles_beside_a_cited_one_have_a_share_of_its_votes() -> None:
+    beside = (np.arange(len(IDS)) + 1) // 2
+    made = Nearest(BY_HAND, ORDER, Mask(LAW), SPLIT, AXES, beside=beside)
+    alone = {hit.article_id: hit.score for hit in nearest(BY_HAND, AXES).search(["bail"], 9)[0]}
+    found = {hit.article_id: hit.score for hit in made.search(["bail"], 9)[0]}
+    assert set(found) > set(alone)
+    for i, id_ in enumerate(IDS):
+        best = max(alone.get(other, 0.0) for other in np.array(IDS)[beside == beside[i]])
+        assert found.get(id_, 0) == pytest.approx(max(alone.get(id_, 0.0), BESIDE * best), abs=1e-5)
 
 
 def test_many_that_are_near_outvote_one_that_is_nearest() -> None:
     questions = [Question("one", "bail", ("9",)), *(Question(f"q{n}", "bail mur", ("a",)) for n in range(99))]
     [ranking] = nearest(questions, AXES).search(["bail"], 2)
-    assert [hit.article_id for hit in ranking] == ["a", "9"]  # 99 × exp((√½ - 1) / 0.07) is 1.5
+    assert [hit.article_id for hit in ranking] == ["a", "9"]  # 99 voices, each a fifteenth as loud
 
 
 def test_questions_that_point_elsewhere_have_no_vote() -> None:
