@@ -82,9 +82,17 @@ class Row(Frequencies):
         `numbers` gives those of the terms that are asked for, and which terms they are.
         """
         self._numbers, self._data, self._indices = numbers, data, indices
+        self._last: tuple[frozenset[str], Mapping[str, int]] = frozenset(), {}
 
     def of(self, terms: frozenset[str]) -> Mapping[str, int]:
         """Return those of the terms that stand there, and how often."""
+        asked, found = self._last
+        if asked != terms:  # an article is shown first, and then explained
+            found = self._look(terms)
+            self._last = terms, found
+        return found
+
+    def _look(self, terms: frozenset[str]) -> Mapping[str, int]:
         known, numbers = self._numbers(terms)
         if not known or not len(self._indices):
             return {}

@@ -6,6 +6,7 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from rag.text import Token
@@ -17,6 +18,7 @@ Piece: TypeAlias = tuple[int, int, str]  # start, end, term
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 REMEMBERED = 100_000
+RECENT = 256  # runs whose pieces stay at hand
 LONGEST = 24  # characters of a run worth remembering: headings and stock phrases repeat, sentences do not
 
 _DIGIT = "[0-9〇零一二三四五六七八九十]"
@@ -75,6 +77,7 @@ class ChineseAnalyser:
         self._lock = threading.Lock()
         self._cut: Callable[[str], list[str]] | None = None
         self._known: dict[str, tuple[str, ...]] = {}
+        self._recent = lru_cache(maxsize=RECENT)(self._pieces)  # who finds terms asks for their places next
 
     @property
     def id(self) -> str:
@@ -91,7 +94,7 @@ class ChineseAnalyser:
         found = []
         for start, end, part, han in self._parts(level(text)):
             if han:
-                found += [Token(start + a, start + b, term) for a, b, term in self._pieces(part)]
+                found += [Token(start + a, start + b, term) for a, b, term in self._recent(part)]
             elif part not in self._stop:
                 found.append(Token(start, end, part))
         return found
@@ -126,7 +129,7 @@ class ChineseAnalyser:
     def _run_terms(self, run: str) -> tuple[str, ...]:
         known = self._known.get(run)
         if known is None:
-            known = tuple(term for _, _, term in self._pieces(run))
+            known = tuple(term for _, _, term in self._recent(run))
             if len(run) <= LONGEST:
                 if len(self._known) >= REMEMBERED:
                     self._known.clear()
