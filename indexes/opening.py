@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from indexes import counted
@@ -15,6 +16,7 @@ from indexes.distributions import load_fusion as read_fusion
 from indexes.learned import load as read_learned
 from indexes.manifest import Manifest, libraries, read, verify
 from indexes.places import builtin, locate
+from rag.card import CorpusCard
 from rag.confidence import Confidence
 from rag.encoders.static import StaticEncoder
 from rag.engine import Engine, IndexInfo
@@ -26,6 +28,7 @@ from rag.retrieval.scored import Mask
 from rag.surroundings import side_by_side
 from rag.text import Analyser
 from rag.text.analysers import analyser
+from rag.text.tolerant import LEAST, tolerant
 from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
@@ -92,6 +95,10 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         keyword = BM25.load(folder / "bm25", order, mask, cut, manifest.bm25["weights"])
         distributions, fusion = read_distributions(folder), read_fusion(folder)
     meaning = _meaning(folder, manifest, cut, order, mask, again)
+    asking = _of_questions(cut, corpus.card, keyword, meaning)
+    keyword.analyser = asking
+    if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
+        meaning.encoder = replace(meaning.encoder, analyser=asking)
     learnt = to_learn_from(corpus.questions)
     kept = folder / counted.FOLDER
     with damaged_if_unreadable(folder, again):
@@ -101,13 +108,13 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
     if fusion is not None and NEAREST in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
         beside = side_by_side(corpus.articles)
-        nearest = Nearest(learnt, order, mask, cut, encoder, beside=beside)
+        nearest = Nearest(learnt, order, mask, asking, encoder, beside=beside)
     return Engine(
         card=corpus.card,
         info=_info(manifest, corpus),
         articles=corpus.articles,
         questions=learnt,
-        analyser=cut,
+        analyser=asking,
         keyword=keyword,
         meaning=meaning,
         confidence=_confidence(folder),
@@ -117,6 +124,22 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         counted=rows,
         nearest=nearest,
     )
+
+
+def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense | None) -> Analyser:
+    """Return the analyser of questions, which reads typing errors as words that it knows.
+
+    It knows those of the law, of other laws that the encoder was fitted to, and of topics that another law
+    governs.
+    """
+    known: dict[str, int] = {}
+    if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
+        known = dict.fromkeys(meaning.encoder.vocabulary, 1)
+    known |= keyword.documents()
+    for phrase in (phrase for topic in card.elsewhere for phrase in topic.phrases):
+        for term in cut.terms(phrase):
+            known[term] = max(known.get(term, 0), LEAST)
+    return tolerant(cut, known)
 
 
 def _confidence(folder: Path) -> Confidence | None:

@@ -29,6 +29,7 @@ from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.versions import most_versions, once
 from rag.signals import Signals
 from rag.text import Analyser
+from rag.text.tolerant import TolerantAnalyser
 from rag.topics import Topics
 from rag.types import Article, Filter, Question, Ranking, Retriever
 
@@ -183,6 +184,7 @@ class Engine:
             doubtful=sure is not None and self._confidence is not None and self._confidence.doubtful(sure),
             in_force_on=day,
             where=where,
+            mended=self.analyser.mended(rest) if isinstance(self.analyser, TolerantAnalyser) else (),
         )
 
     def warm(self) -> None:

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Literal, TypeAlias
 
 from rag.card import Elsewhere, Moved
+from rag.text.tolerant import Mended
 from rag.types import Article, Filter
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
@@ -63,3 +64,4 @@ class Result:
     doubtful: bool = False  # the confidence is below its threshold: probably no article answers
     in_force_on: date | None = None  # the day whose law was asked for; None: of any day
     where: Filter | None = None  # which articles could be shown
+    mended: tuple[Mended, ...] = ()  # words of the question that were read as others: typing errors

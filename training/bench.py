@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count
+from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count, document_frequency
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, of_questions
 from rag.retrieval.nearest import NEAREST, Nearest
@@ -28,6 +29,7 @@ from rag.retrieval.tfidf import TfIdf
 from rag.surroundings import Surroundings, side_by_side
 from rag.text import Analyser
 from rag.text.analysers import analyser
+from rag.text.tolerant import tolerant
 from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
 from training.inner import LEAST, InnerRuns
 from training.kept import Kept, load_fitted, save_fitted
@@ -210,12 +212,33 @@ class Bench:
         return made[name]
 
     def _dense(self, learn: Sequence[Question]) -> Dense:
+        vectors = build_vectors(self._vectors(self.encoder(learn)))
+        return Dense(self._asked_encoder(learn), vectors, self.order, self.mask)
+
+    def _asked_encoder(self, learn: Sequence[Question]) -> StaticEncoder:
+        """Return the encoder as it reads questions: typing errors are mended."""
         encoder = self.encoder(learn)
-        return Dense(encoder, build_vectors(self._vectors(encoder)), self.order, self.mask)
+        if self.given is not None and learn:
+            known = dict.fromkeys(encoder.vocabulary, 1) | self._documents(learn)
+        else:
+            known = self._documents(learn)
+        return replace(encoder, analyser=tolerant(encoder.analyser, known))
+
+    def _documents(self, learn: Sequence[Question], *, stop_words: bool = True) -> dict[str, int]:
+        """Return in how many articles each term stands, annotated questions with them."""
+        cut = self.analyser(stop_words=stop_words)
+        if cut.language == "zh":  # nothing is mended
+            return {}
+        counts = self.counts(stop_words=stop_words)
+        counts = counts.with_questions(learn, cut.terms) if learn else counts
+        every = dict.fromkeys(counts.fields, 1.0)
+        often = document_frequency(counts.weighted(every)).tolist()
+        return {term: often[number] for term, number in counts.vocabulary.items()}
 
     def _nearest(self, lesson: Lesson) -> Nearest:
         cut = self.analyser(stop_words=lesson.settings.stop_words)
-        encoder = self.encoder(lesson.learn)
+        cut = tolerant(cut, self._documents(lesson.learn, stop_words=lesson.settings.stop_words))
+        encoder = self._asked_encoder(lesson.learn)
         return Nearest(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
 
     @cached_property
@@ -285,11 +308,13 @@ class Bench:
     def _lexical(self, name: str, learn: Sequence[Question], chosen: Settings) -> Retriever:
         cut = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
+        learnt = learn if name == "bm25+questions" else ()
+        asks = tolerant(cut, self._documents(learnt, stop_words=chosen.stop_words))
         if name == "bm25+questions":
-            return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, cut)
+            return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
         law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
         if name == "bm25":
-            return BM25.build(counts, chosen.bm25, self.mask, cut)
+            return BM25.build(counts, chosen.bm25, self.mask, asks)
         if name == "tfidf":
-            return TfIdf(counts, law, self.mask, cut)
-        return QueryLikelihood(counts, law, self.mask, cut)
+            return TfIdf(counts, law, self.mask, asks)
+        return QueryLikelihood(counts, law, self.mask, asks)

@@ -37,6 +37,7 @@ from training.split_folds import about, asked_folds
 from training.splits import pick
 from training.tune import choose
 from training.tuned_fusion import Choice, TunedHybrid
+from training.typing_errors import with_errors, without_accents
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -192,18 +193,34 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
         if not asked:
             raise BadInput(f"{folder / TEST} holds no questions: run {again}")
+        asked = _typed(parsed, asked, corpus.card.language)
         return bench, asked, _annotated(parsed, corpus) or to_learn_from(corpus.questions)
     if not parsed.corpus.exists():
         raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
     corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
     bench = Bench(corpus, cache, tell=progress)
-    return bench, _asked(parsed, corpus), _annotated(parsed, corpus)
+    asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
+    return bench, asked, _annotated(parsed, corpus)
 
 
 def _asked(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
     if parsed.questions is None:
         return list(corpus.questions)
     return list(read_questions(parsed.questions, corpus.articles))
+
+
+def _typed(parsed: argparse.Namespace, asked: list[Question], language: str) -> list[Question]:
+    """Return the questions as they are asked: with typing errors, or without accents, if that is wanted."""
+    if not parsed.typing_errors and not parsed.no_accents:
+        return asked
+    if _folded(parsed) and parsed.annotated is None:
+        raise BadInput(
+            "with --folds the questions asked are learnt from too, errors and all: add --annotated PATH, "
+            "or leave --typing-errors and --no-accents out"
+        )
+    if parsed.no_accents:
+        asked = without_accents(asked)
+    return with_errors(asked, language, parsed.seed, parsed.typing_errors) if parsed.typing_errors else asked
 
 
 def _part(questions: list[Question], part: str | None) -> list[Question]:

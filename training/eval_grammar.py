@@ -99,6 +99,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="YYYY-MM-DD",
         help="search only the law in force on this day, where articles say from when to when they are",
     )
+    top.add_argument(
+        "--typing-errors",
+        type=int,
+        metavar="N",
+        help="put a typing error into one word of N of the questions asked (8 is usual), drawn by --seed",
+    )
+    top.add_argument("--no-accents", action="store_true", help="ask the questions without their accents")
     top.add_argument("--output", type=Path, help="a new folder for metrics.json, metrics.csv and TREC runs")
     top.add_argument(
         "--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)"

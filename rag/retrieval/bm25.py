@@ -174,6 +174,11 @@ class BM25(ScoredRetriever):
         index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
         return cls(index, order, mask, analyser, weights)
 
+    def documents(self) -> dict[str, int]:
+        """Return in how many articles each term stands."""
+        often = np.diff(np.asarray(self.index.scores["indptr"])).tolist()
+        return {term: often[number] for term, number in self.index.vocab_dict.items()}
+
     def scores(self, question: str) -> Floats:
         """Return BM25 scores; -inf for an article that shares no term with the question."""
         return self.recent(question)

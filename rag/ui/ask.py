@@ -62,6 +62,7 @@ def _draw(
 ) -> None:
     notices.elsewhere(result.elsewhere, t)
     notices.known(result, t)
+    notices.mended(result, engine.analyser, t)
     if not result.shown:
         if options.chosen:
             notices.filtered_out(t)

@@ -8,16 +8,20 @@ import streamlit as st
 
 from rag.card import CorpusCard, Elsewhere, Moved
 from rag.result import KnownItem, Result
+from rag.text import Analyser
+from rag.text.tolerant import Mended
 from rag.types import Article
 from rag.ui.form import MAX_CHARS, other_language, remove_filters
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import link, rows, tag, web_address
+from rag.ui.why import matched_words
 
 _EMPTY = N_("A sentence or two about what happened is enough.")
 _CUT = N_(
     "Your question is long ({count} characters): only the first {limit} were used. "
     "Keep the facts that matter, and ask again."
 )
+_READ_AS = N_("“{word}” (you wrote “{typed}”)")
 _FAILED = N_("The search stopped on an error. Your question was not recorded. Try again, or in other words.")
 _FILTERED = N_("With the filters that you chose, no article is left. Remove them, or choose others.")
 _TIPS = (
@@ -52,6 +56,23 @@ def cut(length: int, t: Words) -> None:
     """Say that only the head of a long question was used."""
     said = t(_CUT, count=t.number(length), limit=t.number(MAX_CHARS))
     st.html(tag("p", said, class_="pd-hint", role="status"))
+
+
+def mended(result: Result, analyser: Analyser, t: Words) -> None:
+    """Say which words were read as others, as the articles shown write them."""
+    if not result.mended:
+        return
+    said = ", ".join(
+        t(_READ_AS, word=_as_written(each, result, analyser), typed=each.typed) for each in result.mended
+    )
+    st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint", role="status"))
+
+
+def _as_written(word: Mended, result: Result, analyser: Analyser) -> str:
+    for shown in result.shown:
+        for found in matched_words(shown.article, frozenset({word.term}), analyser):
+            return found
+    return word.read
 
 
 def failed(t: Words) -> None:

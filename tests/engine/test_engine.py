@@ -346,6 +346,33 @@ def test_the_index_that_ships_tells_a_doubtful_question_from_a_sure_one() -> Non
     assert engine.ask("arbre du voisin", where=only).confidence is None, "and for the whole corpus"
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("divorse par consentement mutuel", "divorce par consentement mutuel"),
+        ("ou garder son testamant", "ou garder son testament"),
+        ("mon voisn a planté un arbre contre ma cloturre", "mon voisin a planté un arbre contre ma clôture"),
+    ],
+)
+def test_a_typing_error_finds_what_was_meant(typed: str, meant: str) -> None:
+    import indexes
+
+    engine = indexes.open()
+    wrong, right = engine.ask(typed), engine.ask(meant)
+    assert ids(wrong)[:3] == ids(right)[:3]
+    assert {m.typed for m in wrong.mended} == set(typed.split()) - set(meant.split())
+    assert not right.mended
+    told = engine.explain(wrong)[0]
+    assert {word.word for word in told.words} & {m.typed for m in wrong.mended}  # shown as it was typed
+
+
+def test_a_topic_of_another_law_is_known_by_a_mistyped_word() -> None:
+    import indexes
+
+    said = indexes.open().ask("recuperer ma caution de locatiare")
+    assert [topic.title["en"] for topic in said.elsewhere] == ["Deposit for a rented home"]
+
+
 def test_a_calibration_for_another_corpus_is_left_aside() -> None:
     import indexes
     from rag.confidence import Confidence

@@ -11,6 +11,7 @@ from rag.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.text import Token
+from rag.text.tolerant import Mended
 from rag.types import Article, Filter
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
@@ -169,6 +170,7 @@ class FakeEngine:
     modes: tuple[Mode, ...] = ("hybrid", "keyword", "meaning")
     confidence: float | None = None
     doubtful: bool = False
+    mended: tuple[Mended, ...] = ()
 
     def warm(self) -> None:
         """Nothing is slow here."""
@@ -211,6 +213,7 @@ class FakeEngine:
             mode=mode,
             confidence=self.confidence,
             doubtful=self.doubtful,
+            mended=self.mended,
             in_force_on=where.in_force_on if where else None,
         )
 

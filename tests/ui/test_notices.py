@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag.card import Moved
 from rag.result import KnownItem, Result, Shown, Why
+from rag.text.tolerant import Mended
 
 DOUBT = {
     "fr": "Aucun article du Code civil ne répond sans doute à cette question.",
@@ -47,6 +48,23 @@ def test_a_doubtful_answer_is_said_above_its_cards(language: str, closest: str, 
     assert "%" not in box.text
     assert UNSURE[language] not in body(app).text
     assert len(cards(app)) == 3
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("fr", "Compris comme\u00a0: «\u00a0arbre\u00a0» (vous avez écrit «\u00a0abre\u00a0»)"),
+        ("en", "Read as: “arbre” (you wrote “abre”)"),
+    ],
+)
+def test_a_word_that_was_read_as_another_is_told_as_the_law_writes_it(language: str, said: str) -> None:
+    typed = (Mended("abre", "arbr", "arbre"), Mended("<i>x", "rare", "rare"))
+    app = ask(page(FakeEngine(mended=typed), lang=language), QUESTION)
+    [line] = [p.text for p in body(app).all("p") if "abre" in p.text]
+    assert line.startswith(said)
+    assert "<i>x" in line  # what was typed is text, not markup
+    assert "rare" in line
+    assert said not in body(asked(language)).text
 
 
 def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_of_many_codes() -> None:

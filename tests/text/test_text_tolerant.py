@@ -1,0 +1,102 @@
+"""Typing errors in questions: what is read as what, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.text import Analyser
+from rag.text.analysers import LANGUAGES, analyser
+from rag.text.tolerant import Mended, TolerantAnalyser, sounds, tolerant
+
+CUT = analyser("fr")
+LAW = (
+    "divorce testament héritage voisin clôture licenciement propriétaire pension dépôt succession mur plante"
+)
+KNOWN = {CUT.terms(word)[0]: 5 for word in LAW.split()}
+MADE = TolerantAnalyser(CUT, KNOWN)
+text = st.lists(
+    st.sampled_from([*LAW.split(), "Divorse", "xyz", "le", "12", "1er", "pomme"]), max_size=8
+).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("divorse", "divorce"),  # a sound
+        ("testamant", "testament"),  # another, in a word whose stem changes with it
+        ("heritaje", "heritage"),
+        ("voisn", "voisin"),  # a letter left out
+        ("cloturre", "cloture"),  # doubled
+        ("licensiement", "licenciement"),
+        ("propriaitaire", "proprietaire"),
+        ("pesnion", "pension"),  # swapped
+        ("Pensiob", "pension"),  # another letter
+        ("succesion", "succession"),
+    ],
+)
+def test_what_one_error_away_is_known_is_meant(typed: str, meant: str) -> None:
+    assert MADE.terms(f"un {typed} ici") == [*CUT.terms(meant), *CUT.terms("ici")]
+    [mended] = MADE.mended(typed)
+    assert (mended.typed, mended.read) == (typed, meant)
+    assert [mended.term] == CUT.terms(meant)
+
+
+@pytest.mark.parametrize(
+    "typed", ["mure", "plantez", "murx", "ordinateur", "3 ans", "art. 12", "pention2", "eivorce", "divrse!"]
+)
+def test_what_is_known_short_a_number_or_far_from_everything_stays(typed: str) -> None:
+    assert MADE.terms(typed) == CUT.terms(typed)
+    assert MADE.mended(typed) == ()
+
+
+def test_a_word_that_stands_once_is_known_but_none_is_read_as_it() -> None:
+    rare = TolerantAnalyser(CUT, {**KNOWN, **dict.fromkeys(CUT.terms("divorse"), 1)})
+    assert rare.terms("divorse") == CUT.terms("divorse")
+    assert TolerantAnalyser(CUT, dict.fromkeys(CUT.terms("divorce"), 1)).terms("divorse") == CUT.terms(
+        "divorse"
+    )
+
+
+def test_of_two_words_the_likelier_error_and_the_commoner_word_is_meant() -> None:
+    pair = {"pension": 1, "tension": 1}  # the first letter is right
+    assert TolerantAnalyser(CUT, dict.fromkeys(pair, 9)).terms("pention") == ["pension"]
+    known = {CUT.terms("portes")[0]: 2, CUT.terms("postes")[0]: 400}
+    assert TolerantAnalyser(CUT, known).terms("poqtes") == CUT.terms("postes")
+    assert TolerantAnalyser(CUT, known).terms("potres") == CUT.terms(
+        "portes"
+    )  # swapped: as likely as eight others
+
+
+@given(text)
+def test_terms_are_those_of_the_tokens_and_lie_where_they_did(question: str) -> None:
+    tokens = MADE.tokens(question)
+    assert MADE.terms(question) == [token.term for token in tokens]
+    assert [(t.start, t.end) for t in tokens] == [(t.start, t.end) for t in CUT.tokens(question)]
+    assert {m.typed for m in MADE.mended(question)} == {
+        question[t.start : t.end]
+        for t, u in zip(tokens, CUT.tokens(question), strict=True)
+        if t.term != u.term
+    }
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_cut(question: str) -> None:
+    assert len(MADE.tokens(question)) == len(CUT.tokens(question))
+
+
+def test_the_same_analyser_cuts_the_law() -> None:
+    assert (MADE.id, MADE.language) == (CUT.id, "fr")
+    assert MADE.terms(LAW) == CUT.terms(LAW)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_with_letters_has_sounds(language: str) -> None:
+    made: Analyser = tolerant(analyser(language), {})
+    assert isinstance(made, TolerantAnalyser) == bool(sounds(language)) == (language != "zh")
+    assert all(one != other and one for one, other in sounds(language))
+
+
+def test_mended_words_are_told_once() -> None:
+    assert MADE.mended("divorse ou divorse") == (Mended("divorse", "divorce", *CUT.terms("divorce")),)

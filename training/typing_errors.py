@@ -1,0 +1,119 @@
+"""Typing errors as people make them, put into questions to see what a system makes of them.
+
+One word in so many gets one error: a letter left out, doubled, swapped with the next one or with its
+neighbour on the keyboard, or another spelling of the same sound (Damerau 1964 found four in five errors to
+be of the first kinds). Words of fewer than four letters and numbers are left alone, and so is the first
+letter, which people seldom miss. Nothing here knows how the search mends errors but for the sounds, which
+belong to the language.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rag.errors import BadInput
+from rag.text.tolerant import sounds
+from rag.types import Question
+
+EVERY = 8  # one word in so many
+SHORTEST = 4  # letters
+_ROWS = {"fr": "azertyuiop qsdfghjklm wxcvbn", "de": "qwertzuiop asdfghjkl yxcvbnm"}
+_QWERTY = "qwertyuiop asdfghjkl zxcvbnm"
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def with_errors(
+    questions: Sequence[Question], language: str, seed: int, every: int = EVERY
+) -> list[Question]:
+    """Return the questions with one error in so many words, at least one where a word is long enough.
+
+    Args:
+        questions: as they were typed.
+        language: ISO 639-1; it decides the keyboard and the sounds.
+        seed: of the draw; the same gives the same errors.
+        every: words to one error.
+
+    Raises:
+        BadInput: fewer than one word to an error, or a language that has no keyboard of letters.
+    """
+    if every < 1:
+        raise BadInput(f"one typing error in {every} words: give 1 or more")
+    if language == "zh":
+        raise BadInput("typing errors of Chinese are not known here: they are other characters, not letters")
+    return [replace(q, text=_mistyped(q.text, language, f"{seed} {q.id}", every)) for q in questions]
+
+
+def without_accents(questions: Sequence[Question]) -> list[Question]:
+    """Return the questions as they are typed on a telephone in a hurry."""
+    return [replace(q, text=_plain(q.text)) for q in questions]
+
+
+def _plain(text: str) -> str:
+    parts = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
+
+
+def _mistyped(text: str, language: str, seed: str, every: int) -> str:
+    chance = random.Random(seed)  # noqa: S311 - a draw, no secret
+    words = list(_WORD.finditer(text))
+    long = [match for match in words if len(match.group()) >= SHORTEST]
+    chosen = chance.sample(long, min(len(long), max(1, round(len(words) / every))))
+    for match in sorted(chosen, key=lambda m: -m.start()):  # from the end: places before stay right
+        text = text[: match.start()] + _wrong(match.group(), language, chance) + text[match.end() :]
+    return text
+
+
+def _wrong(word: str, language: str, chance: random.Random) -> str:
+    kinds: list[Callable[[str, str, random.Random], str]] = [
+        _left_out,
+        _doubled,
+        _swapped,
+        _neighbour,
+        _sound,
+    ]
+    for kind in chance.sample(kinds, len(kinds)):
+        typed = kind(word, language, chance)
+        if typed != word:
+            return typed
+    return word
+
+
+def _left_out(word: str, language: str, chance: random.Random) -> str:
+    at = chance.randrange(1, len(word))
+    return word[:at] + word[at + 1 :]
+
+
+def _doubled(word: str, language: str, chance: random.Random) -> str:
+    at = chance.randrange(1, len(word))
+    return word[:at] + word[at] + word[at:]
+
+
+def _swapped(word: str, language: str, chance: random.Random) -> str:
+    at = chance.randrange(1, len(word) - 1)
+    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+
+def _neighbour(word: str, language: str, chance: random.Random) -> str:
+    at = chance.randrange(1, len(word))
+    beside = [
+        row[i + step]
+        for row in _ROWS.get(language, _QWERTY).split()
+        for i, letter in enumerate(row)
+        for step in (-1, 1)
+        if letter == _plain(word[at]).lower() and 0 <= i + step < len(row)
+    ]
+    return word[:at] + chance.choice(beside) + word[at + 1 :] if beside else word
+
+
+def _sound(word: str, language: str, chance: random.Random) -> str:
+    pairs = [(a, b) for one, other in sounds(language) for a, b in ((one, other), (other, one))]
+    fitting = [(a, b) for a, b in pairs if a and word.find(a, 1) > 0]
+    if not fitting:
+        return word
+    wrong, right = chance.choice(fitting)
+    at = word.find(wrong, 1)
+    return word[:at] + right + word[at + len(wrong) :]
