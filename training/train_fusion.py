@@ -28,6 +28,7 @@ from training.learned_fusion import Example, LearnedSettings, examples, fit, hel
 from training.lesson import Settings
 from training.significance import paired_bootstrap
 
+LISTS = (KEYWORD, MEANING)
 DECIDING = ("R@10", "MRR@10")  # their mean must be larger
 
 
@@ -150,8 +151,8 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings
 
 
 def _former(start: Start) -> tuple[str, Fuse]:
-    """Return the fusion that the index has beside a learned one, by name."""
+    """Return the fusion that the index has beside a learned one, of the lists that both look at, by name."""
     with damaged_if_unreadable(start.folder, start.again):
         settings = load_fusion(start.folder) or FusionSettings()
         distributions = load(start.folder) if settings.method == "percentile" else {}
-        return settings.method, settings.fuse((KEYWORD, MEANING), distributions)
+        return settings.method, settings.among(LISTS).fuse(LISTS, distributions)

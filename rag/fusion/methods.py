@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -71,6 +71,10 @@ class FusionSettings:
     def systems(self) -> tuple[str, ...]:
         """The systems that are fused, where the weights name them."""
         return tuple(self.weights)
+
+    def among(self, systems: Collection[str]) -> FusionSettings:
+        """Return the same fusion of these systems alone."""
+        return replace(self, weights={name: w for name, w in self.weights.items() if name in systems})
 
     def shares(
         self,

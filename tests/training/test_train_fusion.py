@@ -27,8 +27,10 @@ from indexes.learned import FOLDER, TREES, trees_of
 from indexes.manifest import read, stamp
 from indexes.versions import new_corpus
 from rag.card import CorpusCard
+from rag.engine import KEYWORD, MEANING
 from rag.evidence import PRIORS
 from rag.fusion import Fuse, FusionSettings
+from rag.retrieval.nearest import NEAREST
 from rag.types import Article, Question
 from training import train_fusion
 from training.bench import Bench
@@ -247,6 +249,26 @@ def test_it_is_held_against_the_fusion_that_the_index_has(
     assert fusion(*QUICK) == 0
     assert seen == [[shown.article.id for shown in engine.ask(ASKED, k=10).shown]]
     assert ", percentile " in capsys.readouterr().out
+
+
+def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0, NEAREST: 2.0})
+    install(settings=replace(FITTED, fusion=three))
+    engine = indexes.open("hamlet")
+    lists = engine._search(ASKED, 10, None, "hybrid")[1]
+    assert set(lists) == {KEYWORD, MEANING, NEAREST}
+    two = {name: lists[name] for name in (KEYWORD, MEANING)}
+    wanted = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0}).fuse(tuple(two))(tuple(two.values()), 10)
+
+    def spy(*given: Any, fuse: Fuse, most: int) -> list[Example]:
+        assert fuse(tuple(two.values()), 10) == wanted
+        return made_up(30)
+
+    monkeypatch.setattr(train_fusion, "examples", spy)
+    assert fusion(*QUICK) == 0
+    assert ", min-max " in capsys.readouterr().out
 
 
 def test_who_stops_it_finds_the_index_as_it_was(
