@@ -3,8 +3,7 @@
 One word in so many gets one error: a letter left out, doubled, swapped with the next one or with its
 neighbour on the keyboard, or another spelling of the same sound (Damerau 1964 found four in five errors to
 be of the first kinds). Words of fewer than four letters and numbers are left alone, and so is the first
-letter, which people seldom miss. Nothing here knows how the search mends errors but for the sounds, which
-belong to the language.
+letter, which people seldom miss. Keyboards and sounds belong to the language; the search knows the same.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rag.errors import BadInput
-from rag.text.tolerant import sounds
+from rag.text.tolerant import keyboard, sounds
 from rag.types import Question
 
 EVERY = 8  # one word in so many
 SHORTEST = 4  # letters
-_ROWS = {"fr": "azertyuiop qsdfghjklm wxcvbn", "de": "qwertzuiop asdfghjkl yxcvbnm"}
-_QWERTY = "qwertyuiop asdfghjkl zxcvbnm"
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -101,7 +98,7 @@ def _neighbour(word: str, language: str, chance: random.Random) -> str:
     at = chance.randrange(1, len(word))
     beside = [
         row[i + step]
-        for row in _ROWS.get(language, _QWERTY).split()
+        for row in keyboard(language)
         for i, letter in enumerate(row)
         for step in (-1, 1)
         if letter == _plain(word[at]).lower() and 0 <= i + step < len(row)
