@@ -24,6 +24,7 @@ from rag.fusion import FusionSettings
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.fields import FieldCounts, count
+from rag.retrieval.nearest import NEAREST
 from rag.retrieval.scored import Mask
 from rag.text import Analyser
 from rag.text.analysers import analyser
@@ -52,7 +53,7 @@ class BuildSettings:
     vectors: Kind = "flat"
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
     model: Mapping[str, Any] = field(default_factory=dict)  # prompts and pooling of a pretrained model
-    fusion: FusionSettings | None = None  # None: reciprocal rank, both lists alike
+    fusion: FusionSettings | None = None  # None: reciprocal rank of words and meaning, both alike
     learned: Trees | None = None  # a learned fusion, which goes before the other
     updatable: bool = True  # keep what an update starts from; a version grows by a quarter or so
 
@@ -187,6 +188,7 @@ def write_index(
         settings: of BM25, vectors and fusion.
         known: hashes of files in the folder that are known already: see `indexes.manifest.stamp`.
     """
+    _refuse_unfit(settings.fusion)
     corpus, counts = ready.corpus, ready.counts
     mask = Mask(corpus.articles)
     keyword = BM25.build(counts, settings.bm25, mask, ready.cut)
@@ -222,3 +224,20 @@ def write_index(
         encoder=None if ready.meaning is None else ready.meaning.entry,
     )
     return stamp(manifest, folder, known)
+
+
+def _refuse_unfit(fusion: FusionSettings | None) -> None:
+    """Refuse a fusion that no index could answer with, before it is written.
+
+    Raises:
+        BadInput: it names other lists than there are, one alone, or percentiles of a list that has none.
+    """
+    if fusion is None or not fusion.systems:
+        return
+    named, lists = set(fusion.systems), {KEYWORD, MEANING, NEAREST}
+    if len(named) < 2 or not named <= lists:
+        raise BadInput(
+            f"a fusion of {', '.join(fusion.systems)}: name two or three of {', '.join(sorted(lists))}"
+        )
+    if fusion.method == "percentile" and NEAREST in named:
+        raise BadInput(f"percentiles of {NEAREST} are not estimated: leave it out, or choose another fusion")

@@ -96,8 +96,10 @@ class Row(Frequencies):
         known, numbers = self._numbers(terms)
         if not known or not len(self._indices):
             return {}
-        # of one type: else numpy would first widen the whole row
-        wanted = numbers.astype(self._indices.dtype)
+        # of one type: else numpy would first widen the whole row; what that cannot hold is no number in it
+        fits = numbers <= np.iinfo(self._indices.dtype).max
+        known = [term for term, fit in zip(known, fits.tolist(), strict=True) if fit]
+        wanted = numbers[fits].astype(self._indices.dtype)
         at = np.minimum(self._indices.searchsorted(wanted), len(self._indices) - 1)
         there = np.flatnonzero(self._indices[at] == wanted)
         return {known[i]: int(self._data[at[i]]) for i in there.tolist()}
@@ -137,6 +139,12 @@ class Rows:
     def _looked_up(self, terms: frozenset[str]) -> tuple[list[str], Ints]:
         known = [term for term in terms if term in self._vocabulary]
         return known, term_ids(known, self._vocabulary)
+
+
+def rows(folder: Path, order: ArticleOrder, vocabulary: Mapping[str, int]) -> Rows | None:
+    """Open the counts of an index for explanation; None where it keeps none, or not of every field."""
+    there = all((folder / f"{name}.data.npy").is_file() for name in FIELDS)
+    return Rows(folder, order, vocabulary) if there else None
 
 
 def updated(

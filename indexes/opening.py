@@ -21,6 +21,7 @@ from rag.confidence import Confidence
 from rag.encoders.static import StaticEncoder
 from rag.engine import Engine, IndexInfo
 from rag.errors import BadInput, DamagedIndex, StaleIndex
+from rag.known_words import known_words
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.nearest import NEAREST, Nearest
@@ -28,7 +29,7 @@ from rag.retrieval.scored import Mask
 from rag.surroundings import side_by_side
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.text.tolerant import LEAST, tolerant
+from rag.text.tolerant import tolerant
 from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
@@ -102,7 +103,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
     learnt = to_learn_from(corpus.questions)
     kept = folder / counted.FOLDER
     with damaged_if_unreadable(folder, again):
-        rows = counted.Rows(kept, order, keyword.index.vocab_dict) if kept.is_dir() else None
+        rows = counted.rows(kept, order, keyword.index.vocab_dict)
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt)
     nearest: Nearest | None = None
     if fusion is not None and NEAREST in fusion.systems:
@@ -132,14 +133,11 @@ def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense
     It knows those of the law, of other laws that the encoder was fitted to, and of topics that another law
     governs.
     """
-    known: dict[str, int] = {}
-    if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
-        known = dict.fromkeys(meaning.encoder.vocabulary, 1)
-    known |= keyword.documents()
-    for phrase in (phrase for topic in card.elsewhere for phrase in topic.phrases):
-        for term in cut.terms(phrase):
-            known[term] = max(known.get(term, 0), LEAST)
-    return tolerant(cut, known)
+    if cut.language == "zh":  # nothing is mended
+        return cut
+    encoder = meaning.encoder if meaning is not None else None
+    vocabulary = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
+    return tolerant(cut, known_words(keyword.documents(), vocabulary, card, cut))
 
 
 def _confidence(folder: Path) -> Confidence | None:

@@ -103,6 +103,8 @@ class Engine:
         systems = self.fusion.systems or (KEYWORD, MEANING)
         self._fuse = self.fusion.fuse(systems, self.distributions) if meaning else None
         self._systems = {KEYWORD: keyword, NEAREST: nearest}
+        if len(systems) < 2:
+            raise BadInput(f"a fusion of {', '.join(systems)} alone: name two lists or more")
         if missing := [name for name in systems if name != MEANING and self._systems.get(name) is None]:
             raise BadInput(f"a fusion of {', '.join(systems)}: {', '.join(missing)} is not here to be fused")
         near = self._near = learned.evidence.nearest if learned is not None else nearest
@@ -156,7 +158,7 @@ class Engine:
             question: in a person's own words; only the first 20,000 characters are read.
             k: how many articles at most.
             where: which articles may be shown.
-            mode: both lists fused, or one of them.
+            mode: the lists fused, or one of them.
         """
         begun = time.perf_counter()
         asked = question[:MAX_QUESTION]
@@ -195,7 +197,7 @@ class Engine:
             self._near.asked  # noqa: B018
 
     def hybrid(self, meaning: Retriever) -> Hybrid | Learned:
-        """Return what fuses the two lists, of keywords and of this encoder."""
+        """Return what fuses the lists: of keywords, of this encoder, and whatever else the fusion names."""
         if self.learned is not None:
             return self.learned
         known = {name: part for name, part in self._systems.items() if part is not None} | {MEANING: meaning}

@@ -28,11 +28,11 @@ class MeaningShare:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An article's rank in one system's list, and what that rank adds to the fused score."""
+    """An article's rank in one system's list, and what that list adds to the fused score."""
 
     system: str
     rank: int  # from 1; equal scores share a rank
-    share: float | None = None  # None: nothing was fused
+    share: float | None = None  # None: nothing was fused, or the score is no sum of what lists add
 
 
 @dataclass(frozen=True, slots=True)

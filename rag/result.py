@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal, TypeAlias
 
 from rag.card import Elsewhere, Moved
-from rag.text.tolerant import Mended
+from rag.text import Mended
 from rag.types import Article, Filter
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]

@@ -17,6 +17,7 @@ from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
+from rag.known_words import known_words
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count, document_frequency
@@ -85,6 +86,7 @@ class Bench:
         self.mask = Mask(corpus.articles)
         self._counts: dict[bool, FieldCounts] = {}
         self._encoders: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
+        self._analysers: OrderedDict[tuple[tuple[Question, ...], bool], Analyser] = OrderedDict()
         self._lawful: tuple[Settings, dict[str, Retriever]] = Settings(), {}
         self.inner = InnerRuns(self.systems, corpus.articles)
         self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
@@ -218,26 +220,30 @@ class Bench:
     def _asked_encoder(self, learn: Sequence[Question]) -> StaticEncoder:
         """Return the encoder as it reads questions: typing errors are mended."""
         encoder = self.encoder(learn)
-        if self.given is not None and learn:
-            known = dict.fromkeys(encoder.vocabulary, 1) | self._documents(learn)
-        else:
-            known = self._documents(learn)
-        return replace(encoder, analyser=tolerant(encoder.analyser, known))
+        if encoder.analyser.id != self.analyser().id:  # one that was given: its words are others
+            return encoder
+        return replace(encoder, analyser=self._asking(learn))
 
-    def _documents(self, learn: Sequence[Question], *, stop_words: bool = True) -> dict[str, int]:
-        """Return in how many articles each term stands, annotated questions with them."""
-        cut = self.analyser(stop_words=stop_words)
-        if cut.language == "zh":  # nothing is mended
-            return {}
+    def _asking(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
+        """Return the analyser of questions, which knows the words that `indexes.opening` has it know."""
+        key = tuple(learn), stop_words
+        if key not in self._analysers:
+            cut = self.analyser(stop_words=stop_words)
+            while len(self._analysers) >= _ENCODERS:
+                self._analysers.popitem(last=False)
+            self._analysers[key] = tolerant(cut, {}) if cut.language == "zh" else self._tolerant(cut, *key)
+        return self._analysers[key]
+
+    def _tolerant(self, cut: Analyser, learn: Sequence[Question], stop_words: bool) -> Analyser:
         counts = self.counts(stop_words=stop_words)
         counts = counts.with_questions(learn, cut.terms) if learn else counts
-        every = dict.fromkeys(counts.fields, 1.0)
-        often = document_frequency(counts.weighted(every)).tolist()
-        return {term: often[number] for term, number in counts.vocabulary.items()}
+        often = document_frequency(counts.weighted(dict.fromkeys(counts.fields, 1.0))).tolist()
+        documents = {term: often[number] for term, number in counts.vocabulary.items()}
+        vocabulary = self.given.vocabulary if self.given is not None else {}
+        return tolerant(cut, known_words(documents, vocabulary, self.corpus.card, cut))
 
     def _nearest(self, lesson: Lesson) -> Nearest:
-        cut = self.analyser(stop_words=lesson.settings.stop_words)
-        cut = tolerant(cut, self._documents(lesson.learn, stop_words=lesson.settings.stop_words))
+        cut = self._asking(lesson.learn, stop_words=lesson.settings.stop_words)
         encoder = self._asked_encoder(lesson.learn)
         return Nearest(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
 
@@ -309,7 +315,7 @@ class Bench:
         cut = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
         learnt = learn if name == "bm25+questions" else ()
-        asks = tolerant(cut, self._documents(learnt, stop_words=chosen.stop_words))
+        asks = self._asking(learnt, stop_words=chosen.stop_words)
         if name == "bm25+questions":
             return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
         law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}

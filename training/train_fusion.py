@@ -155,4 +155,7 @@ def _former(start: Start) -> tuple[str, Fuse]:
     with damaged_if_unreadable(start.folder, start.again):
         settings = load_fusion(start.folder) or FusionSettings()
         distributions = load(start.folder) if settings.method == "percentile" else {}
-        return settings.method, settings.among(LISTS).fuse(LISTS, distributions)
+    both = settings.among(LISTS)
+    if settings.systems and set(both.systems) != set(LISTS):  # one of the two is not fused there
+        both = FusionSettings()
+    return both.method, both.fuse(LISTS, distributions)

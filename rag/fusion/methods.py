@@ -82,7 +82,7 @@ class FusionSettings:
         wanted: Collection[str],
         distributions: Mapping[str, Distribution] | None = None,
     ) -> Mapping[str, Mapping[str, float]]:
-        """Return what each list adds to the fused score of articles; what adds nothing is left out.
+        """Return what each list adds to the fused score of articles; one that lacks the article adds nothing.
 
         Args:
             lists: system -> its ranking, those that were fused.
@@ -101,7 +101,7 @@ class FusionSettings:
         told: dict[str, dict[str, float]] = {article_id: {} for article_id in wanted}
         for (name, hits), weight in zip(lists.items(), given, strict=True):
             places = [i for i, hit in enumerate(hits) if hit.article_id in told]
-            if not places or not weight:
+            if not places:
                 continue
             adds = self._share(name, distributions)(np.array([[[hit.score for hit in hits]]]))[0, 0]
             for i in places:

@@ -15,6 +15,15 @@ class Token:
     term: str
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A word of a question, and what it was read as."""
+
+    typed: str
+    read: str  # folded: without accents
+    term: str
+
+
 class Analyser(Protocol):
     """Cuts text of one language into terms; the same for law and for questions."""
 

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from string import ascii_lowercase
 from typing import TypeAlias
 
-from rag.text import Analyser, Token
+from rag.text import Analyser, Mended, Token
 from rag.text.analysers import stop_words
 from rag.text.folding import fold
 
 SHORTEST = 4  # letters: too much is one error away from a short word
+LONGEST = 24  # a longer one is no word that somebody mistyped, and has thousands of neighbours
+MOST = 30  # unknown words of one question that are looked at: who writes in another language has hundreds
 SHORTEST_OTHER = 5  # the same where a letter may be any other, or one too many
 LEAST = 2  # documents that hold the word: what stands once may be an error itself
-COMMON = 1000  # documents that a stop word counts as: it is in no index, and in every text
 # How likely an error is beside one that has no reason. Tried on the dev half of the builtin test questions.
 DOUBLED, SWAPPED, BESIDE, SOUND, MISSING = 30.0, 8.0, 8.0, 6.0, 2.0
 _KEYS = {"fr": "azertyuiop qsdfghjklm wxcvbn", "de": "qwertzuiop asdfghjkl yxcvbnm"}
@@ -43,15 +44,6 @@ def sounds(language: str) -> Sounds:
     """Return the spellings that are taken for each other in a language."""
     pairs = (pair.partition("/") for pair in _SOUNDS.get(language, "").split())
     return tuple((one, other) for one, _, other in pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """A word of the question, and what it was read as."""
-
-    typed: str
-    read: str  # folded: without accents
-    term: str
 
 
 def keyboard(language: str) -> tuple[str, ...]:
@@ -81,6 +73,7 @@ class TolerantAnalyser:
                 other word is read as it.
         """
         self._inner, self._known = inner, known
+        self._common = max(known.values(), default=LEAST)  # a stop word is in no index, and in every text
         self._stop = frozenset(map(fold, stop_words(inner.language)))
         self._sounds = sounds(inner.language)
         self._beside = _beside(keyboard(inner.language))
@@ -105,42 +98,42 @@ class TolerantAnalyser:
 
     def tokens(self, text: str) -> list[Token]:
         """Return the terms in order, mended, each with its place in `text`."""
-        found = (self._token(text, token) for token in self._inner.tokens(text))
-        return [token for token in found if token.term]
+        read = self._readings(text)
+        found = [(token, read.get(text[token.start : token.end])) for token in self._inner.tokens(text)]
+        return [
+            token if other is None else Token(token.start, token.end, other.term)
+            for token, other in found
+            if other is None or other.term
+        ]
 
     def mended(self, text: str) -> tuple[Mended, ...]:
-        """Return the words that were read as others, each once, in order."""
-        found = {}
-        for token in self._inner.tokens(text):
-            if token.term not in self._known:
-                typed = text[token.start : token.end]
-                read = self._read(fold(typed))
-                if read is not None and read[0]:
-                    found[typed] = Mended(typed, read[1], read[0])
-        return tuple(found.values())
+        """Return the words that were read as others, each once, in order, but for stop words."""
+        return tuple(mended for mended in self._readings(text).values() if mended.term)
 
-    def _token(self, text: str, token: Token) -> Token:
-        if token.term in self._known:
-            return token
-        read = self._read(fold(text[token.start : token.end]))
-        return token if read is None else Token(token.start, token.end, read[0])
+    def _readings(self, text: str) -> Mapping[str, Mended]:
+        """Return what the first unknown words of a text are read as, by what was typed."""
+        unknown = (t for t in self._inner.tokens(text) if t.term not in self._known)
+        typed = dict.fromkeys(text[token.start : token.end] for token in unknown)
+        read = ((word, self._read(fold(word))) for word in islice(typed, MOST))
+        return {word: Mended(word, found[1], found[0]) for word, found in read if found is not None}
 
     def _look(self, word: str) -> tuple[str, str] | None:
         """Return the term and the spelling that a word is read as, "" for a stop word's term.
 
         None where it stays as it is.
         """
-        if len(word) < SHORTEST or not word.isalpha() or not word.isascii():
+        if not SHORTEST <= len(word) <= LONGEST or not word.isalpha() or not word.isascii():
             return None
         ways: dict[str, float] = {}  # spelling -> how likely
         for way, likely in _ways(word, self._sounds, self._beside):
             ways[way] = max(likely, ways.get(way, 0.0))
         line = " ".join(ways)
         found = [(token.term, line[token.start : token.end]) for token in self._inner.tokens(line)]
-        found += [("", way) for way in ways if way in self._stop]
+        cut = {spelling for _, spelling in found}  # a stop word is one only where it gives no term
+        found += [("", way) for way in ways if way in self._stop and way not in cut]
         ranked = []
         for term, spelling in found:
-            often = self._known.get(term, 0) if term else COMMON
+            often = self._known.get(term, 0) if term else self._common
             if often >= LEAST and spelling in ways:
                 # a commoner word is likelier, but not in proportion; of its spellings the shortest is told
                 value = math.log(1 + often) / 2 + math.log(ways[spelling])

@@ -8,8 +8,7 @@ import streamlit as st
 
 from rag.card import CorpusCard, Elsewhere, Moved
 from rag.result import KnownItem, Result
-from rag.text import Analyser
-from rag.text.tolerant import Mended
+from rag.text import Analyser, Mended
 from rag.types import Article
 from rag.ui.form import MAX_CHARS, other_language, remove_filters
 from rag.ui.i18n import N_, Words

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from small_corpus import VILLAGE
 
 from indexes.corpus import Corpus, to_learn_from
-from indexes.counted import FIELDS, Rows, canonical, load, save, updated
+from indexes.counted import FIELDS, Rows, canonical, load, rows, save, updated
 from rag.retrieval.fields import FieldCounts, count
 from rag.text.analysers import analyser
-from rag.types import ArticleOrder, Question
+from rag.types import Article, ArticleOrder, Question
 
 CUT = analyser("fr")
 
@@ -58,16 +58,32 @@ def test_the_canonical_form_counts_the_same(corpus: Corpus) -> None:
 def test_what_is_read_of_one_article_is_what_was_counted(tmp_path: Path) -> None:
     made = canonical(counted(VILLAGE))
     save(made, tmp_path)
-    rows = Rows(tmp_path, made.order, made.vocabulary)
+    opened = Rows(tmp_path, made.order, made.vocabulary)
     terms = frozenset(made.vocabulary) | {"unheard"}
     for i, article_id in enumerate(made.order.ids):
-        read = rows(article_id)
+        read = opened(article_id)
         assert read is not None
         assert {name: row.of(terms) for name, row in read.items()} == {
             name: words(made, name)[i] for name in FIELDS
         }
         assert read["text"].of(frozenset({"unheard"})) == {}
-    assert rows("elsewhere") is None
+    assert opened("elsewhere") is None
+
+
+def test_numbers_too_large_for_a_field_s_type_stand_nowhere_in_it(tmp_path: Path) -> None:
+    words = [f"w{n:03}" for n in range(400)]
+    law = [Article("a", "w044 w200", "1", " ".join(words), ())]
+    made = canonical(count(law, CUT).with_questions([Question("q", "w000", ("a",))], CUT.terms))
+    save(made, tmp_path)
+    assert np.load(tmp_path / "code.indices.npy").dtype == np.uint8  # and there are 400 terms
+    opened = rows(tmp_path, made.order, made.vocabulary)
+    assert opened is not None
+    found = opened("a")
+    assert found is not None
+    assert found["code"].of(frozenset(made.vocabulary)) == {"w044": 1, "w200": 1}
+    assert len(found["text"].of(frozenset(made.vocabulary))) == 400
+    (tmp_path / "answers.data.npy").unlink()
+    assert rows(tmp_path, made.order, made.vocabulary) is None
 
 
 def test_a_word_that_stands_nowhere_is_no_column() -> None:

@@ -209,3 +209,21 @@ def test_the_command_builds_with_a_fusion(capsys: pytest.CaptureFixture[str]) ->
         capsys.readouterr().err
     )
     assert indexes.open("town").fusion == FusionSettings("percentile")
+
+
+@pytest.mark.parametrize(
+    ("fusion", "said"),
+    [
+        (FusionSettings("min-max", {KEYWORD: 1.0}), "name two or three of"),
+        (FusionSettings("rrf", {KEYWORD: 1.0, "colbert": 1.0}), "name two or three of"),
+        (FusionSettings("percentile", {KEYWORD: 1.0, MEANING: 1.0, NEAREST: 1.0}), "leave it out"),
+    ],
+)
+def test_a_fusion_that_no_index_could_answer_with_is_refused_before_it_is_built(
+    fusion: FusionSettings, said: str
+) -> None:
+    install(settings=FIT)
+    before = indexes.open("village").info.version
+    with pytest.raises(BadInput, match=said):
+        install(settings=replace(FIT, fusion=fusion))
+    assert indexes.open("village").info.version == before

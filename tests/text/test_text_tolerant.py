@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.text import Analyser
+from rag.text import Analyser, Mended
 from rag.text.analysers import LANGUAGES, analyser
-from rag.text.tolerant import Mended, TolerantAnalyser, sounds, tolerant
+from rag.text.tolerant import LONGEST, MOST, TolerantAnalyser, sounds, tolerant
 
 CUT = analyser("fr")
 LAW = (
@@ -107,3 +107,17 @@ def test_each_language_with_letters_has_sounds(language: str) -> None:
 
 def test_mended_words_are_told_once() -> None:
     assert MADE.mended("divorse ou divorse") == (Mended("divorse", "divorce", *CUT.terms("divorce")),)
+
+
+def test_a_very_long_word_and_very_many_unknown_ones_cost_little() -> None:
+    assert MADE.terms("a" * 20_000) == CUT.terms("a" * 20_000)
+    assert MADE.terms("d" + "i" * (LONGEST - 1) + "vorce") == CUT.terms("d" + "i" * (LONGEST - 1) + "vorce")
+    unknown = [f"xyzw{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(MOST)]
+    assert MADE.mended(" ".join(["divorse", *unknown])) == MADE.mended("divorse")
+    assert MADE.mended(" ".join([*unknown, "divorse"])) == ()  # it comes after as many as are looked at
+
+
+def test_a_word_that_this_analyser_does_not_stop_at_is_none() -> None:
+    all_words = analyser("fr", stop_words=False)
+    known = dict.fromkeys(all_words.terms("pendant divorce"), 5)
+    assert TolerantAnalyser(all_words, known).terms("pendannt") == all_words.terms("pendant")

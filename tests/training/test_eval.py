@@ -316,3 +316,29 @@ def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
     entry = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
     assert entry["learnt_from"] == "builtin"
     assert [source["name"] for source in entry["sources"]][1:] == ["code-civil"]
+
+
+def test_the_bench_knows_the_words_that_the_page_knows() -> None:
+    import indexes
+    from indexes import places
+    from indexes.corpus import read, to_learn_from
+    from indexes.distributions import load_fusion
+    from rag.text.tolerant import TolerantAnalyser
+    from training.bench import Bench
+    from training.lesson import Ready
+
+    engine = indexes.open()
+    corpus = read(places.builtin() / "corpus")
+    assert engine.meaning is not None
+    encoder = engine.meaning.encoder  # type: ignore[attr-defined]
+    bench = Bench(corpus, ready=Ready(encoder, None, load_fusion(places.builtin())))
+    made = bench.systems(["hybrid", "bm25+questions"], to_learn_from(corpus.questions))
+    assert isinstance(engine.analyser, TolerantAnalyser)
+    for part in (*made["hybrid"].parts.values(), made["bm25+questions"]):  # type: ignore[attr-defined]
+        reads = (
+            part.encoder.analyser if hasattr(part, "index") and hasattr(part, "encoder") else part.analyser
+        )
+        assert reads._known == engine.analyser._known
+    asked = "mon voisn a planté un arbre contre ma cloturre"
+    found = made["hybrid"].search([asked], 10)[0]
+    assert [h.article_id for h in found] == [s.article.id for s in engine.ask(asked).shown]

@@ -186,7 +186,7 @@ def test_words_are_cut_as_the_index_cuts_them(home: Path, monkeypatch: pytest.Mo
     assert bench.analyser().id == start.manifest.analyser["id"]
     evidence = bench.evidence(learnt[:20], settings)
     assert evidence.keyword.analyser.id == start.manifest.analyser["id"]
-    assert evidence.nearest.analyser.terms("le puits") == ["le", "puit"]
+    assert evidence.nearest.analyser.terms("le") == ["le"]  # no stop word there
 
 
 @pytest.mark.usefixtures("plain", "quick")
@@ -269,6 +269,15 @@ def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
     monkeypatch.setattr(train_fusion, "examples", spy)
     assert fusion(*QUICK) == 0
     assert ", min-max " in capsys.readouterr().out
+
+
+def test_where_one_of_the_two_is_not_fused_it_is_held_against_reciprocal_rank(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(settings=replace(FITTED, fusion=FusionSettings("min-max", {MEANING: 1.0, NEAREST: 2.0})))
+    monkeypatch.setattr(train_fusion, "examples", lambda *given, fuse, most: made_up(30))
+    assert fusion(*QUICK) == 0
+    assert ", rrf " in capsys.readouterr().out
 
 
 def test_who_stops_it_finds_the_index_as_it_was(

@@ -10,8 +10,7 @@ from datetime import date
 from rag.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
-from rag.text import Token
-from rag.text.tolerant import Mended
+from rag.text import Mended, Token
 from rag.types import Article, Filter
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag.card import Moved
 from rag.result import KnownItem, Result, Shown, Why
-from rag.text.tolerant import Mended
+from rag.text import Mended
 
 DOUBT = {
     "fr": "Aucun article du Code civil ne répond sans doute à cette question.",
