@@ -23,7 +23,7 @@ from rag.types import Article, ArticleOrder, Ints, Question
 
 FOLDER = "counts"  # of an index
 FIELDS = (*LAW_FIELDS, *ANNOTATED_FIELDS)  # in which fields are summed: a sum of floats depends on it
-Numbers: TypeAlias = Callable[[frozenset[str]], tuple[list[str], Ints]]
+Numbers: TypeAlias = Callable[[frozenset[str], "np.dtype[np.unsignedinteger]"], tuple[list[str], Ints]]
 _PARTS = {"data": np.float32, "indices": np.int32, "indptr": np.int64}
 
 
@@ -93,15 +93,11 @@ class Row(Frequencies):
         return found
 
     def _look(self, terms: frozenset[str]) -> Mapping[str, int]:
-        known, numbers = self._numbers(terms)
+        known, wanted = self._numbers(terms, self._indices.dtype)
         if not known or not len(self._indices):
             return {}
-        # of one type: else numpy would first widen the whole row; what that cannot hold is no number in it
-        fits = numbers <= np.iinfo(self._indices.dtype).max
-        known = [term for term, fit in zip(known, fits.tolist(), strict=True) if fit]
-        wanted = numbers[fits].astype(self._indices.dtype)
         at = np.minimum(self._indices.searchsorted(wanted), len(self._indices) - 1)
-        there = np.flatnonzero(self._indices[at] == wanted)
+        there = (self._indices[at] == wanted).nonzero()[0]
         return {known[i]: int(self._data[at[i]]) for i in there.tolist()}
 
 
@@ -136,9 +132,16 @@ class Rows:
             found[name] = Row(self._numbers, data[span], indices[span])
         return found
 
-    def _looked_up(self, terms: frozenset[str]) -> tuple[list[str], Ints]:
-        known = [term for term in terms if term in self._vocabulary]
-        return known, term_ids(known, self._vocabulary)
+    def _looked_up(
+        self, terms: frozenset[str], dtype: np.dtype[np.unsignedinteger]
+    ) -> tuple[list[str], Ints]:
+        """Return the terms that are known, and their numbers in the type of a field's row.
+
+        Of another type numpy would first widen the whole row; what the type cannot hold is no number in it.
+        """
+        most = np.iinfo(dtype).max
+        known = [term for term in terms if self._vocabulary.get(term, most + 1) <= most]
+        return known, term_ids(known, self._vocabulary).astype(dtype)
 
 
 def rows(folder: Path, order: ArticleOrder, vocabulary: Mapping[str, int]) -> Rows | None:

@@ -262,11 +262,11 @@ class Engine:
         fused = len(lists) > 1 and self.learned is None  # a learned fusion has reasons of its own
         shares = self.fusion.shares(lists, wanted, self.distributions) if fused else {}
         terms = frozenset(self.analyser.terms(question))
-        shown = [replace(s, why=self._why(s.why, s.article, terms, places)) for s in pinned]
-        for article in found:
-            why = self._why(Why(), article, terms, places)
-            shown.append(Shown(len(shown) + 1, article, scores[article.id], why))
-        return [replace(s, why=replace(s.why, shares=shares.get(s.article.id, {}))) for s in shown], lists
+        shown: list[Shown] = []
+        for s in (*pinned, *(Shown(0, article, scores[article.id], Why()) for article in found)):
+            why = self._why(s.why, s.article, terms, places, shares.get(s.article.id, {}))
+            shown.append(Shown(len(shown) + 1, s.article, s.score, why))
+        return shown, lists
 
     def _search(
         self, question: str, k: int, where: Filter | None, mode: Mode
@@ -281,7 +281,12 @@ class Engine:
         return ranking, lists
 
     def _why(
-        self, base: Why, article: Article, terms: frozenset[str], places: Mapping[str, Mapping[str, int]]
+        self,
+        base: Why,
+        article: Article,
+        terms: frozenset[str],
+        places: Mapping[str, Mapping[str, int]],
+        shares: Mapping[str, float],
     ) -> Why:
         contents = self._explainer.contents(article.id)
         alike = []
@@ -296,4 +301,5 @@ class Engine:
             asked=tuple(dict.fromkeys(text for _, _, text in sorted(alike)))[:2],  # one text is told once
             known=base.known,
             moved_from=base.moved_from,
+            shares=shares,
         )

@@ -9,7 +9,7 @@ which reason each belongs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -105,7 +105,7 @@ class Evidence:
             return Candidates(positions, np.zeros((0, len(NAMES)), np.float32))
         terms = self.keyword.analyser.terms(question)
         scores = self._scores(question, terms, positions)
-        columns = [column for system in SYSTEMS for column in _one(scores[system])]
+        columns = list(_each(np.array([scores[system] for system in SYSTEMS])))
         # numbers among the candidates: few, so arrays are small
         _, code = np.unique(self.around.code[positions], return_inverse=True)
         _, beside = np.unique(self.around.beside[positions], return_inverse=True)
@@ -176,18 +176,23 @@ def _finite(scores: Floats) -> Floats:
     return np.where(np.isfinite(scores), scores, np.float32(0))
 
 
-def _one(scores: Floats) -> list[Floats]:
-    """Return score, log of the rank from 0, and share of the best; ties stand in the candidates' order.
+def _each(scores: Floats) -> Iterator[Floats]:
+    """Yield of each row score, log of the rank from 0, and share of the best; ties keep their order.
 
     What differs by the rounding of a sum alone is a tie. Scores are cut to so many bits and not to so many
     decimals, for the votes of questions that are far away are small, and still tell one from the other.
+
+    Args:
+        scores: (n_systems, n_candidates).
     """
-    rank = np.empty(len(scores), np.float32)
+    rank = np.empty_like(scores)
     part, power = np.frexp(scores)
-    rank[np.argsort(-np.ldexp(np.round(part * 2.0**BITS), power), kind="stable")] = np.arange(len(scores))
-    top = float(scores.max())
-    share = scores / np.float32(top) if top > 0 else np.zeros_like(scores)
-    return [scores, np.log1p(rank), share]
+    order = np.argsort(-np.ldexp(np.round(part * 2.0**BITS), power), axis=1, kind="stable")
+    np.put_along_axis(rank, order, np.arange(scores.shape[1], dtype=np.float32)[None], axis=1)
+    top = scores.max(axis=1, keepdims=True)
+    share = np.where(top > 0, scores / np.where(top > 0, top, np.float32(1)), np.float32(0))
+    for row in zip(scores, np.log1p(rank), share, strict=True):
+        yield from row
 
 
 def _around(scores: Floats, beside: npt.NDArray[np.intp], code: npt.NDArray[np.intp]) -> list[Floats]:

@@ -186,6 +186,7 @@ class Explainer:
         # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
         begins, where, adds = (np.asarray(bm25.index.scores[part]) for part in ("indptr", "indices", "data"))
         shares: dict[str, list[WordShare]] = {}
+        rows = rows.astype(where.dtype)  # of one type: else numpy would first widen all postings of a term
         asked = Counter(self._analyser.terms(question))
         those = frozenset(asked)
         counts = {id_: {f: c.of(those) for f, c in self.contents(id_).counts.items()} for id_ in known}
@@ -256,9 +257,9 @@ def _parts(
     term: str, counts: Mapping[str, Mapping[str, int]], weights: Mapping[str, float]
 ) -> Mapping[str, float]:
     """Return the part of a term's weighted count that each field has; they add up to 1."""
-    weighted = {name: weights.get(name, 0.0) * of.get(term, 0) for name, of in counts.items()}
-    total = sum(weighted.values())
-    return {name: value / total for name, value in weighted.items() if value > 0}
+    held = {name: weights.get(name, 0.0) * of[term] for name, of in counts.items() if term in of}
+    total = sum(held.values())
+    return {name: value / total for name, value in held.items() if value > 0}
 
 
 def _nearest(terms: frozenset[str], contents: Contents) -> list[Alike]:

@@ -108,6 +108,12 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
     for name in ("learned", "learned, asked", "learned, asked and explained"):
         other = took[name.replace("learned", "hybrid")]
         say(f"{name} / the same of hybrid, medians", _median(took[name].wall) / _median(other.wall), "")
+    for name in ("hybrid", "learned"):  # what is neither, known items and topics among it, is in neither part
+        fusing = took[name].wall - took[LISTS].wall
+        telling = took[f"{name}, asked and explained"].wall - took[f"{name}, asked"].wall
+        say(f"{name}: fusing alone, median", _median(fusing), "ms")
+        say(f"{name}: explaining alone, median", _median(telling), "ms")
+        say("    both, median", _median(fusing + telling), "ms")
     for name in ("hybrid", "learned", "hybrid, asked and explained", "learned, asked and explained"):
         of, lists = took[name], took[LISTS]
         say(f"{name}: adds to the two lists, median", _median(of.wall - lists.wall), "ms")

@@ -77,6 +77,7 @@ class ChineseAnalyser:
         self._lock = threading.Lock()
         self._cut: Callable[[str], list[str]] | None = None
         self._known: dict[str, tuple[str, ...]] = {}
+        self._last = lru_cache(maxsize=4)(self._terms)  # every part of a search asks for a question's terms
         self._recent = lru_cache(maxsize=RECENT)(self._pieces)  # who finds terms asks for their places next
 
     @property
@@ -101,6 +102,9 @@ class ChineseAnalyser:
 
     def terms(self, text: str) -> list[str]:
         """Return the terms in order."""
+        return list(self._last(text))
+
+    def _terms(self, text: str) -> list[str]:
         found: list[str] = []
         for _, _, part, han in self._parts(level(text)):
             if han:

@@ -134,7 +134,16 @@ def test_categories_have_their_number_of_questions() -> None:
     assert categories(ENTRY, "a").splitlines()[2] == "| bail | 2 | 12.5 | 100.0 |"
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/measurements.md", "docs/learned-fusion.md"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "README.md",
+        "docs/measurements.md",
+        "docs/learned-fusion.md",
+        "docs/fusion.md",
+        "docs/typing-errors.md",
+    ],
+)
 def test_tables_in_the_documents_are_those_of_the_result_files(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     assert MARKED.search(text), f"{document} shows no table"
