@@ -39,8 +39,9 @@ def markdown(entry: Mapping[str, Any], measures: Sequence[str] = SHORT) -> str:
 
     Args:
         entry: what metrics.json holds.
-        measures: the columns.
+        measures: the columns; one that was not measured (`--measures`) is left out.
     """
+    measures = [m for m in measures if all(m in system for system in entry["systems"].values())]
     rivals = {c["a"]: c for c in entry.get("comparisons", ()) if c["measure"] == COMPARED}
     lines = head(["system", *measures, "ms a question (p95)", *([f"{COMPARED}, against"] if rivals else [])])
     for name, system in entry["systems"].items():

@@ -159,8 +159,16 @@ def test_a_result_file_says_how_to_get_it_again(path: Path) -> None:
 
 
 def test_the_command_prints_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(RESULTS[0]), "--categories", "hybrid"]) == 0
+    builtin = next(path for path in RESULTS if path.stem == "builtin")
+    assert main([str(builtin), "--categories", "hybrid"]) == 0
     assert "| `hybrid` |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda p: p.stem)
+def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in ([], ["--long"]):
+        assert main([str(path), *more]) == 0
+        assert "| system | R@" in capsys.readouterr().out
 
 
 def test_notices_are_counted_by_kind() -> None:
