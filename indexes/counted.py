@@ -112,9 +112,8 @@ class Rows:
         """
         self._row = {article_id: i for i, article_id in enumerate(order.ids)}
         self._vocabulary = vocabulary
-        self._numbers = lru_cache(maxsize=8)(
-            self._looked_up
-        )  # those of a question, of each field of each article
+        # a question's are asked for by each field of each article that is shown
+        self._numbers = lru_cache(maxsize=8)(self._looked_up)
         self._fields = {
             # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
             name: tuple(np.asarray(np.load(folder / f"{name}.{part}.npy", mmap_mode="r")) for part in _PARTS)

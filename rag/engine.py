@@ -15,7 +15,7 @@ from rag.confidence import RECIPROCAL, Confidence
 from rag.errors import BadInput
 from rag.explain import Counted, Explainer, Kept
 from rag.explanation import Explanation
-from rag.fusion import Distribution, FusionSettings, ranks_of
+from rag.fusion import Distribution, FusionSettings, ranks
 from rag.pinned import Pins
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.retrieval.bm25 import BM25
@@ -258,7 +258,7 @@ class Engine:
         fresh = once((self.articles[i] for i in scores), [s.article for s in pinned])
         found = list(islice(fresh, max(k - len(pinned), 0)))
         wanted = there.union(article.id for article in found)
-        places = {name: ranks_of(hits, wanted) for name, hits in lists.items()}
+        places = {name: ranks(hits, wanted) for name, hits in lists.items()}
         fused = len(lists) > 1 and self.learned is None  # a learned fusion has reasons of its own
         shares = self.fusion.shares(lists, wanted, self.distributions) if fused else {}
         terms = frozenset(self.analyser.terms(question))

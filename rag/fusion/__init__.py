@@ -5,7 +5,7 @@
 
 from rag.fusion.distribution import Distribution
 from rag.fusion.methods import DAMPING, METHODS, SCALES, FusionSettings, scale
-from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, ranks, ranks_of, reciprocal_rank
+from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, ranks, reciprocal_rank
 from rag.fusion.shares import Matrix, Share, borda_points, min_max, percentile, places, reciprocals, z_score
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "percentile",
     "places",
     "ranks",
-    "ranks_of",
     "reciprocal_rank",
     "reciprocals",
     "scale",

@@ -19,21 +19,15 @@ from rag.types import DECIMALS, ArticleOrder, Ranking, rank
 Fuse: TypeAlias = Callable[[Sequence[Ranking], int], Ranking]  # (one ranking a system, k) -> the fused one
 
 
-def ranks(ranking: Ranking) -> Mapping[str, int]:
-    """Return each article's rank, from 1: the number of strictly larger scores plus 1."""
-    by_id: dict[str, int] = {}
-    place = 1
-    for i, hit in enumerate(ranking):
-        if i and hit.score < ranking[i - 1].score:
-            place = i + 1
-        by_id[hit.article_id] = place
-    return by_id
+def ranks(ranking: Ranking, wanted: Collection[str] | None = None) -> Mapping[str, int]:
+    """Return each article's rank, from 1: the number of strictly larger scores plus 1.
 
-
-def ranks_of(ranking: Ranking, wanted: Collection[str]) -> Mapping[str, int]:
-    """Return what `ranks` does, of these articles alone."""
-    there = [hit for hit in ranking if hit.article_id in wanted]
-    return {hit.article_id: bisect_left(ranking, -hit.score, key=lambda h: -h.score) + 1 for hit in there}
+    Args:
+        ranking: best first.
+        wanted: ids of the articles that are asked for; all if left out.
+    """
+    asked = ranking if wanted is None else [hit for hit in ranking if hit.article_id in wanted]
+    return {hit.article_id: bisect_left(ranking, -hit.score, key=lambda h: -h.score) + 1 for hit in asked}
 
 
 def borda(rankings: Sequence[Ranking], k: int, *, weights: Sequence[float] | None = None) -> Ranking:

@@ -44,6 +44,13 @@ def test_weights_and_damping_worked_by_hand() -> None:
     assert fused == (Hit("b", 0.5 / 3 + 2 / 2), Hit("a", 0.5 / 2))
 
 
+@given(rankings(), st.sets(st.sampled_from("abcdefghijk")))
+def test_ranks_of_some_are_those_among_all(mine: Ranking, wanted: set[str]) -> None:
+    every = ranks(mine)
+    assert every == {h.article_id: 1 + sum(o.score > h.score for o in mine) for h in mine}
+    assert ranks(mine, wanted) == {id_: place for id_, place in every.items() if id_ in wanted}
+
+
 def test_tied_articles_share_a_rank() -> None:
     tied = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", 2.0), Hit("d", 1.0))
     assert ranks(tied) == {"a": 1, "b": 2, "c": 2, "d": 4}
