@@ -1,0 +1,161 @@
+"""What a model writes, what the gate makes of it, and what a page may show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+from rag.types import Article
+
+
+class Fault(StrEnum):
+    """Why the gate removed a sentence."""
+
+    UNCITED = "uncited"  # names no article
+    NOT_SHOWN = "not shown"  # cites an article that is not among those shown
+    UNQUOTED = "unquoted"  # no quote for an article that it cites
+    ALTERED = "altered"  # a quote that does not stand in the article
+    NUMBER = "number"  # an article number, amount, date, share or time limit that no cited article has
+    FORCE = "force"  # says must, may, not or only where what it quotes does not, or drops it
+    UNSUPPORTED = "unsupported"  # says something else than what it quotes
+    MARKUP = "markup"  # links, images, HTML, control or look-alike characters
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words that are said to stand in an article, as the model gave them."""
+
+    article_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of an answer, and what is said to support it; nothing of it has been checked."""
+
+    text: str
+    article_ids: tuple[str, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What the model says that the articles do not tell; shown without the authority of the law."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The model says that the articles do not suffice."""
+
+
+Piece: TypeAlias = Statement | Missing | Refusal  # in the order that a model writes them
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Where a quote stands: `article.text[start:end]`, which is what is shown, and not the model's copy."""
+
+    article_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A sentence that the gate let through, with the passages of the law that support it."""
+
+    text: str
+    article_ids: tuple[str, ...]
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A sentence that the gate stopped. Its text is for measuring: it is never rendered, nor logged."""
+
+    statement: Statement
+    faults: tuple[Fault, ...]
+
+
+class Gate(Protocol):
+    """Decides whether a sentence may be read."""
+
+    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+        """Check one sentence against the articles that were shown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one answer took."""
+
+    seconds: float = 0.0
+    input_tokens: int | None = None  # None: the model did not say
+    output_tokens: int | None = None
+
+
+class Ending(StrEnum):
+    """How writing ended."""
+
+    WRITTEN = "written"  # at least one sentence passed
+    REFUSED = "refused"  # the model said that the articles do not suffice
+    EMPTY = "empty"  # everything was removed, or nothing could be read
+    FAILED = "failed"  # the server was dead, slow, broken or refused the key
+    LIMITED = "limited"  # a rate limit, ours or the server's
+    STOPPED = "stopped"  # the person cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """An article of which the model was shown only some sentences, to stay within its window."""
+
+    article_id: str
+    kept: int  # characters
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The first token has come; shown at once, before any sentence is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer, of sentences that passed."""
+
+    ending: Ending
+    sentences: tuple[Passed, ...] = ()
+    missing: tuple[str, ...] = ()  # what the model says that the articles do not tell, cleaned of markup
+    removed: tuple[Removed, ...] = ()
+    trimmed: tuple[Trimmed, ...] = ()
+    left_out: tuple[str, ...] = ()  # ids of shown articles that the model did not see at all
+    model: str = ""
+    prompt_version: str = ""
+    usage: Usage = field(default_factory=Usage)
+    reason: str = ""  # why it failed, for a person to act on: no key, question or model text in it
+
+
+Event: TypeAlias = Writing | Passed | Answer  # as they come; the last is always an Answer
+
+
+class Writer(Protocol):
+    """Writes an answer from articles, by a language model or without one."""
+
+    @property
+    def name(self) -> str:
+        """What the page calls it: the model, never an address or a key."""
+        ...
+
+    def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
+        """Yield what may be shown, as soon as it may be; closing the iterator cancels the call.
+
+        Args:
+            question: as the person agreed to send it.
+            articles: those shown, best first.
+            language: of the question, ISO 639-1.
+        """
+        ...
