@@ -9,7 +9,7 @@ from beside import details
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.digest.number_words import RUN, numbers_in, ordinal
+from rag.text.french_numbers import RUN, numbers_in, ordinal
 from indexes.digest.quantities import PART, quantities
 from indexes.digest.wording import wording
 
