@@ -17,7 +17,7 @@ from rag.answer.types import Fault
 
 COVERED = 0.8  # share of a sentence's content terms that must stand in what it quotes: docs/answers-gate.md
 TOLD = 0.6  # share of a clause's terms from which on a sentence tells that clause
-LEAST = 2  # content terms of a sentence: fewer claim nothing that can be compared
+SEVERAL = 2  # content terms of a clause, numbers of a unit: fewer cannot be mixed up
 
 _Matches = Callable[[Piece, Piece], bool]
 
@@ -84,7 +84,7 @@ def _bound(text: Told, number: Quantity) -> tuple[str, ...]:
 def _crossed(claim: Told, premise: Told) -> bool:
     """Tell whether a number is given to what the law gives another number of the same unit to."""
     units = Counter(unit for _, unit in {number.key for number in premise.numbers})
-    if max(units.values(), default=0) < LEAST:
+    if max(units.values(), default=0) < SEVERAL:
         return False
     theirs = list(_contexts(premise))
     for number, context in _contexts(claim):
@@ -129,9 +129,9 @@ def _force_differs(claim: Told, premises: Sequence[Told]) -> bool:
 
 def _dropped(claim: Told, premises: Sequence[Told]) -> bool:
     """Tell whether a clause is told without its "not", or without the exception or condition beside it."""
-    told: Counter[Force] = Counter()
     conditions = sum(piece.condition for piece in claim.pieces)
     for premise in premises:
+        told: Counter[Force] = Counter()
         for piece in premise.pieces:
             if not _tells(claim, piece):
                 continue
@@ -141,7 +141,9 @@ def _dropped(claim: Told, premises: Sequence[Told]) -> bool:
                 return True
             if not piece.condition and any(other.condition for other in beside) and not conditions:
                 return True
-    return bool(told - claim.force)
+        if told - claim.force:
+            return True
+    return False
 
 
 def _tells(claim: Told, piece: Piece) -> bool:
@@ -215,7 +217,7 @@ def _in_order(ours: list[int], theirs: list[int]) -> bool:
 def _words_differ(claim: Told, premises: Sequence[Told]) -> bool:
     terms = claim.terms
     found = _anywhere(terms, premises)
-    if len(terms) < LEAST or len(found) < COVERED * len(terms):
+    if not terms or len(found) < COVERED * len(terms):
         return True
     if any(term[0] == "@" for term in terms - found):  # a party of whom the law does not speak
         return True
@@ -225,7 +227,7 @@ def _words_differ(claim: Told, premises: Sequence[Told]) -> bool:
 def _scattered(own: Piece, premises: Sequence[Told]) -> bool:
     """Tell whether a clause is put together from several sentences, none of which has most of it."""
     most = max((len(premise.has(own.terms)) for premise in premises), default=0)
-    return len(own.terms) > LEAST and most < TOLD * len(own.terms)
+    return len(own.terms) > SEVERAL and most < TOLD * len(own.terms)
 
 
 def _contrary(claim: Told, premises: Sequence[Told]) -> bool:

@@ -26,10 +26,10 @@ def any_of(*alternatives: str) -> re.Pattern[str]:
     """Return the pattern of whole words of flat text; in Chinese, where nothing parts words, of signs.
 
     Args:
-        alternatives: patterns parted by spaces; "_" stands for a space inside one, "*" for any letters.
+        alternatives: patterns parted by spaces; "_" stands for a space inside one.
     """
     parts = [part for text in alternatives for part in text.split()]
-    words = "|".join(part.replace("_", " ").replace("*", r"\w*") for part in parts)
+    words = "|".join(part.replace("_", " ") for part in parts)
     return re.compile(rf"(?<!\w)(?:{words})(?:(?!\w)|(?<='))" if words else r"(?!)")
 
 

@@ -29,10 +29,13 @@ class ForceWords:
 
 _PRONOUNS = r"(?:(?:le|la|les|lui|leur|en|y|se|me|nous|vous) |[lsmt]'){0,2}"
 _NE = r"n(?:e |')"
+_PARTNER = "pas|point|jamais|aucune?|nulle?|rien|guere|plus|personne"
 _FRENCH = ForceWords(
-    negation=re.compile(
-        rf"(?<!\w)(?:(?:nul(?:le)?|aucune?|personne|ni|jamais)(?: [\w'-]+){{0,5}}? )?{_NE}(?:{_PRONOUNS}[\w-]+ (?:[\w-]+ ){{0,2}}?"
-        r"(?:pas|point|jamais|aucune?|nulle?|rien|guere|plus|personne)(?!\w))?"
+    negation=re.compile(  # "ne" alone denies before a few verbs; before others it fills in: "avant qu'il ne parte"
+        rf"(?<!\w)(?:(?:nul(?:le)?|aucune?|personne|ni|jamais)(?: [\w'-]+){{0,5}}? )?{_NE}"
+        rf"(?:{_PRONOUNS}[\w-]+ (?:[\w-]+ ){{0,2}}?(?:{_PARTNER})(?!\w)"
+        rf"|(?={_PRONOUNS}(?:peu|pou|puis|sau|ces|doi|dev|ose)))"
+        rf"|(?<!\w)(?:nul(?:le)?|aucune?|personne)(?= (?:[\w'-]+ ){{0,5}}?n[e'])"
         r"|(?<!\w)(?:pas|point(?= de\b)|jamais|aucune?s?|nul(?:le)?s?|non|ni)(?!\w)"
     ),
     may=any_of("peu(?:t|vent|x) pouvez pourr\\w+ puiss\\w+ (?:a|ont|avez)_le_droit (?:est|sont)_autorise\\w*",

@@ -192,5 +192,7 @@ def _number_faults(
 def _named_there(text: str, codes: tuple[str, ...], language: str) -> tuple[Reference, ...]:
     """Return the articles that an article's text names; read in windows, for only a start is looked at."""
     return tuple(
-        each for start, end in sentences(text) for each in named_articles(text[start:end], codes, language)
+        each
+        for start, end in sentences(text)
+        for each in named_articles(" ".join(text[start:end].split()), codes, language)
     )

@@ -13,7 +13,7 @@ _LINK = (
     r"|site|online|top|example|test|invalid)\b"
 )
 _MARKDOWN = (
-    r"!?\[[^\]\n]*\]\s*[(\[:]|```|~~~|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}\s|>|[-*+]\s|\|)|\|\s*:?-{2,}|\$\$|\\[a-z(\[]|\{\{|\}\}"
+    r"!?\[[^\]\n]*\]\s*[(\[:]|```|~~~|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}\s|>|[*+]\s|\|)|\|\s*:?-{2,}|\$\$|\\[a-z(\[]|\{\{|\}\}"
     r"|:[a-z_]+\[|:material/"
 )
 _JSON = r"[{}]|\"\s*:\s*[\"\[{]|<\||\|>|\[/?(?:INST|SYS)\]"
@@ -33,13 +33,14 @@ def marked(text: str, articles: str = "") -> bool:
 
     Args:
         text: one sentence as a model wrote it.
-        articles: what the cited articles say; a telephone number may stand there.
+        articles: what the cited articles say; a long number or word that stands there is the law's.
     """
-    if any(map(_odd, text)) or _SIGNS.search(text) or _BLOB.search(text) or _MIXED_BLOB.search(text):
+    if any(map(_odd, text)) or _SIGNS.search(text):
         return True
-    if any(_mixed(word) for word in _WORD.findall(text)):
-        return True
-    return any(_phone(number[0]) and number[0] not in articles for number in _PHONE.finditer(text))
+    doubtful = [found[0] for pattern in (_BLOB, _MIXED_BLOB) for found in pattern.finditer(text)]
+    doubtful += [word for word in _WORD.findall(text) if _mixed(word)]
+    doubtful += [number[0] for number in _PHONE.finditer(text) if _phone(number[0])]
+    return any(piece not in articles for piece in doubtful)
 
 
 def plain(text: str) -> str | None:

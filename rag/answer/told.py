@@ -76,9 +76,9 @@ def told(text: str, codes: tuple[str, ...], language: str) -> Told:
         codes: names of the codes of the cited articles: numbers of articles are no other numbers.
         language: "fr", "nl", "en", "de", "it" or "zh".
     """
+    text = _NUMBERED.sub("", " ".join(text.split()))
     named = named_articles(text, codes, language)
-    plain = flat(blanked(_NUMBERED.sub("", text) if not named else text, [(n.start, n.end) for n in named]))
-    plain = _NUMBERED.sub("", plain)
+    plain = flat(blanked(text, [(each.start, each.end) for each in named]))
     numbers = tuple(quantities(plain, language))
     tokens = _tokens(plain, numbers, language)
     pieces = [_piece(plain, clause, tokens, language) for clause in clauses(plain, language)]
