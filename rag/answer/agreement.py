@@ -67,7 +67,7 @@ def _numbers_differ(claim: Told, premises: Sequence[Told]) -> bool:
 
 
 def _unbound(claim: Told, number: Quantity, premises: Sequence[Told]) -> bool:
-    """Tell whether "at least", "at most" and the like stand beside a number here and not there, or there alone."""
+    """Tell whether "at least" and the like stand beside a number in one of the texts alone."""
     there = [_bound(p, other) for p in premises for other in p.numbers if other.key == number.key]
     return _bound(claim, number) not in there
 
@@ -219,9 +219,19 @@ def _words_differ(claim: Told, premises: Sequence[Told]) -> bool:
     found = _anywhere(terms, premises)
     if not terms or len(found) < COVERED * len(terms):
         return True
-    if any(term[0] == "@" for term in terms - found):  # a party of whom the law does not speak
-        return True
+    if any(term[0] == "@" for term in terms - found) or _exchanged(claim, premises):
+        return True  # a party of whom the law does not speak, or not here
     return _contrary(claim, premises) or any(_scattered(own, premises) for own in claim.pieces)
+
+
+def _exchanged(claim: Told, premises: Sequence[Told]) -> bool:
+    """Tell whether one party is named more often than in the law, and the opposed one less often."""
+    ours = Counter((part.pair, part.side) for piece in claim.pieces for part in piece.parts)
+    law = Counter((part.pair, part.side) for p in premises for piece in p.pieces for part in piece.parts)
+    return any(
+        count > law[pair, side] and ours[pair, 1 - side] < law[pair, 1 - side]
+        for (pair, side), count in ours.items()
+    )
 
 
 def _scattered(own: Piece, premises: Sequence[Told]) -> bool:

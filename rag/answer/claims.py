@@ -20,7 +20,8 @@ from rag.text.spelt_numbers import spelt_numbers
 ORDINAL = "ordinal"
 
 _DIGITS = re.compile(
-    r"(?<![^\W\u4e00-\u9fff])(?<![.,/-])(?P<whole>\d{1,3}(?:[ .,']\d{3})+(?!\d)|\d+)(?:(?P<point>[.,])(?P<rest>\d{1,2})(?!\d))?"
+    r"(?<![^\W\u4e00-\u9fff])(?<![.,/-])(?P<whole>\d{1,3}(?:["
+    r" .,']\d{3})+(?!\d)|\d+)(?:(?P<point>[.,])(?P<rest>\d{1,2})(?!\d))?"
     r"(?P<rank>er?|re|eme|ieme|st|nd|rd|th|°|ª|º)?(?![a-z]*\d)"
 )
 _TIMES = re.compile(
@@ -33,18 +34,24 @@ _ONWARD = re.compile(  # "two or three years": the unit stands once
     r"(?: ?,)? ?(?:a|ou|et|or|and|to|oder|und|bis|of|en|tot|o|e|或者?|至|到|、|-) ?(?:de |von |da |di )?"
 )
 _SELDOM = frozenset(  # words that are a number only before a unit: one, nine or new, eight or respect
-    "un une one a ein eins eine einen einem einer eines een uno una neuf sei acht zero null nul 一 零 〇".split()
+    {
+        *("un", "une", "neuf", "one", "a", "ein", "eins", "eine", "einen", "einem", "einer", "eines", "acht"),
+        *("een", "uno", "una", "sei", "zero", "null", "nul", "一", "零", "〇"),
+    }
 )
 _SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
 _HAN_SHARE = re.compile(r"([零一二三四五六七八九十百千万\d]+)分之([零一二三四五六七八九十百千万\d.]+)")
 _HAN_RANK = re.compile(r"第([零一二三四五六七八九十百\d]+)(?![零一二三四五六七八九十百\d]*[条章节编款项目])")
-_RANKS = MappingProxyType({
-    "en": "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
-    "de": "erst zweit dritt viert funft sechst sieb(?:en)?t acht neunt zehnt elft zwolft",
-    "nl": "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde",
-    "it": "prim[oaie] second[oaie] terz[oaie] quart[oaie] quint[oaie] sest[oaie] settim[oaie] ottav[oaie] "
-          "non[oaie] decim[oaie] undicesim[oaie] dodicesim[oaie]",
-})  # fmt: skip
+_RANKS = MappingProxyType(
+    {
+        "en": "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+        "de": "erst zweit dritt viert funft sechst sieb(?:en)?t acht neunt zehnt elft zwolft",
+        "nl": "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde",
+        "it": "prim[oaie] second[oaie] terz[oaie] quart[oaie] quint[oaie] sest[oaie] settim[oaie]"
+        " ottav[oaie] non[oaie] decim[oaie] undicesim[oaie] dodicesim[oaie]",
+    }
+)
+_OF = re.compile(r" (?:de|du|des|of|der|van)\b")  # "un tiers" alone is somebody else
 _HAN_SIGN = re.compile(r"[\u4e00-\u9fff]")
 # What tells a date, a rhythm or a multiple without a number: if the law does not say it, it is invented.
 _TELLING = any_of(
@@ -52,9 +59,11 @@ _TELLING = any_of(
     "january february march april june july august september october november december",
     "januar februar marz april juni juli oktober dezember januari februari maart mei augustus",
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "annuel\\w* mensuel\\w* hebdomadaire\\w* quotidien\\w* trimestriel\\w* semestriel\\w* doubles? triples? demie?s?",
+    "annuel\\w* mensuel\\w* hebdomadaire\\w* quotidien\\w* trimestriel\\w* semestriel\\w* doubles?"
+    " triples? demie?s?",
     "annual\\w* yearly monthly weekly daily quarterly twice thrice double triple",
-    "jahrlich\\w* monatlich\\w* wochentlich\\w* taglich\\w* vierteljahrlich\\w* doppelt\\w* dreifach\\w* zweifach\\w*",
+    "jahrlich\\w* monatlich\\w* wochentlich\\w* taglich\\w* vierteljahrlich\\w* doppelt\\w*"
+    " dreifach\\w* zweifach\\w*",
     "jaarlijks\\w* maandelijks\\w* wekelijks\\w* dagelijks\\w* dubbel\\w* drievoud\\w*",
     "annual[ei] mensil[ei] settimanal[ei] giornalier\\w+ doppi[oa] tripl[oa]",
 )
@@ -143,10 +152,10 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
         return
     numbers = {end: (value, start) for value, start, end in spelt_numbers(plain, language)}
     for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
-        below = units.BELOW.get(word[0], 0)
-        above = numbers.get(word.start() - 1)
-        if below and above and (above[0] > 1 or re.match(r" (?:de|du|des|of|der|des|van|d)\b", plain[word.end() :])):
-            yield Quantity(Fraction(above[0], below), units.PART, above[1], word.end())
+        parted = units.BELOW.get(word[0], 0)
+        counted = numbers.get(word.start() - 1)
+        if parted and counted and (counted[0] > 1 or _OF.match(plain, word.end())):
+            yield Quantity(Fraction(counted[0], parted), units.PART, counted[1], word.end())
 
 
 def _han_value(numeral: str) -> Fraction | None:
@@ -190,7 +199,9 @@ def _numbers(plain: str, language: str) -> Iterator[_Number]:
 
 
 def _idiom(plain: str, start: int, end: int) -> bool:
-    return plain[start:end] in ("十", "千", "百", "万", "一", "两") and not plain[end : end + 1].strip("分万方")
+    return plain[start:end] in ("十", "千", "百", "万", "一", "两") and not plain[end : end + 1].strip(
+        "分万方"
+    )
 
 
 def _counted(plain: str, language: str) -> Iterator[Quantity]:
@@ -201,7 +212,9 @@ def _counted(plain: str, language: str) -> Iterator[Quantity]:
         if times := _TIMES.match(plain, end):
             value *= _POWER[times.lastgroup or "k"]
             end = times.end()
-        after = units.after(chinese=language == "zh" or _HAN_SIGN.match(plain, end) is not None).match(plain, end)
+        after = units.after(chinese=language == "zh" or _HAN_SIGN.match(plain, end) is not None).match(
+            plain, end
+        )
         before = _BEFORE.search(plain, max(0, number.start - 5), number.start)
         unit, scale = "", 1
         if after:

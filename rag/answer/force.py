@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from rag.answer.force_words import WORDS, ForceWords
 
@@ -74,13 +75,15 @@ def clauses(plain: str, language: str) -> list[Clause]:
         before = max(end for end in at if end <= joint.start())
         after = min((end for end in at if end > joint.start()), default=len(plain))
         starts = [sign.start for sign in signs]
-        if any(before <= s < joint.start() for s in starts) and any(joint.start() < s < after for s in starts):
+        if any(before <= s < joint.start() for s in starts) and any(
+            joint.start() < s < after for s in starts
+        ):
             ends.add(joint.start())
             at = sorted(ends)
     segments = [found.start() for found in _SEGMENT.finditer(plain)]
     return [
         _clause(start, end, signs, conditions, sum(1 for s in segments if s < start))
-        for start, end in zip(at, at[1:], strict=False)
+        for start, end in pairwise(at)
         if any(map(str.isalnum, plain[start:end]))
     ]
 

@@ -73,7 +73,10 @@ class CitationGate:
             if not quoted and Fault.ALTERED not in faults:
                 faults.add(Fault.UNQUOTED)
             found += quoted
-        if marked(statement.text, "\n".join(place.article.text for place in known)) or not statement.text.strip():
+        if (
+            marked(statement.text, "\n".join(place.article.text for place in known))
+            or not statement.text.strip()
+        ):
             faults.add(Fault.MARKUP)
         if known and len(statement.text) <= LONGEST:
             faults |= _claim_faults(statement.text, known, found)
@@ -104,7 +107,9 @@ def _shown(article: Article) -> _Shown:
     return _Shown(article, Places(text), tuple(sentences(text)), language_of(text, article.language))
 
 
-def _citation_faults(statement: Statement, cited: Sequence[str], shown: dict[str, Article]) -> Iterator[Fault]:
+def _citation_faults(
+    statement: Statement, cited: Sequence[str], shown: dict[str, Article]
+) -> Iterator[Fault]:
     if not cited:
         yield Fault.UNCITED
     quoted = {_bare(quote.article_id) for quote in statement.quotes}
@@ -176,11 +181,9 @@ def _number_faults(
     }
     for each in named:
         cited = (each.code is None and each.code_named is None) or each.code is not None
-        mine = cited and any(
-            number == each.number and each.code in (None, code) for number, code in own
-        )
+        mine = cited and any(number == each.number and each.code in (None, code) for number, code in own)
         theirs = any(
-            number == each.number and (each.code, each.code_named) == (code, name)
+            (number == each.number and (each.code, each.code_named) == (code, name))
             or (number == each.number and not each.code_named)
             for number, code, name in told_there
         )

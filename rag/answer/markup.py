@@ -7,13 +7,16 @@ import unicodedata
 
 _HTML = r"<\s*[/!?]?\s*[a-z]|&(?:#x?[0-9a-f]+|[a-z]{2,8});|\bon[a-z]{3,15}\s*=|\bstyle\s*="
 _LINK = (
-    r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:javascript|data|mailto|tel|sms|file|vbscript|blob)\s*:\s*\S"
+    r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:javascript|data|mailto|tel|sms|file|vbscript"
+    r"|blob)\s*:\s*\S"
     r"|[\w.+-]+@[\w-]+\.\w|\bhxxps?\b|\b(?:\d{1,3}\.){3}\d{1,3}\b"
-    r"|(?<![\w.])[\w-]{2,}(?:\.[\w-]{2,})*\.(?:com|org|net|info|io|fr|de|be|nl|it|cn|eu|uk|us|ru|biz|xyz|app|dev"
+    r"|(?<![\w.])[\w-]{2,}(?:\.[\w-]{2,})*\.(?:com|org|net|info|io|fr|de|be|nl|it|cn|eu|uk|us|ru|biz"
+    r"|xyz|app|dev"
     r"|site|online|top|example|test|invalid)\b"
 )
 _MARKDOWN = (
-    r"!?\[[^\]\n]*\]\s*[(\[:]|```|~~~|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}\s|>|[*+]\s|\|)|\|\s*:?-{2,}|\$\$|\\[a-z(\[]|\{\{|\}\}"
+    r"!?\[[^\]\n]*\]\s*[(\[:]|```|~~~|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}\s|>|[*+]\s|\|)|\|\s*:?-{2,}|\$\$"
+    r"|\\[a-z(\[]|\{\{|\}\}"
     r"|:[a-z_]+\[|:material/"
 )
 _JSON = r"[{}]|\"\s*:\s*[\"\[{]|<\||\|>|\[/?(?:INST|SYS)\]"

@@ -31,7 +31,7 @@ class Support(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EncoderSupport:
-    """The cosine of two vectors: near in meaning, which a negation hardly changes. It only adds to the code."""
+    """The cosine of two vectors: near in meaning, which a negation hardly changes."""
 
     encoder: Encoder
     threshold: float = SAME
@@ -70,14 +70,16 @@ class EntailmentSupport:
             self._model: CrossEncoder = CrossEncoder(str(model), device=device)
         except (OSError, ValueError) as error:
             raise BadInput(
-                f"entailment model {model} cannot be loaded ({error}): give a folder that holds a model, or a "
+                f"entailment model {model} cannot be loaded ({error}): give a folder that holds a"
+                f" model, or a "
                 "hub id and a connection to the hub"
             ) from error
         labels = {str(name).lower(): int(at) for at, name in self._model.config.id2label.items()}
         places = [at for name, at in labels.items() if name.startswith("entail")]
         if len(places) != 1 or len(labels) < 2:
             raise BadInput(
-                f"entailment model {model} has the labels {', '.join(labels)}: give a model for natural language "
+                f"entailment model {model} has the labels {', '.join(labels)}: give a model for"
+                f" natural language "
                 'inference, with one label "entailment"'
             )
         self._place, self.threshold = places[0], threshold

@@ -1,4 +1,4 @@
-"""Numbers in words in six languages: "dreißig", "drie", "twenty-one", "trentasei", "三十" with their values."""
+"""Numbers in words in six languages: "dreißig", "drie", "twenty-one", "trentasei", "三十"."""
 
 from __future__ import annotations
 
@@ -31,17 +31,21 @@ _SMALL = MappingProxyType({
     "it": "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici "
           "quindici sedici diciassette diciotto diciannove",
 })  # fmt: skip
-_TENS = MappingProxyType({
-    "de": "zwanzig dreißig vierzig funfzig sechzig siebzig achtzig neunzig",
-    "nl": "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
-    "it": "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
-})
+_TENS = MappingProxyType(
+    {
+        "de": "zwanzig dreißig vierzig funfzig sechzig siebzig achtzig neunzig",
+        "nl": "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
+        "it": "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
+    }
+)
 _HUNDRED = MappingProxyType({"de": "hundert", "nl": "honderd", "it": "cento"})
-_THOUSAND = MappingProxyType({
-    "de": re.compile(r"(\w*?)tausend(?:und)?(\w*)"),
-    "nl": re.compile(r"(\w*?)duizend(?:en)?(\w*)"),
-    "it": re.compile(r"(\w*?)(?:mila|mille)(\w*)"),
-})
+_THOUSAND = MappingProxyType(
+    {
+        "de": re.compile(r"(\w*?)tausend(?:und)?(\w*)"),
+        "nl": re.compile(r"(\w*?)duizend(?:en)?(\w*)"),
+        "it": re.compile(r"(\w*?)(?:mila|mille)(\w*)"),
+    }
+)
 _ONE = MappingProxyType({
     "de": "eins eine einen einem einer eines", "nl": "", "it": "un una",
 })  # fmt: skip

@@ -41,10 +41,13 @@ def _digit_changed(law: list[Filled], random: Random, language: str) -> Statemen
 
 
 _NEGATIONS = {
-    "fr": r"\bne (?=peut)| pas(?= )|, sauf si.*(?=\.)", "en": r"\bnot | unless.*(?=\.)|\bwithout ",
-    "de": r"\bnicht |, es sei denn.*(?=\.)|\bohne |\bnur ", "nl": r"\bniet |, tenzij.*(?=\.)",
-    "it": r"\bnon |, salvo.*(?=\.)", "zh": r"不得|不予|，但是.*(?=。)",
-}  # fmt: skip
+    "fr": r"\bne (?=peut)| pas(?= )|, sauf si.*(?=\.)",
+    "en": r"\bnot | unless.*(?=\.)|\bwithout ",
+    "de": r"\bnicht |, es sei denn.*(?=\.)|\bohne |\bnur ",
+    "nl": r"\bniet |, tenzij.*(?=\.)",
+    "it": r"\bnon |, salvo.*(?=\.)",
+    "zh": r"不得|不予|，但是.*(?=。)",
+}
 
 
 def _negation_dropped(law: list[Filled], random: Random, language: str) -> Statement:
@@ -68,7 +71,17 @@ def _neighbour(law: list[Filled], random: Random, language: str) -> Statement:
 def _outside(law: list[Filled], random: Random, language: str) -> Statement:
     one = random.choice(law)
     known = one.article.id
-    id_ = random.choice((f"{language}-11", known + "0", known.upper(), known.replace("-", "–"), f"x{known}", "", known + "\u200b"))
+    id_ = random.choice(
+        (
+            f"{language}-11",
+            known + "0",
+            known.upper(),
+            known.replace("-", "–"),
+            f"x{known}",
+            "",
+            known + "\u200b",
+        )
+    )
     both = random.random() < 0.3
     quotes = (Quote(id_, one.sentence), *((Quote(known, one.sentence),) if both else ()))
     return Statement(one.sentence, (id_, *((known,) if both else ())), quotes)
@@ -83,7 +96,9 @@ def _wrong_claim(law: list[Filled], random: Random, language: str) -> Statement:
     if how == "number":
         return _said(one.say(one.rule.law, n=_other_number(one, random, language)), one)
     if how == "digits":
-        return _said(one.say(random.choice(one.rule.true), d=str(int(slots["d"]) + random.choice((1, 10, 100)))), one)
+        return _said(
+            one.say(random.choice(one.rule.true), d=str(int(slots["d"]) + random.choice((1, 10, 100)))), one
+        )
     if how == "unit":
         unit = random.choice([unit for unit in UNITS[language] if unit != slots["u"]])
         return _said(one.say(random.choice((one.rule.law, *one.rule.true)), u=unit), one)
@@ -94,7 +109,20 @@ def _wrong_claim(law: list[Filled], random: Random, language: str) -> Statement:
     return _said(random.choice(others).sentence, one)
 
 
-_ALIKE = {"a": "а", "e": "е", "o": "о", "i": "і", "c": "с", "p": "р", "人": "⼈\u0301", "一": "—", "二": "ニ", "日": "曰", "不": "丕", "在": "茬"}
+_ALIKE = {
+    "a": "а",
+    "e": "е",
+    "o": "о",
+    "i": "і",
+    "c": "с",
+    "p": "р",
+    "人": "⼈\u0301",
+    "一": "—",
+    "二": "ニ",
+    "日": "曰",
+    "不": "丕",
+    "在": "茬",
+}
 
 
 def _look_alike(law: list[Filled], random: Random, language: str) -> Statement:
@@ -123,9 +151,14 @@ def _split(law: list[Filled], random: Random, language: str) -> Statement:
 
 
 LIES: Mapping[str, Lie] = {
-    "digit changed": _digit_changed, "negation dropped": _negation_dropped, "neighbour's text": _neighbour,
-    "article outside": _outside, "wrong claim": _wrong_claim, "look-alike": _look_alike, "split quote": _split,
-}  # fmt: skip
+    "digit changed": _digit_changed,
+    "negation dropped": _negation_dropped,
+    "neighbour's text": _neighbour,
+    "article outside": _outside,
+    "wrong claim": _wrong_claim,
+    "look-alike": _look_alike,
+    "split quote": _split,
+}
 
 
 def lies(each: int, seed: int) -> Iterator[Case]:
@@ -146,7 +179,9 @@ def truths(count: int, seed: int) -> Iterator[Case]:
         law = shown(language, random)
         one = random.choice(law)
         text = random.choice((one.sentence, *(one.say(true) for true in one.rule.true)))
-        quote = random.choice((one.sentence, one.sentence.upper(), _fragment(one.sentence, random), _typeset(one.sentence)))
+        quote = random.choice(
+            (one.sentence, one.sentence.upper(), _fragment(one.sentence, random), _typeset(one.sentence))
+        )
         kind = "true"
         statement = _said(text, one, quote)
         articles = [each.article for each in law]
@@ -156,13 +191,19 @@ def truths(count: int, seed: int) -> Iterator[Case]:
             twin = Article("twin", one.article.code, "99", one.article.text, language=language)
             articles[articles.index(other)] = twin if other is not one.article else other
             if twin in articles:
-                statement = Statement(text, (one.article.id, "twin"), (*statement.quotes, Quote("twin", one.sentence)))
+                statement = Statement(
+                    text, (one.article.id, "twin"), (*statement.quotes, Quote("twin", one.sentence))
+                )
         yield Case(kind, statement, tuple(articles))
 
 
 def _fragment(sentence: str, random: Random) -> str:
     if " " not in sentence:
-        return sentence[: random.randint(9, len(sentence))] if sentence[8] not in "一二三四五六七八九十不" else sentence
+        return (
+            sentence[: random.randint(9, len(sentence))]
+            if sentence[8] not in "一二三四五六七八九十不"
+            else sentence
+        )
     words = sentence.split()
     start = random.randint(0, len(words) - 6)
     return " ".join(words[start : start + random.randint(5, 8)])
