@@ -104,7 +104,13 @@ def quantities(plain: str, language: str) -> list[Quantity]:
     rest = blanked(plain, [(each.start, each.end) for each in found])
     ranks = list(_ranks(rest, language))
     rest = blanked(rest, [(each.start, each.end) for each in ranks])
-    return sorted([*found, *ranks, *_counted(rest, language)], key=lambda each: each.start)
+    counted = list(_counted(rest, language))
+    whole = [  # "cent" of "2 pour cent" is no hundred
+        each
+        for each in counted
+        if not any(other.start < each.start and each.end <= other.end for other in counted)
+    ]
+    return sorted([*found, *ranks, *whole], key=lambda each: each.start)
 
 
 def telling(plain: str) -> frozenset[str]:

@@ -8,10 +8,13 @@ from functools import lru_cache
 
 from rag.text.folding import level
 
+_ITALIAN_IS = re.compile(r"(?<!\w)[èÈ](?!\w)")  # without its accent it would be "and"
+
 
 def flat(text: str) -> str:
     """Return a text in lower case, without accents, soft hyphens and typographic signs, blanks unified."""
     joined = level(unicodedata.normalize("NFC", text)).replace("\u00ad", "")
+    joined = _ITALIAN_IS.sub("ee", joined)
     return " ".join("".join(map(_plain, joined)).split())
 
 

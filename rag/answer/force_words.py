@@ -47,7 +47,7 @@ _FRENCH = ForceWords(
     ban=any_of("interdi\\w+ prohib\\w+ defendu\\w*"),
     only=re.compile(
         r"(?<!\w)(?:seul\w*|uniquement|exclusivement|ne(?= \w)(?= (?:[\w'-]+"
-        r" ){1,6}?qu[e'](?!\w))|n'(?=(?:[\w'-]+ ){1,6}?qu[e'](?!\w)))"
+        r" ){1,6}?qu(?:e(?!\w)|'))|n'(?=(?:[\w'-]+ ){1,6}?qu(?:e(?!\w)|')))"
     ),
     exception=any_of("sauf hormis excepte\\w* a_moins exception\\w* sous_reserve hors_le_cas"),
     without=any_of("sans"),

@@ -73,21 +73,19 @@ class CitationGate:
             if not quoted and Fault.ALTERED not in faults:
                 faults.add(Fault.UNQUOTED)
             found += quoted
-        if (
-            marked(statement.text, "\n".join(place.article.text for place in known))
-            or not statement.text.strip()
-        ):
+        text = " ".join(statement.text.split())
+        if not text or marked(text, "\n".join(place.article.text for place in known)):
             faults.add(Fault.MARKUP)
-        if known and len(statement.text) <= LONGEST:
-            faults |= _claim_faults(statement.text, known, found)
+        if known and len(text) <= LONGEST:
+            faults |= _claim_faults(text, known, found)
         else:
             faults.add(Fault.UNSUPPORTED)
-        if not faults and self._support is not None and not self._supported(statement.text, found):
+        if not faults and self._support is not None and not self._supported(text, found):
             faults.add(Fault.UNSUPPORTED)
         if faults:
             return Removed(statement, tuple(fault for fault in Fault if fault in faults))
         passages = tuple(dict.fromkeys(each.passage for each in found))
-        return Passed(" ".join(statement.text.split()), cited, passages)
+        return Passed(text, cited, passages)
 
     def _supported(self, text: str, found: Sequence[_Found]) -> bool:
         support = self._support

@@ -28,14 +28,13 @@ _GROUPED = re.compile(r"\d{1,3}(?:[ .,'\u00a0\u202f]\d{3})+(?:,\d\d)?")
 _BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # keys and encoded texts; no word of law is as long
 _MIXED_BLOB = re.compile(r"(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{16,}")
 _WORD = re.compile(r"[^\W\d_]+")
-_BROKEN = "\n\r\t"
 
 
 def marked(text: str, articles: str = "") -> bool:
     """Tell whether a text holds what must not be rendered, or what reads otherwise than it looks.
 
     Args:
-        text: one sentence as a model wrote it.
+        text: one sentence as a model wrote it, in one line.
         articles: what the cited articles say; a long number or word that stands there is the law's.
     """
     if any(map(_odd, text)) or _SIGNS.search(text):
@@ -57,8 +56,6 @@ def plain(text: str) -> str | None:
 
 def _odd(sign: str) -> bool:
     """Tell whether a character is invisible, a control, private or unassigned; soft hyphens are not odd."""
-    if sign in _BROKEN:
-        return True
     kind = unicodedata.category(sign)
     if kind in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp") or (kind == "Cf" and sign != "\u00ad"):
         return True

@@ -21,7 +21,7 @@ _PASSING = {  # by which a writer refers to the law; they claim nothing
     "en": "according article section provides provision states thus therefore hence under pursuant",
     "de": "gemäß nach artikel paragraph bestimmt vorschrift daher also somit laut absatz",
     "nl": "volgens artikel bepaalt dus daarom krachtens overeenkomstig lid",
-    "it": "secondo articolo prevede stabilisce dunque pertanto sensi comma",
+    "it": "secondo articolo prevede stabilisce dunque pertanto sensi comma ee",
     "zh": "根据 依据 依照 按照 规定 条文 因此 本条 该条 即",
 }
 _NUMBERED = re.compile(r"^[\s(\[*-]*\(?\d{1,2}[a-z]?[.)°](?=\s)\s*")  # "(2) ", "1. " before a sentence

@@ -70,7 +70,13 @@ def test_chinese_has_no_words_but_numbers_and_denials_stay_whole() -> None:
 
 @pytest.mark.parametrize(
     ("quote", "enough"),
-    [("ne peut céder", False), ("ne peut céder l'œuvre", True), ("", False), ("承租人不得转", True), ("不得转租", False)],
+    [
+        ("ne peut céder", False),
+        ("ne peut céder l'œuvre", True),
+        ("", False),
+        ("承租人不得转", True),
+        ("不得转租", False),
+    ],
 )
 def test_a_quote_has_a_least_length(quote: str, enough: bool) -> None:
     assert long_enough(quote) is enough
@@ -90,7 +96,8 @@ def test_places_point_into_the_text(text: str) -> None:
 
 
 _WORDS = st.lists(
-    st.text(alphabet="abcéèœßzöñAB", min_size=1, max_size=8) | st.sampled_from(["l’", "«", "»", "–", ";", "ﬁn", "c.", "…"]),
+    st.text(alphabet="abcéèœßzöñAB", min_size=1, max_size=8)
+    | st.sampled_from(["l’", "«", "»", "–", ";", "ﬁn", "c.", "…"]),
     min_size=5,
     max_size=40,
 )
