@@ -131,6 +131,8 @@ def _dropped(claim: Told, premises: Sequence[Told]) -> bool:
     """Tell whether a clause is told without its "not", or without the exception or condition beside it."""
     conditions = sum(piece.condition for piece in claim.pieces)
     for premise in premises:
+        if len(claim.has(premise.terms)) >= COVERED * len(premise.terms) and premise.force - claim.force:
+            return True
         told: Counter[Force] = Counter()
         for piece in premise.pieces:
             if not _tells(claim, piece):
@@ -150,7 +152,8 @@ def _tells(claim: Told, piece: Piece) -> bool:
     terms = piece.terms
     if not terms or len(claim.has(terms)) < TOLD * len(terms):
         return False
-    return any(_same_parts(own, piece) for own in claim.pieces)
+    named = {(part.pair, part.side) for own in claim.pieces for part in own.parts}
+    return named >= {(part.pair, part.side) for part in piece.parts}
 
 
 def _same_force(own: Piece, other: Piece) -> bool:

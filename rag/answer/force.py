@@ -46,10 +46,12 @@ class Clause:
 class _Sign:
     kind: Force
     start: int
+    end: int
     when_denied: Force | None = None  # None: "not" beside it stays a sign of its own
 
 
-_CUT = re.compile(r"[,，:：]\s*|(?<!\d) ?[—–]\s|\s-\s|[()（）]|[.!?。！？](?=\s|[^\W\d]|$)")
+_CUT = re.compile(r"[,，:：]\s*|(?<!\d) ?[—–]\s|\s-\s|[()（）]|(?<!\d)[.!?。！？](?=\s|[^\W\d]|$)")
+_BETWEEN = 12  # characters between "ne" and its verb: "ne lui est permis", "non gli e permesso"
 _SEGMENT = re.compile(r"[;；]")
 
 
@@ -82,7 +84,7 @@ def clauses(plain: str, language: str) -> list[Clause]:
             at = sorted(ends)
     segments = [found.start() for found in _SEGMENT.finditer(plain)]
     return [
-        _clause(start, end, signs, conditions, sum(1 for s in segments if s < start))
+        _clause((start, end), signs, conditions, sum(1 for s in segments if s < start), language)
         for start, end in pairwise(at)
         if any(map(str.isalnum, plain[start:end]))
     ]
@@ -103,22 +105,26 @@ def bounds(plain: str, language: str) -> Counter[str]:
     return Counter(found[0] for found in WORDS[language].bound.finditer(plain))
 
 
-def _clause(start: int, end: int, signs: list[_Sign], conditions: list[int], segment: int) -> Clause:
+def _clause(
+    span: tuple[int, int], signs: list[_Sign], conditions: list[int], segment: int, language: str
+) -> Clause:
+    start, end = span
     inside = [sign for sign in signs if start <= sign.start < end]
-    counted = Counter(_combined(inside))
+    counted = Counter(_combined(inside, language))
     first = min((sign.start for sign in inside), default=end)
     begins = any(start <= at < start + 4 for at in conditions)  # "et si", "und wenn"
     return Clause(start, end, first, tuple(sorted(counted.items())), begins, segment)
 
 
-def _combined(signs: list[_Sign]) -> Iterator[Force]:
+def _combined(signs: list[_Sign], language: str) -> Iterator[Force]:
     """Yield the force of each sign, with each "not" given to the modal verb nearest to it."""
     denials = [sign for sign in signs if sign.kind is Force.NOT]
     for sign in signs:
         if sign.kind is Force.NOT:
             continue
-        if sign.when_denied is not None and denials:
-            nearest = min(denials, key=lambda denial: abs(denial.start - sign.start))
+        near = [denial for denial in denials if _denies(denial, sign, language)]
+        if sign.when_denied is not None and near:
+            nearest = min(near, key=lambda denial: abs(denial.start - sign.start))
             rivals = [other for other in signs if other.when_denied is not None and other is not sign]
             if all(abs(nearest.start - sign.start) <= abs(nearest.start - other.start) for other in rivals):
                 denials.remove(nearest)
@@ -127,6 +133,15 @@ def _combined(signs: list[_Sign]) -> Iterator[Force]:
         yield sign.kind
     for _ in denials:
         yield Force.NOT
+
+
+def _denies(denial: _Sign, modal: _Sign, language: str) -> bool:
+    """Tell whether "not" stands where a modal verb is denied, and not what follows it: "peut ne pas"."""
+    if language in ("fr", "it"):
+        return denial.start < modal.start and modal.start - denial.end <= _BETWEEN
+    if language == "en":  # may not, no tenant may
+        return denial.start < modal.start or denial.start - modal.end <= 1
+    return language != "zh" or modal.start == denial.end
 
 
 def _signs(plain: str, words: ForceWords) -> Iterator[_Sign]:
@@ -143,8 +158,8 @@ def _signs(plain: str, words: ForceWords) -> Iterator[_Sign]:
     rest = plain
     for pattern, kind, denied in kinds:
         for found in pattern.finditer(rest):
-            yield _Sign(kind, found.start(), denied)
+            yield _Sign(kind, *found.span(), denied)
         if kind in (Force.EXCEPT, Force.ONLY, Force.WITHOUT, Force.FORBIDDEN):
             rest = pattern.sub(lambda found: " " * len(found[0]), rest)
     for found in words.negation.finditer(rest):
-        yield _Sign(Force.NOT, found.start())
+        yield _Sign(Force.NOT, *found.span())

@@ -24,7 +24,10 @@ _NUMBER = {
     ),
     "de": r"\b(zwei|drei|vier|fünf|sechs|acht|zehn)(?= (?:Jahre|Monate|Tage|Wochen|Stunden)n?\b)",
 }
-_DENIED = {"fr": r"\b(ne peut|ne peuvent|n'est pas|ne sont pas)\b", "de": r"\b(nicht|keine)\b"}
+_DENIED = {
+    "fr": r"(?<!ul )\b(ne peut|ne peuvent|n'est pas|ne sont pas)\b(?! (?:pas|non plus|ni|plus)\b)",
+    "de": r"\b(nicht|keine)\b",
+}
 _AFFIRMED = {
     "ne peut": "peut",
     "ne peuvent": "peuvent",
@@ -105,7 +108,7 @@ def _replaced(
 
 def _word_dropped(one: Sentence, _: Sentence, random: Random) -> Statement:
     words = one.text.split()
-    at = random.randint(1, len(words) - 2)
+    at = random.choice([at for at in range(1, len(words) - 1) if any(map(str.isalnum, words[at]))])
     return one.said(one.text, " ".join(words[:at] + words[at + 1 :]))
 
 

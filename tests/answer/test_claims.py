@@ -91,11 +91,20 @@ def test_german_dutch_and_italian_compounds(value: int) -> None:
         assert [found[0] for found in spelt_numbers(flat(spelt), language)] == [value], spelt
 
 
-_DE = "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
+_DE = (
+    "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn"
+    " fünfzehn sechzehn siebzehn"
+)
 _DE_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
-_NL = "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien"
+_NL = (
+    "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien"
+    " vijftien zestien zeventien"
+)
 _NL_TENS = "twintig dertig veertig vijftig zestig zeventig tachtig negentig"
-_IT = "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici"
+_IT = (
+    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici"
+    " quattordici quindici sedici"
+)
 _IT_TENS = "venti trenta quaranta cinquanta sessanta settanta ottanta novanta"
 
 

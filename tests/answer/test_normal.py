@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 from rag.answer.normal import Places, long_enough, normal, trimmed
 
-TEXT = "Le preneur ne peut céder l’œuvre « en l'état » ;\n il paie 1 500 euros (art. L. 121-1) sous deux\u00ad mois."
+TEXT = (
+    "Le preneur ne peut céder l’œuvre « en l'état » ;\n"
+    " il paie 1 500 euros (art. L. 121-1) sous deux\u00ad mois."
+)
 
 
 def _found(quote: str, text: str = TEXT) -> list[str]:
