@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from indexes.digest.number_words import RUN, numbers_in, ordinal
+from rag.text.french_numbers import RUN, numbers_in, ordinal
 
 PART = "part"  # the unit of fractions
 _BELOW = MappingProxyType({"tiers": 3, "quart": 4, "quarts": 4})

@@ -17,7 +17,8 @@ _MUTE_MENT = re.compile(
 )  # "forment", "estiment"; else "-ment" is spoken
 # Words in "-ent" that are no verbs, beside those in "-ment".
 _SPOKEN_ENT = re.compile(
-    r"(?:ment|(?:^|c|ac|inno|ré|dé|adoles)cent|ab?sent|(?:^|con|pré)sent|(?:ac|in|oc)cident|prés?ident|évident"
+    r"(?:ment|(?:^|c|ac|inno|ré|dé|adoles)cent|ab?sent|(?:^|con|pré)sent|(?:ac|in|oc)cident"
+    r"|prés?ident|évident"
     r"|prudent|cédent|^dent|parent|hérent|férent|current|^agent|argent|urgent|gligent|lligent|manent|minent"
     r"|tinent|pétent|conten|patent|valent|talent|^lent|cellent|violent|^vent|^(?:av|sou|cou)vent|séquent"
     r"|fréquent|éloquent|serpent|torrent)$"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 
-# All words as `indexes.digest.wording.wording` folds them: without accents.
+# All words folded, without accents.
 _SMALL = MappingProxyType({
     "zero": 0, "un": 1, "une": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7,
     "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12, "treize": 13, "quatorze": 14, "quinze": 15,

@@ -1,0 +1,87 @@
+"""Signs that have no place in a plain sentence: links, HTML, Markdown, control and look-alike characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_HTML = r"<\s*[/!?]?\s*[a-z]|&(?:#x?[0-9a-f]+|[a-z]{2,8});|\bon[a-z]{3,15}\s*=|\bstyle\s*="
+_LINK = (
+    r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:javascript|data|mailto|tel|sms|file|vbscript"
+    r"|blob)\s*:\s*\S"
+    r"|[\w.+-]+@[\w-]+\.\w|\bhxxps?\b|\b(?:\d{1,3}\.){3}\d{1,3}\b"
+    r"|(?<![\w.])[\w-]{2,}(?:\.[\w-]{2,})*\.(?:com|org|net|info|io|fr|de|be|nl|it|cn|eu|uk|us|ru|biz"
+    r"|xyz|app|dev"
+    r"|site|online|top|example|test|invalid)\b"
+)
+_MARKDOWN = (
+    r"!?\[[^\]\n]*\]\s*[(\[:]|```|~~~|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}\s|>|[*+]\s|\|)|\|\s*:?-{2,}|\$\$"
+    r"|\\[a-z(\[]|\{\{|\}\}"
+    r"|:[a-z_]+\[|:material/"
+)
+_JSON = r"[{}]|\"\s*:\s*[\"\[{]|<\||\|>|\[/?(?:INST|SYS)\]"
+_SIGNS = re.compile(rf"{_HTML}|{_LINK}|{_MARKDOWN}|{_JSON}|[<>]", re.IGNORECASE | re.MULTILINE)
+_PHONE = re.compile(r"(?<![\w])(?:\+|00)?\(?\d[\d\s().\-/]{6,}\d(?!\w)")
+_LEAST_PHONE = 8  # digits in one run; sums of law are shorter, dates are told apart below
+_DATE = re.compile(r"\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{4}-\d{2}-\d{2}")
+_GROUPED = re.compile(r"\d{1,3}(?:[ .,'\u00a0\u202f]\d{3})+(?:,\d\d)?")
+_BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # keys and encoded texts; no word of law is as long
+_MIXED_BLOB = re.compile(r"(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{16,}")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def marked(text: str, articles: str = "") -> bool:
+    """Tell whether a text holds what must not be rendered, or what reads otherwise than it looks.
+
+    Args:
+        text: one sentence as a model wrote it, in one line.
+        articles: what the cited articles say; a long number or word that stands there is the law's.
+    """
+    if any(map(_odd, text)) or _SIGNS.search(text):
+        return True
+    doubtful = [found[0] for pattern in (_BLOB, _MIXED_BLOB) for found in pattern.finditer(text)]
+    doubtful += [word for word in _WORD.findall(text) if _mixed(word)]
+    doubtful += [number[0] for number in _PHONE.finditer(text) if _phone(number[0])]
+    return any(piece not in articles for piece in doubtful)
+
+
+def plain(text: str) -> str | None:
+    """Return a text as one line without signs that no page needs; None where it holds markup.
+
+    What cannot be cleaned for certain is dropped as a whole: half of a link still leads somewhere.
+    """
+    joined = " ".join(text.split())
+    return joined if joined and not marked(joined) else None
+
+
+def _odd(sign: str) -> bool:
+    """Tell whether a character is invisible, a control, private or unassigned; soft hyphens are not odd."""
+    kind = unicodedata.category(sign)
+    if kind in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp") or (kind == "Cf" and sign != "\u00ad"):
+        return True
+    return kind == "So" and unicodedata.normalize("NFKC", sign).isalpha()  # enclosed letters
+
+
+def _mixed(word: str) -> bool:
+    """Tell whether a word is of two scripts, or of one that no supported law is written in."""
+    kinds = {_script(sign) for sign in word}
+    return bool(kinds - {"LATIN", "CJK"}) or any(
+        unicodedata.normalize("NFKC", sign) != sign and sign not in "ªº" and _script(sign) == "LATIN"
+        for sign in word
+    )
+
+
+def _script(sign: str) -> str:
+    name = unicodedata.name(sign, "UNKNOWN")
+    first = name.partition(" ")[0]
+    if first in ("FEMININE", "MASCULINE") or name.startswith(("COMBINING", "FULLWIDTH LATIN")):
+        return "LATIN"
+    if first == "MODIFIER" or name.startswith("MATHEMATICAL"):
+        return first
+    return "CJK" if first in ("CJK", "IDEOGRAPHIC", "KANGXI") else first
+
+
+def _phone(number: str) -> bool:
+    digits = sum(map(str.isdigit, number))
+    whole = number.strip(" .()-/")
+    return digits >= _LEAST_PHONE and not (_DATE.fullmatch(whole) or _GROUPED.fullmatch(whole))
