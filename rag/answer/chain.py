@@ -190,6 +190,7 @@ class Draft(Iterator[Event]):
         self._cancel = cancel
 
     def __next__(self) -> Event:
+        """Wait for the next event."""
         return next(self._events)
 
     def close(self) -> None:
@@ -197,15 +198,18 @@ class Draft(Iterator[Event]):
         self._cancel.cancel()
 
     def __enter__(self) -> Draft:
+        """Return itself, to be closed when the block is left."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """End the request."""
         self.close()
 
     def __del__(self) -> None:
-        self.close()  # a page that is drawn anew drops what it was reading
+        """End the request: a page that is drawn anew drops what it was reading."""
+        self.close()
 
 
 @dataclass(slots=True)

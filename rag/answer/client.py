@@ -15,6 +15,7 @@ from rag.errors import BadInput, MissingExtra
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessageChunk
 
 # provider -> the package that LangChain loads for it, where it is not langchain-PROVIDER
 _PACKAGES = {
@@ -26,15 +27,15 @@ _PACKAGES = {
 }
 _SHIPPED = {"langchain", "langchain-openai", "langchain-ollama", "langchain-anthropic"}  # the extra [llm]
 
-# A connection serves one answer. Kept ones save a handshake, little beside what a model takes to write, and would
-# lie open between questions.
+# A connection serves one answer. Kept ones would save a handshake, little beside what a model takes to write,
+# and lie open between questions.
 _ONCE = {"Connection": "close"}
 
 _ITEM = {"type": "string"}
 
 
 def _closed(properties: Mapping[str, object]) -> dict[str, object]:
-    """Return the schema of an object with these keys, all of them there and no others, as strict servers want."""
+    """Return the schema of an object with just these keys, as strict servers want it."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -136,7 +137,7 @@ class LangChainClient:
                     yield delta(chunk)
 
 
-def delta(chunk: Any) -> Delta:
+def delta(chunk: AIMessageChunk) -> Delta:
     """Read what a chunk of LangChain holds."""
     usage: Mapping[str, Any] = chunk.usage_metadata or {}
     extra = chunk.additional_kwargs.get("reasoning_content")
@@ -229,6 +230,7 @@ def _options(settings: ModelSettings, plain: bool) -> dict[str, Any]:
             headers = _ONCE | ({"Authorization": f"Bearer {key}"} if key else {})
             options["client_kwargs"] = {"timeout": patience, "headers": headers}
         case "huggingface":
+            options["task"] = "text-generation"
             options["pipeline_kwargs"] = {"max_new_tokens": settings.output, "return_full_text": False}
             options.pop("temperature", None)  # the pipeline's own: greedy unless told to sample
             options.pop("base_url", None)

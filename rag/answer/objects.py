@@ -1,4 +1,4 @@
-"""JSON objects found in what a model writes, as soon as each is whole; whatever else it writes is passed over."""
+"""JSON objects in what a model writes, found as soon as each is whole; anything else is passed over."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Record: TypeAlias = dict[str, object]
 WRAPPERS = frozenset({"answer", "answers", "sentences", "statements", "items", "pieces", "lines", "results"})
 KEYS = frozenset({"text", "missing", "refusal"})  # one of them makes an object ours
 MOST = 64_000  # characters of one answer: four times what the default of 1,024 tokens can hold, in any script
-LARGEST = 20_000  # characters of one object
+LARGEST = 8_000  # characters of one object: a sentence with twenty quotes of a paragraph each
 DEEPEST = 8  # a quote lies four deep in a root object; json would recurse
-MOST_UNREADABLE = 50  # then it is garbage; together with LARGEST, this bounds how often text is read again
+MOST_UNREADABLE = 30  # then it is garbage; together with LARGEST, this bounds how often text is read again
 
 _BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|missing|refusal)"\s*:')
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
@@ -86,7 +86,10 @@ class Objects:
 
     def _item(self) -> _Frame | None:
         """Return the outermost open object that may be an item."""
-        return next((f for f in self._stack if f.kind == "{" and not f.wraps), None)
+        for frame in self._stack:  # no generator: this is asked at every character
+            if frame.kind == "{" and not frame.wraps:
+                return frame
+        return None
 
     def _fail(self, again_from: int) -> None:
         self.unreadable += 1
@@ -94,17 +97,8 @@ class Objects:
         self._at = again_from
 
     def _step(self, char: str, at: int) -> Iterator[Record]:
-        item = self._item() if self._stack else None
-        if item is not None and at - item.start >= LARGEST:
-            self._fail(item.start + 1)
+        if self._stack and self._breaks_off(char, at):
             return
-        if char == ":" and self._line is not None and item is not None:
-            line, self._line = self._line, None
-            if _BEGINS_ANEW.fullmatch(self._buffer, line, at + 1):
-                self._fail(line)  # a quote or a bracket was left out on the line before
-                return
-        if char == "\n" and item is not None:
-            self._line = at + 1 if self._in_string or self._stack[-1].kind == "{" else None
         if self._in_string:
             self._string(char, at)
         elif self._fresh and not char.isspace() and not self._opens(char):
@@ -119,6 +113,23 @@ class Objects:
             self._key = self._word
         elif char == ",":
             self._key = ""
+
+    def _breaks_off(self, char: str, at: int) -> bool:
+        """Tell whether the open object is too large, or the next one has begun before it has ended."""
+        item = self._item()
+        if item is None:
+            return False
+        if at - item.start >= LARGEST:
+            self._fail(item.start + 1)
+            return True
+        if char == "\n":
+            self._line = at + 1 if self._in_string or self._stack[-1].kind == "{" else None
+        elif char == ":" and self._line is not None:
+            line, self._line = self._line, None
+            if _BEGINS_ANEW.fullmatch(self._buffer, line, at + 1):
+                self._fail(line)  # a quote or a bracket was left out on the line before
+                return True
+        return False
 
     def _string(self, char: str, at: int) -> None:
         if self._escaped:

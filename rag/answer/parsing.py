@@ -1,4 +1,4 @@
-"""What a model writes, turned into pieces: never evaluated, never trusted, nothing shown that cannot be read."""
+"""What a model writes, turned into pieces: never evaluated, and nothing given out that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is told: prompts are data files with a version, one a language; text of others is fenced in."""
+"""What a model is told: prompts are data files with a version, one a language; others' text is fenced in."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Questions, keys and answers stay out of every log: those of the clients, and what LangChain would send on."""
+"""Questions, keys and answers stay out of every log, and out of what LangChain would send on."""
 
 from __future__ import annotations
 
 import logging
 import warnings
 
-# Whoever touches a request on its way. At "debug" openai and anthropic log whole requests, httpx logs addresses at
-# "info", and LangChain logs what a callback failed on.
+# Whoever touches a request on its way. Versions of openai and anthropic log whole requests at "debug", httpx
+# logs addresses at "info", and LangChain logs what a callback failed on.
 CLIENTS = (
     "aiohttp",
     "anthropic",
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 def silence_clients() -> None:
-    """Keep the clients' loggers from saying anything; what they have to say comes as an error, which is converted.
+    """Keep the clients' loggers from saying anything; what matters comes as an error, which is converted.
 
     Called before every request, because modules that were loaded since may have brought loggers with levels
     of their own, and a host may have lowered a level.
@@ -57,7 +57,7 @@ def silence_clients() -> None:
 
 
 def silence_langchain() -> None:
-    """Turn off what LangChain prints: it is switched for a whole process, by hosts that debug something else."""
+    """Turn off what LangChain prints: a host that debugs something else switches it for the whole process."""
     from langchain_core import globals as switches
 
     switches.set_debug(False)
@@ -65,7 +65,7 @@ def silence_langchain() -> None:
 
 
 def log_failure(error: BaseException) -> None:
-    """Log the kind of an unexpected error and where it arose; not its message, which may quote the question."""
+    """Log what kind an unexpected error is and where it arose; its message may quote the question."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

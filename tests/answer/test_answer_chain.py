@@ -43,8 +43,6 @@ from small_answers import (
     writer,
 )
 
-pytest.importorskip("langchain_openai", reason='needs the extra [llm]: pip install "pandect[llm]"')
-
 from rag.answer import chain, prompt
 from rag.answer.chain import ModelWriter
 from rag.answer.failures import Reason
@@ -103,7 +101,6 @@ def test_the_model_is_told_of_each_article_and_the_key_goes_only_into_its_header
 def test_each_provider_writes_the_same_answer_in_lines_and_by_schema(
     provider: str, asked: str, wanted: str
 ) -> None:
-    pytest.importorskip(f"langchain_{provider}")
     with serving(structured(LINES)) as server:
         url = server.url if provider == "openai" else server.root
         found = answer(server, model=f"{provider}:scripted", url=url, format=wanted)
@@ -209,8 +206,8 @@ def test_a_question_that_fills_the_window_is_said_to_be_too_long() -> None:
         (fails(400), {}, Ending.FAILED, Reason.REJECTED),
         (fails(413), {}, Ending.FAILED, Reason.TOO_LONG),
         (fails(500), {}, Ending.FAILED, Reason.SERVER),
-        (limited("90"), {}, Ending.LIMITED, "The language model has too many requests. Try again in 90 seconds."),
-        (limited(), {}, Ending.LIMITED, "The language model has too many requests. Try again in 60 seconds."),
+        (limited("90"), {}, Ending.LIMITED, Reason.SERVER_BUSY.format(seconds=90)),
+        (limited(), {}, Ending.LIMITED, Reason.SERVER_BUSY.format(seconds=60)),
         (empty, {}, Ending.EMPTY, Reason.UNREADABLE),
         (garbage, {}, Ending.EMPTY, Reason.UNREADABLE),
         (no_protocol, {}, None, None),

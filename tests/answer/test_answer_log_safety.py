@@ -29,8 +29,6 @@ from scripted_server import (
 )
 from small_answers import ARTICLES, KEY, LINES, QUESTION, TEXTS, answer, settings, writer
 
-pytest.importorskip("langchain_openai", reason='needs the extra [llm]: pip install "pandect[llm]"')
-
 from rag.answer.quiet import CLIENTS, silence_clients
 from rag.answer.types import Answer, Ending
 
@@ -97,7 +95,6 @@ def check(everything: Everything, capfd: pytest.CaptureFixture[str], found: Answ
 def test_nothing_is_logged_or_printed(
     behaviour: Behaviour, provider: str, everything: Everything, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip(f"langchain_{provider}")
     logging.getLogger("test").debug("records are kept")
     with serving(behaviour) as server:
         url = server.url if provider == "openai" else server.root
