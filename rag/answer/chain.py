@@ -1,86 +1,22 @@
-"""The chain: articles and a question into a prompt, a model's stream into pieces, pieces through the gate."""
+"""The chain: a question and articles into a prompt, a model's stream into pieces, pieces through the gate."""
 
 from __future__ import annotations
 
 import copy
-import functools
-import logging
-import math
-import random
-import threading
-import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from types import TracebackType
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 from rag.answer import prompt as prompts
-from rag.answer.budget import Fitted, fit, tokens
 from rag.answer.client import Client, LangChainClient
-from rag.answer.failures import Failure, Reason, Say, english
+from rag.answer.clients import Clients
+from rag.answer.draft import Cancel, Draft
+from rag.answer.failures import Say, english
+from rag.answer.job import Job, Means
 from rag.answer.limits import Limits
-from rag.answer.parsing import Labels, PieceReader, ProseReader, Reader
-from rag.answer.plain import plain
-from rag.answer.prompt import Messages, Prompt
-from rag.answer.quiet import log_failure
-from rag.answer.settings import MOST_ARTICLES, ModelSettings
-from rag.answer.types import (
-    Answer,
-    Ending,
-    Event,
-    Gate,
-    Missing,
-    Passed,
-    Piece,
-    Refusal,
-    Removed,
-    Statement,
-    Usage,
-    Writing,
-)
-from rag.answer.wire import Call, Patience, Stopped
-from rag.errors import PandectError
-from rag.text import Analyser
-from rag.text.analysers import LANGUAGES, analyser
+from rag.answer.prompt import Prompt
+from rag.answer.settings import ModelSettings
+from rag.answer.types import Gate
 from rag.types import Article
-
-MOST_SENTENCES = 40  # five times what the prompts ask for; a model that goes on is going round in circles
-MOST_MISSING = 5
-BACKOFF = 0.5  # seconds before the first retry, twice as many before each further one, up to
-LONGEST_BACKOFF = 8.0
-LONGEST_WAIT = 20.0  # that a server may ask for; more than that is told to the person, who has better to do
-_SLACK = 64  # tokens that a server's own template puts around two messages
-
-_log = logging.getLogger(__name__)
-_analyser: Callable[[str], Analyser] = functools.cache(analyser)
-
-
-class Clients:
-    """The clients of one model, made when they are first needed; sessions share them."""
-
-    def __init__(self, settings: ModelSettings, connect: Callable[..., Client]) -> None:
-        """Make nothing yet."""
-        self._settings, self._connect = settings, connect
-        self._made: dict[bool, Client] = {}
-        self._lock = threading.Lock()
-        self.plain = False  # the server has answered to a plain request, and not to a full one
-
-    def get(self, plain: bool) -> Client:
-        """Return a client.
-
-        Args:
-            plain: one that sends nothing which some servers reject.
-
-        Raises:
-            Failure: it cannot be made; the log says why.
-        """
-        with self._lock:
-            if plain not in self._made:
-                try:
-                    self._made[plain] = self._connect(self._settings, plain=plain)
-                except PandectError as error:  # its message is ours: it holds neither key nor question
-                    _log.error("the language model is not set up: %s", error)
-                    raise Failure(Reason.SETTINGS) from None
-            return self._made[plain]
 
 
 class ModelWriter:
@@ -107,18 +43,20 @@ class ModelWriter:
             as_of: the date of the law, for articles that carry none.
             connect: makes a client from the settings and `plain=`.
         """
-        self.settings = settings
-        self._gate = gate
-        self._limits = limits or Limits(settings.per_session, settings.per_host)
-        self._prompt, self._as_of = prompt, as_of
-        self._clients = Clients(settings, connect)
-        self._session: Hashable = None
-        self._say: Say = english
+        self._means = Means(
+            settings,
+            gate,
+            limits or Limits(settings.per_session, settings.per_host),
+            Clients(settings, connect),
+            prompt,
+            as_of,
+            english,
+        )
 
     @property
     def name(self) -> str:
         """The model's name, without its provider."""
-        return self.settings.name
+        return self._means.settings.name
 
     def for_session(self, session: Hashable, say: Say = english) -> ModelWriter:
         """Return this writer for one person: it counts their calls, and tells failures in their language.
@@ -128,7 +66,7 @@ class ModelWriter:
             say: translates a message of `rag.answer.failures.Reason` and fills it in.
         """
         other = copy.copy(self)
-        other._session, other._say = session, say
+        other._means = replace(self._means, session=session, say=say)
         return other
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:
@@ -144,268 +82,5 @@ class ModelWriter:
             language: of the question, ISO 639-1.
         """
         cancel = Cancel()
-        job = _Job(self, question, tuple(articles), language, cancel)
+        job = Job(self._means, question, tuple(articles), language, cancel)
         return Draft(job.events(), cancel)
-
-
-class Cancel:
-    """Says whether a person has cancelled, and ends the call that is under way."""
-
-    def __init__(self) -> None:
-        """Nobody has."""
-        self._event = threading.Event()
-        self._lock = threading.Lock()
-        self._call: Call | None = None
-
-    def watch(self, call: Call) -> None:
-        """End this call too, should it come to that."""
-        with self._lock:
-            self._call = call
-            if self._event.is_set():
-                call.cancel()
-
-    def cancel(self) -> None:
-        """Cancel; a second time does nothing more."""
-        with self._lock:
-            self._event.set()
-            if self._call is not None:
-                self._call.cancel()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait.
-
-        Raises:
-            Stopped: it was cancelled, before or meanwhile.
-        """
-        if self._event.wait(seconds):
-            raise Stopped
-
-
-class Draft(Iterator[Event]):
-    """The events of one answer; closing it, or dropping it, ends the request."""
-
-    def __init__(self, events: Iterator[Event], cancel: Cancel) -> None:
-        """Take the events; nothing is asked before the first is wanted."""
-        self._events = events
-        self._cancel = cancel
-
-    def __next__(self) -> Event:
-        """Wait for the next event."""
-        return next(self._events)
-
-    def close(self) -> None:
-        """End the request; may be called from any thread, and more than once."""
-        self._cancel.cancel()
-
-    def __enter__(self) -> Draft:
-        """Return itself, to be closed when the block is left."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the request."""
-        self.close()
-
-    def __del__(self) -> None:
-        """End the request: a page that is drawn anew drops what it was reading."""
-        self.close()
-
-
-@dataclass(slots=True)
-class _Notes:
-    """What has come of an answer so far."""
-
-    sentences: list[Passed] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    removed: list[Removed] = field(default_factory=list)
-    fitted: Fitted = field(default_factory=lambda: Fitted(()))
-    unseen: tuple[str, ...] = ()  # shown to the person, and beyond what the settings show the model
-    reader: Reader | None = None
-    refused: bool = False
-    begun: bool = False
-    cut: bool = False
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
-class _Job:
-    """One answer being written."""
-
-    def __init__(
-        self, writer: ModelWriter, question: str, articles: tuple[Article, ...], language: str, cancel: Cancel
-    ) -> None:
-        self.writer, self.question, self.cancel = writer, question, cancel
-        self.settings = writer.settings
-        most = self.settings.articles or MOST_ARTICLES
-        self.articles = articles[:most]
-        self.language = language
-        self.notes = _Notes(unseen=tuple(article.id for article in articles[most:]))
-        self.started = 0.0
-        self.prompt: Prompt | None = None
-
-    def events(self) -> Iterator[Event]:
-        self.started = time.monotonic()
-        try:
-            wait = self.writer._limits.take(self.writer._session)
-            if wait > 0:
-                yield self.answer(Ending.LIMITED, Reason.BUSY, wait)
-                return
-            yield from self.attempts()
-        except Stopped:
-            yield self.answer(Ending.STOPPED)
-        except Failure as failure:
-            limited = failure.reason is Reason.SERVER_BUSY
-            ending = Ending.LIMITED if limited else Ending.FAILED
-            yield self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
-        except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
-            log_failure(error)
-            yield self.answer(Ending.FAILED, Reason.UNEXPECTED)
-        else:
-            yield self.written()
-
-    def attempts(self) -> Iterator[Event]:
-        """Ask, and ask again where that may help and nothing has been shown yet."""
-        until = self.started + self.settings.whole
-        clients = self.writer._clients
-        plain = clients.plain
-        tries = 0
-        while True:
-            self.cancel.sleep(0)
-            try:
-                yield from self.ask(clients.get(plain), until)
-                clients.plain = plain  # it may be tried first from now on
-                return
-            except Failure as failure:
-                if self.notes.begun:
-                    raise
-                if failure.plainer and not plain:
-                    plain = True
-                else:
-                    tries += 1
-                    pause = self.pause(failure, tries, until)
-                    self.cancel.sleep(pause)
-                if self.writer._limits.take(self.writer._session, again=True) > 0:
-                    raise
-
-    def pause(self, failure: Failure, tries: int, until: float) -> float:
-        """Return the seconds before the next try.
-
-        Raises:
-            Failure: the one that came, if there shall be none.
-        """
-        if not failure.again or tries > self.settings.retries:
-            raise failure
-        backoff = min(BACKOFF * 2.0 ** (tries - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1.0)  # noqa: S311
-        pause: float = max(backoff, failure.wait or 0.0)
-        if pause > LONGEST_WAIT or time.monotonic() + pause >= until:
-            raise failure
-        return pause
-
-    def ask(self, client: Client, until: float) -> Iterator[Event]:
-        """Make one call and read it."""
-        messages, reader = self.prepare(client.schema)
-        self.notes.reader = reader
-        call = Call(lambda: client.stream(messages))
-        self.cancel.watch(call)
-        patience = Patience(self.settings.first_token, self.settings.between, until)
-        try:
-            for delta in call.deltas(patience):
-                if delta.token and not self.notes.begun:
-                    self.notes.begun = True
-                    yield Writing()
-                self.notes.cut = self.notes.cut or delta.cut
-                self.notes.input_tokens = _more(self.notes.input_tokens, delta.input_tokens)
-                self.notes.output_tokens = _more(self.notes.output_tokens, delta.output_tokens)
-                yield from self.read(reader.feed(delta.text))
-                if self.notes.refused and not self.notes.sentences:
-                    return
-                if reader.full or len(self.notes.sentences) + len(self.notes.removed) >= MOST_SENTENCES:
-                    self.notes.cut = True
-                    return
-        finally:
-            call.cancel()
-        yield from self.read(reader.close())
-        self.notes.cut = self.notes.cut or reader.unfinished
-
-    def prepare(self, schema: bool) -> tuple[Messages, Reader]:
-        """Fill the prompt in, within the window.
-
-        Raises:
-            Failure: the question leaves no room for the articles.
-        """
-        prompt = self.prompt = self.writer._prompt(self.language)
-        as_of = self.writer._as_of
-        empty = prompt.messages(self.question, (), Labels(()), schema=schema, as_of=as_of)
-        room = (
-            self.settings.window - self.settings.output - _SLACK - tokens(empty.system) - tokens(empty.user)
-        )
-        spoken = next((a.language for a in self.articles if a.language), None) or self.language
-        fitted = fit(
-            self.articles,
-            self.question,
-            room,
-            _analyser(spoken if spoken in LANGUAGES else prompts.FALLBACK),
-            lambda article: tokens(prompt.block(article, "", "A10", "0" * 16, as_of)) + 2,  # blank lines
-        )
-        self.notes.fitted = fitted
-        if self.articles and not fitted.excerpts:
-            raise Failure(Reason.TOO_LONG)
-        labels = Labels([excerpt.article.id for excerpt in fitted.excerpts])
-        messages = prompt.messages(self.question, fitted.excerpts, labels, schema=schema, as_of=as_of)
-        reader = (
-            PieceReader(labels, prompt.refusal) if prompt.reply == "pieces" else ProseReader(prompt.refusal)
-        )
-        return messages, reader
-
-    def read(self, pieces: Iterator[Piece]) -> Iterator[Event]:
-        """Put each piece where it belongs; what passes the gate is given out."""
-        for piece in pieces:
-            match piece:
-                case Statement():
-                    if any(piece.text == passed.text for passed in self.notes.sentences):
-                        continue  # once is enough
-                    checked = self.writer._gate.check(piece, self.articles)
-                    if isinstance(checked, Passed):
-                        self.notes.sentences.append(checked)
-                        yield checked
-                    else:
-                        self.notes.removed.append(checked)
-                case Missing():
-                    text = plain(piece.text)
-                    if text and text not in self.notes.missing and len(self.notes.missing) < MOST_MISSING:
-                        self.notes.missing.append(text)
-                case Refusal():
-                    self.notes.refused = True
-
-    def written(self) -> Answer:
-        """Return the answer of a call that came to its end."""
-        if self.notes.sentences:
-            return self.answer(Ending.WRITTEN, Reason.CUT if self.notes.cut else None)
-        if self.notes.refused:
-            return self.answer(Ending.REFUSED)
-        return self.answer(Ending.EMPTY, Reason.UNREADABLE)
-
-    def answer(self, ending: Ending, reason: Reason | None = None, wait: float | None = None) -> Answer:
-        """Return an answer of what has come so far."""
-        notes = self.notes
-        seconds = None if wait is None else max(1, math.ceil(wait))
-        return Answer(
-            ending,
-            tuple(notes.sentences),
-            tuple(notes.missing),
-            tuple(notes.removed),
-            0 if notes.reader is None else notes.reader.unreadable,
-            notes.fitted.trimmed,
-            (*notes.fitted.left_out, *notes.unseen),
-            model=self.writer.name,
-            prompt_version="" if self.prompt is None else self.prompt.id,
-            usage=Usage(time.monotonic() - self.started, notes.input_tokens, notes.output_tokens),
-            reason="" if reason is None else self.writer._say(str(reason), seconds=seconds),
-            wait=seconds,
-        )
-
-
-def _more(known: int | None, told: int | None) -> int | None:
-    """Return the larger count: some servers repeat a running total, others tell it once."""
-    return told if known is None else known if told is None else max(known, told)

@@ -43,9 +43,10 @@ from small_answers import (
     writer,
 )
 
-from rag.answer import chain, prompt
+from rag.answer import prompt
 from rag.answer.chain import ModelWriter
 from rag.answer.failures import Reason
+from rag.answer.job import MOST_SENTENCES
 from rag.answer.limits import Limits, Rate
 from rag.answer.types import Answer, Ending, Fault, Passed, Removed, Statement, Writing
 from rag.types import Article
@@ -117,7 +118,7 @@ def test_writing_and_each_sentence_come_within_the_promised_time_of_their_tokens
     with serving(good(LINES, pause=0.004)) as server:
         arrived: dict[str, float] = {}
         made = writer(server)
-        made._clients.get(False)  # its packages are loaded once a process
+        made._means.clients.get(False)  # its packages are loaded once a process
         for event in made.write(QUESTION, ARTICLES, "fr"):
             now = time.monotonic()
             if isinstance(event, Writing):
@@ -259,7 +260,7 @@ def test_an_endless_answer_is_ended_and_the_connection_closed() -> None:
 
     with serving(good(lines)) as server:
         found = answer(server)
-    assert (len(found.sentences), found.reason) == (chain.MOST_SENTENCES, Reason.CUT)
+    assert (len(found.sentences), found.reason) == (MOST_SENTENCES, Reason.CUT)
 
 
 def test_a_provider_that_does_not_exist_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:

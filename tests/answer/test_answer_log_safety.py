@@ -203,6 +203,6 @@ def test_warnings_that_quote_an_answer_are_ignored() -> None:
 def test_the_settings_and_the_writer_do_not_show_the_key() -> None:
     with serving(empty) as server:
         made = writer(server)
-        shown = [repr(made), str(settings(server)), repr(vars(made)), f"{made.settings.key}"]
+        shown = [repr(made), str(settings(server)), repr(vars(made)), f"{settings(server).key}"]
 
     assert not [text for text in shown if KEY in text]

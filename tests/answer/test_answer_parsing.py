@@ -198,8 +198,8 @@ def test_quotes_in_other_forms(quotes: str, expected: list[tuple[str, str]]) -> 
 @pytest.mark.parametrize(
     ("written", "meant"),
     [("A1", "KEYS"), ("a2", "RENT"), ("[A3]", "12"), ("KEYS", "KEYS"), (1, "KEYS"), ("2", "RENT"),
-     ("12", "12"), (12, "12"), ("A9", "A9"), ("KEY", "KEY"), (99, "99"), (True, None), (None, None), (1.5, None),
-     ([], None)],
+     ("12", "12"), (12, "12"), ("A9", "A9"), ("KEY", "KEY"), (99, "99"), (True, None), (None, None),
+     (1.5, None), ([], None)],
 )  # fmt: skip
 def test_a_label_an_id_or_a_place_names_an_article_and_the_unknown_stays_for_the_gate(
     written: object, meant: str | None
