@@ -101,6 +101,9 @@ class Job:
         """Yield all of them; whatever fails becomes an answer that says so."""
         self.started = time.monotonic()
         try:
+            if not self.articles:  # there is nothing that an answer could rest on
+                yield self.answer(Ending.REFUSED)
+                return
             wait = self.means.limits.take(self.means.session)
             if wait > 0:
                 yield self.answer(Ending.LIMITED, Reason.BUSY, wait)
@@ -203,7 +206,7 @@ class Job:
             lambda article: tokens(prompt.block(article, "", "A10", "0" * 16, as_of)) + 2,  # blank lines
         )
         self.notes.fitted = fitted
-        if self.articles and not fitted.excerpts:
+        if not fitted.excerpts:
             raise Failure(Reason.TOO_LONG)
         labels = Labels([excerpt.article.id for excerpt in fitted.excerpts])
         messages = prompt.messages(self.question, fitted.excerpts, labels, schema=schema, as_of=as_of)

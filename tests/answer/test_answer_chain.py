@@ -165,6 +165,24 @@ def test_only_the_best_articles_are_shown_to_the_model_and_the_others_are_named(
     assert ARTICLES[2].text not in server.seen[0].prompt
 
 
+def test_half_a_character_in_a_question_does_not_keep_it_from_being_sent() -> None:
+    with serving(good([KEYS])) as server:
+        *_, last = writer(server).write("Où \ud83d vont les clés ?", ARTICLES, "fr")
+
+    assert isinstance(last, Answer)
+    assert last.ending is Ending.WRITTEN
+    assert "Où \ufffd vont les clés ?" in server.seen[0].prompt
+
+
+def test_without_articles_the_model_is_not_asked() -> None:
+    with serving(good([KEYS])) as server:
+        *_, last = writer(server).write(QUESTION, [], "fr")
+
+    assert isinstance(last, Answer)
+    assert last.ending is Ending.REFUSED
+    assert server.seen == []
+
+
 def test_what_the_window_has_no_room_for_is_named() -> None:
     long = Article(
         "LONG", "Code des moulins", "10", "Le meunier moud le grain. " * 400 + "La clé est en fer."
@@ -383,7 +401,10 @@ def test_dropping_the_draft_ends_the_request() -> None:
 
 
 @pytest.mark.parametrize("behaviour", [silent(), stalls([KEYS]), fails(500)])
-def test_another_thread_may_close_while_one_waits(behaviour: Behaviour) -> None:
+def test_another_thread_may_close_while_one_waits(
+    behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag.answer.job.BACKOFF", 1.0)
     with serving(behaviour) as server:
         draft = writer(server, retries=10).write(QUESTION, ARTICLES, "fr")
         timer = threading.Timer(0.3, draft.close)

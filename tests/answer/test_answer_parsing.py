@@ -222,8 +222,6 @@ def test_ids_that_look_like_labels_or_places_win() -> None:
 )  # fmt: skip
 def test_very_long_garbage_takes_little_time(text: str) -> None:
     begun = time.process_time()
-    for start in range(0, len(text), 4096):
-        read(text[start : start + 4096])
     reader = PieceReader(Labels(IDS), REFUSING)
     pieces = [piece for start in range(0, len(text), 16) for piece in reader.feed(text[start : start + 16])]
     pieces += reader.close()
