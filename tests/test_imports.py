@@ -32,6 +32,10 @@ HEAVY = {
     "tokenizers",
     "safetensors",
     "langchain",
+    "langchain_core",
+    "langsmith",
+    "openai",
+    "anthropic",
     "datasets",
 }
 

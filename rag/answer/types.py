@@ -131,12 +131,14 @@ class Answer:
     sentences: tuple[Passed, ...] = ()
     missing: tuple[str, ...] = ()  # what the model says that the articles do not tell, cleaned of markup
     removed: tuple[Removed, ...] = ()
+    unreadable: int = 0  # pieces that could not be read: counted, never shown
     trimmed: tuple[Trimmed, ...] = ()
     left_out: tuple[str, ...] = ()  # ids of shown articles that the model did not see at all
     model: str = ""
     prompt_version: str = ""
     usage: Usage = field(default_factory=Usage)
     reason: str = ""  # why it failed, for a person to act on: no key, question or model text in it
+    wait: int | None = None  # seconds after which another try makes sense, where that is known
 
 
 Event: TypeAlias = Writing | Passed | Answer  # as they come; the last is always an Answer

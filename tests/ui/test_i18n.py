@@ -15,7 +15,11 @@ from rag.errors import BadInput
 from rag.ui.i18n import LANGUAGES, choose, compile_mo, read_po, words
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*sorted((ROOT / "rag" / "ui").glob("*.py")), ROOT / "app.py"]
+SOURCES = [
+    *sorted((ROOT / "rag" / "ui").glob("*.py")),
+    ROOT / "app.py",
+    ROOT / "rag" / "answer" / "failures.py",  # shown by the page, in the reader's language
+]
 
 
 def catalogue(language: str) -> dict[str, str]:

@@ -1,0 +1,193 @@
+"""What of the articles a model is shown, so that it stays within its window; nothing is dropped silently."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rag.answer.types import Trimmed
+from rag.text import Analyser
+from rag.text.highlight import sentences
+from rag.types import Article
+
+CUT = "[…]"
+LEAST = 48  # tokens; an article of which less would be left is left out: it would say nothing
+_NEIGHBOUR = 0.3  # of the best relevance beside a sentence: "it", "this time limit" need what stands before
+_OPENING = 0.1  # of the best relevance: the first sentence says what an article is about
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """An article, and the text of it that the model is shown."""
+
+    article: Article
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What goes into a prompt, in the order of the articles, and what does not."""
+
+    excerpts: tuple[Excerpt, ...]
+    trimmed: tuple[Trimmed, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def tokens(text: str) -> int:
+    """Return how many tokens a text has at most, roughly, whatever the model.
+
+    Three letters of the Latin, Greek or Cyrillic alphabets make a token at worst in European languages
+    (English has four to five), a digit or a sign one, a Chinese character one and a half with
+    vocabularies made for English, and other scripts two. A count by the model's own tokenizer would
+    need its files, and many servers hide which one it is.
+    """
+    letters = signs = wide = other = 0
+    for char in text:
+        code = ord(char)
+        if code < 0x0530:
+            if char.isalpha() or char == " ":
+                letters += 1
+            else:
+                signs += 1
+        elif 0x2000 <= code < 0x2070:
+            signs += 1  # dashes, typographic quotes and narrow blanks
+        elif 0x3000 <= code < 0xA000 or 0xAC00 <= code < 0xD7B0 or 0xFF00 <= code < 0xFFF0:
+            wide += 1
+        else:
+            other += 1
+    return math.ceil(letters / 3 + signs + wide * 1.5 + other * 2)
+
+
+_CUT_COST = tokens(f" {CUT} ") + 1  # what parts two sentences, at most
+
+
+def fit(
+    articles: Sequence[Article],
+    question: str,
+    room: int,
+    analyser: Analyser,
+    frame: Callable[[Article], int],
+) -> Fitted:
+    """Choose what of each article is shown.
+
+    Whole articles while all fit. Else the longest are trimmed, to the largest length that lets all fit
+    (so short ones stay whole), each to the sentences that share most with the question. Where even that
+    leaves too little of each, the last articles are left out.
+
+    Args:
+        articles: best first.
+        question: its terms say which sentences matter.
+        room: tokens for all of them.
+        analyser: of the articles' language.
+        frame: tokens of an article's heading and of what fences it in.
+    """
+    frames = [frame(article) for article in articles]
+    costs = [own + tokens(article.text) for own, article in zip(frames, articles, strict=True)]
+    n = len(articles)
+    while n:
+        cap = _cap(costs[:n], room)
+        if all(costs[i] <= cap or cap - frames[i] >= LEAST for i in range(n)):
+            break
+        n -= 1
+    left_out = tuple(article.id for article in articles[n:])
+    if not n:
+        return Fitted((), (), left_out)
+    kept = articles[:n]
+    relevance = None
+    excerpts, trimmed = [], []
+    for i, article in enumerate(kept):
+        if costs[i] <= cap:
+            excerpts.append(Excerpt(article, article.text))
+            continue
+        relevance = relevance or _Relevance(question, kept, analyser)
+        text, characters = _trim(article.text, relevance, cap - frames[i])
+        excerpts.append(Excerpt(article, text))
+        trimmed.append(Trimmed(article.id, characters, len(article.text)))
+    return Fitted(tuple(excerpts), tuple(trimmed), left_out)
+
+
+def _cap(costs: Sequence[int], room: int) -> int:
+    """Return the largest length such that costs, each cut down to it, fit; the largest cost if all do."""
+    left = room
+    for rank, value in enumerate(sorted(costs)):
+        share = left // (len(costs) - rank)
+        if value > share:
+            return share
+        left -= value
+    return max(costs)
+
+
+class _Relevance:
+    """How much a sentence shares with the question: BM25 over the sentences of the articles shown."""
+
+    def __init__(self, question: str, articles: Sequence[Article], analyser: Analyser) -> None:
+        self._analyser = analyser
+        self._asked = frozenset(analyser.terms(question))
+        self._rarity: Counter[str] = Counter()
+        self._sentences = 0
+        for article in articles:
+            for start, end in sentences(article.text):
+                self._sentences += 1
+                self._rarity.update(self._asked.intersection(analyser.terms(article.text[start:end])))
+
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """Return a score a sentence of one article; neighbours lend each other some of theirs."""
+        own = [self._score(text) for text in texts]
+        best = max(own, default=0.0) or 1.0
+        beside = [max(own[max(0, i - 1) : i] + own[i + 1 : i + 2], default=0.0) for i in range(len(own))]
+        lent = [score + _NEIGHBOUR * other for score, other in zip(own, beside, strict=True)]
+        return [score + (_OPENING * best if i == 0 else 0.0) for i, score in enumerate(lent)]
+
+    def _score(self, text: str) -> float:
+        counts = Counter(term for term in self._analyser.terms(text) if term in self._asked)
+        return math.fsum(
+            math.log1p((self._sentences - df + 0.5) / (df + 0.5)) * n * 2.2 / (n + 1.2)  # k1 = 1.2, no length
+            for term, n in counts.items()
+            for df in (self._rarity[term],)
+        )
+
+
+def _trim(text: str, relevance: _Relevance, room: int) -> tuple[str, int]:
+    """Return the sentences that matter most, with `CUT` between those that stand apart, and their length."""
+    spans = sentences(text)
+    scores = relevance.scores([text[start:end] for start, end in spans])
+    order = sorted(range(len(spans)), key=lambda i: (-scores[i], i))
+    chosen: list[int] = []
+    left = room - _CUT_COST
+    for i in order:
+        cost = tokens(text[slice(*spans[i])]) + _CUT_COST
+        if cost <= left:
+            chosen.append(i)
+            left -= cost
+        elif not chosen:  # the best sentence alone is too long
+            break
+    if chosen:
+        kept = [spans[i] for i in sorted(chosen)]
+    else:
+        kept = [_beginning(text, spans[order[0]], left - _CUT_COST)]
+    return _joined(text, kept), sum(end - start for start, end in kept)
+
+
+def _beginning(text: str, span: tuple[int, int], room: int) -> tuple[int, int]:
+    """Return the longest beginning of a sentence that fits, ending with a word where it has blanks."""
+    start, end = span
+    low, high = start, min(end, start + 3 * room)  # no more than three characters to a token
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if tokens(text[start:middle]) <= room else (low, middle - 1)
+    blank = text.rfind(" ", start, low + 1)
+    return start, blank if low < end and blank > (start + low) // 2 else low
+
+
+def _joined(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    at = 0
+    for start, end in spans:
+        gap = text[at:start]
+        parts += [("\n" if "\n" in gap else gap[:1]) if not gap.strip() else f" {CUT} ", text[start:end]]
+        at = end
+    if text[at:].strip():
+        parts.append(f" {CUT}")
+    return "".join(parts).strip()

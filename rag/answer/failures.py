@@ -1,0 +1,139 @@
+"""What can go wrong while a model writes, in words for a person; nothing that a server said is in them."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+Say: TypeAlias = Callable[..., str]  # (message, **values) -> the message in the reader's language, filled in
+
+
+def N_(message: str) -> str:  # noqa: N802 - gettext's own name for "translate this later"
+    """Mark a message that is translated where it is shown."""
+    return message
+
+
+class Reason(StrEnum):
+    """Messages of `Answer.reason`, as they stand in the catalogues."""
+
+    DEAD = N_("The language model cannot be reached. The articles are complete without it.")
+    SLOW = N_("The language model did not answer in time. The articles are complete without it.")
+    STALLED = N_("The language model stopped in the middle of its answer. What is shown was checked.")
+    BROKEN = N_("The connection to the language model broke off. What is shown was checked.")
+    REFUSED_KEY = N_("The language model refused the key of this site. Whoever runs it must set it anew.")
+    UNKNOWN_MODEL = N_(
+        "The server does not know this language model. Whoever runs this site must correct its name."
+    )
+    REJECTED = N_(
+        "The language model did not accept the request. Whoever runs this site should check its settings."
+    )
+    SERVER = N_("The language model's server has an error. The articles are complete without it.")
+    UNREADABLE = N_(
+        "The language model wrote nothing that could be checked. The articles are complete without it."
+    )
+    CUT = N_("The language model's answer was cut short. What is shown was checked.")
+    TOO_LONG = N_("The question is too long for the language model. Ask it in fewer words.")
+    SERVER_BUSY = N_("The language model has too many requests. Try again in {seconds} seconds.")
+    BUSY = N_("Too many answers were asked for. Try again in {seconds} seconds.")
+    SETTINGS = N_(
+        "The language model is not set up correctly. Whoever runs this site finds the reason in its log."
+    )
+    UNEXPECTED = N_("The answer could not be written. The articles are complete without it.")
+
+
+def english(message: str, /, **values: object) -> str:
+    """Fill a message in, untranslated."""
+    return message.format(**values)
+
+
+@dataclass(eq=False)
+class Failure(Exception):  # not frozen: Python hangs tracebacks on it
+    """Why a call failed; it holds nothing that the server or the client said."""
+
+    reason: Reason
+    again: bool = False  # whether another try may help
+    wait: float | None = None  # seconds that the server asks for
+    plainer: bool = False  # the request may be accepted without its optional parts
+
+
+BY_STATUS = {
+    400: Failure(Reason.REJECTED, plainer=True),
+    401: Failure(Reason.REFUSED_KEY),
+    403: Failure(Reason.REFUSED_KEY),
+    404: Failure(Reason.UNKNOWN_MODEL),
+    408: Failure(Reason.SLOW, again=True),
+    413: Failure(Reason.TOO_LONG),
+    422: Failure(Reason.REJECTED, plainer=True),
+    429: Failure(Reason.SERVER_BUSY, again=True),
+}
+
+
+def convert(error: BaseException, *, begun: bool) -> Failure:
+    """Return what an error of any client means.
+
+    Clients have errors of their own for the same things, so it goes by what they share: a status, a
+    response, and names that say "timeout" or "connection".
+
+    Args:
+        error: what came.
+        begun: the first token had come.
+    """
+    status = _status(error)
+    if status is not None:
+        known = BY_STATUS.get(status)
+        if known is None:
+            known = Failure(Reason.SERVER, again=True) if status >= 500 else Failure(Reason.REJECTED)
+        return Failure(
+            known.reason, known.again and not begun, _retry_after(error), known.plainer and not begun
+        )
+    names = " ".join(type(one).__name__ for one in _chain(error)).lower()
+    # why the connection first: a connection that could not be made in time is a dead server
+    if not begun and (("connect" in names and "read" not in names) or "resolution" in names):
+        return Failure(Reason.DEAD, again=True)
+    if any(isinstance(one, TimeoutError) for one in _chain(error)) or "timeout" in names:
+        return Failure(Reason.STALLED) if begun else Failure(Reason.SLOW)
+    if any(
+        word in names for word in ("protocol", "connection", "network", "readerror", "oserror", "jsondecode")
+    ):
+        return Failure(Reason.BROKEN) if begun else Failure(Reason.DEAD, again=True)
+    return Failure(Reason.BROKEN) if begun else Failure(Reason.UNEXPECTED)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        yield at
+        at = at.__cause__ or at.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    for one in _chain(error):
+        status = getattr(one, "status_code", None)
+        if isinstance(status, int) and 300 <= status < 600:
+            return status
+    return None
+
+
+def _retry_after(error: BaseException) -> float | None:
+    """Return the seconds that the server asks to wait, whether it gave seconds or a date; None if neither."""
+    for one in _chain(error):
+        headers = getattr(getattr(one, "response", None), "headers", None)
+        text = str(headers.get("retry-after", "")) if headers is not None else ""
+        if not text:
+            continue
+        try:
+            wait = float(text)
+        except ValueError:
+            try:
+                wait = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+            except (ValueError, TypeError, OverflowError):
+                return None
+        return max(wait, 0.0) if math.isfinite(wait) else None
+    return None

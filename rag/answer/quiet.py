@@ -1,0 +1,73 @@
+"""Questions, keys and answers stay out of every log, and out of what LangChain would send on."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+# Whoever touches a request on its way. Versions of openai and anthropic log whole requests at "debug", httpx
+# logs addresses at "info", and LangChain logs what a callback failed on.
+CLIENTS = (
+    "aiohttp",
+    "anthropic",
+    "asyncio",
+    "cohere",
+    "google",
+    "google_genai",
+    "groq",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "huggingface_hub",
+    "langchain",
+    "langchain_anthropic",
+    "langchain_community",
+    "langchain_core",
+    "langchain_huggingface",
+    "langchain_ollama",
+    "langchain_openai",
+    "langgraph",
+    "langsmith",
+    "mistralai",
+    "ollama",
+    "openai",
+    "requests",
+    "tenacity",
+    "tiktoken",
+    "transformers",
+    "urllib3",
+)
+_SILENT = logging.CRITICAL + 1
+
+_log = logging.getLogger(__name__)
+
+
+def silence_clients() -> None:
+    """Keep the clients' loggers from saying anything; what matters comes as an error, which is converted.
+
+    Called before every request, because modules that were loaded since may have brought loggers with levels
+    of their own, and a host may have lowered a level.
+    """
+    for name in [*CLIENTS, *logging.Logger.manager.loggerDict]:
+        if name.split(".")[0] in CLIENTS:
+            logging.getLogger(name).setLevel(_SILENT)
+    # pydantic quotes the value that it warns about, and that may be what the model wrote
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+
+
+def silence_langchain() -> None:
+    """Turn off what LangChain prints: a host that debugs something else switches it for the whole process."""
+    from langchain_core import globals as switches
+
+    switches.set_debug(False)
+    switches.set_verbose(False)
+
+
+def log_failure(error: BaseException) -> None:
+    """Log what kind an unexpected error is and where it arose; its message may quote the question."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "unknown" if place is None else f"{place.tb_frame.f_globals.get('__name__')}:{place.tb_lineno}"
+    _log.error("the answer failed with %s at %s", type(error).__name__, where)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import email.utils
+import time
+
+import pytest
+
+from rag.answer.failures import Reason, convert
+
+
+class Response:
+    def __init__(self, wait: str) -> None:
+        self.headers = {"retry-after": wait}
+
+
+class StatusError(Exception):
+    def __init__(self, status_code: int, wait: str = "") -> None:
+        super().__init__("the key and the question")
+        self.status_code = status_code
+        self.response = Response(wait)
+
+
+class ConnectTimeout(Exception):
+    pass
+
+
+class APIConnectionError(Exception):
+    pass
+
+
+class ReadTimeout(Exception):
+    pass
+
+
+class RemoteProtocolError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "begun", "reason", "again"),
+    [
+        (StatusError(401), False, Reason.REFUSED_KEY, False),
+        (StatusError(404), False, Reason.UNKNOWN_MODEL, False),
+        (StatusError(429), False, Reason.SERVER_BUSY, True),
+        (StatusError(529), False, Reason.SERVER, True),
+        (StatusError(500), True, Reason.SERVER, False),
+        (StatusError(418), False, Reason.REJECTED, False),
+        (ConnectTimeout(), False, Reason.DEAD, True),
+        (APIConnectionError(), False, Reason.DEAD, True),
+        (ConnectionRefusedError(), False, Reason.DEAD, True),
+        (ReadTimeout(), False, Reason.SLOW, False),
+        (TimeoutError(), True, Reason.STALLED, False),
+        (RemoteProtocolError(), True, Reason.BROKEN, False),
+        (ValueError("odd"), True, Reason.BROKEN, False),
+        (ValueError("odd"), False, Reason.UNEXPECTED, False),
+    ],
+)
+def test_what_an_error_means(error: Exception, begun: bool, reason: Reason, again: bool) -> None:
+    found = convert(error, begun=begun)
+
+    assert (found.reason, found.again) == (reason, again)
+    assert "question" not in repr(found)
+
+
+def test_the_cause_of_an_error_counts_too() -> None:
+    outer = APIConnectionError()
+    outer.__cause__ = ReadTimeout()
+    assert convert(outer, begun=True).reason is Reason.STALLED
+
+
+@pytest.mark.parametrize(
+    ("wait", "expected"), [("7", 7.0), ("0.5", 0.5), ("-3", 0.0), ("soon", None), ("", None), ("inf", None)]
+)
+def test_the_wait_that_a_server_asks_for(wait: str, expected: float | None) -> None:
+    assert convert(StatusError(429, wait), begun=False).wait == expected
+
+
+def test_the_wait_may_be_a_date() -> None:
+    told = email.utils.formatdate(time.time() + 30, usegmt=True)
+    found = convert(StatusError(503, told), begun=False).wait
+    assert found is not None
+    assert 25 < found <= 31
