@@ -104,7 +104,7 @@ def good(question: str, articles: Sequence[Article]) -> list[Piece]:
 def lying(question: str, articles: Sequence[Article]) -> list[Piece]:
     invented = Statement("La loi punit.", ("a99",), (Quote("a99", "La loi punit"),))
     altered = Statement("Le bailleur paie.", ("a2",), (Quote("a2", "Le bailleur paie"),))
-    return [first_words(articles[0]), invented, altered]
+    return [*map(first_words, articles[:1]), invented, altered]
 
 
 def refusing(question: str, articles: Sequence[Article]) -> list[Piece]:
