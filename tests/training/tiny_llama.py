@@ -39,7 +39,7 @@ def make(folder: Path) -> Path:
     config = LlamaConfig(
         vocab_size=len(fast), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
         num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=514,
-        bos_token_id=1, eos_token_id=2, pad_token_id=0,
+        bos_token_id=1, eos_token_id=None, pad_token_id=0,  # it never ends by itself: random words would
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(folder)
     fast.save_pretrained(folder)
