@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,16 @@ def test_an_agent_is_told_when_nothing_fits(engine: Engine) -> None:
     assert called(made, "  ") == {"status": "empty", "notices": ["The question was empty."], "articles": []}
     assert any("bears the number" in n for n in called(made, "article 99999 du Code civil")["notices"])
     assert any("now stands in" in n for n in called(made, "ancien article 1382 du code civil")["notices"])
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/langchain.md"])
+def test_the_lines_of_the_documents_run(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    [block] = [b for b in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "rag.langchain" in b]
+    names: dict[str, Any] = {}
+    exec(block, names)  # noqa: S102 - what the reader would type
+    assert {"671", "672"} & {d.metadata["article_no"] for d in names["documents"]}
+    assert names["search_law"].name == "search_law"
 
 
 def test_without_langchain_the_extra_is_named() -> None:

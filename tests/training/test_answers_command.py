@@ -118,7 +118,9 @@ def test_folds_samples_and_the_same_numbers_again(corpus: Path, tmp_path: Path) 
 def test_a_liar_s_inventions_stop_at_the_gate(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "candidate", lambda spec: Candidate(spec.model, Scripted(lying)))
+    monkeypatch.setattr(
+        command, "candidate", lambda spec, language, k: Candidate(spec.model, Scripted(lying))
+    )
     assert run("--corpus", corpus, "--model", "liar", "--contexts", "bm25", "--output", tmp_path / "o") == 0
     liar = said(tmp_path / "o")["systems"]["liar, bm25"]
     assert liar["invented before"]["value"] > 0.3
@@ -275,7 +277,7 @@ def test_a_judge_over_the_wire(corpus: Path, tmp_path: Path) -> None:
 def test_a_provider_that_is_none(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("langchain", reason="langchain is not installed: pip install 'pandect[llm]'")
     assert run("--corpus", corpus, "--judge", "nonsense:x", "--contexts", "none") == 2
-    assert "--model nonsense:x" in capsys.readouterr().err
+    assert "nonsense:x: " in capsys.readouterr().err
 
 
 def test_without_langchain_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

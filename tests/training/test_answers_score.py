@@ -40,6 +40,7 @@ def test_citations_by_hand() -> None:
     assert found["citation P"].tolist() == [1 / 2, 1, 0]
     assert found["citation R"].tolist() == [1 / 2, 1, 0]
     assert found["citation F1"].tolist() == [1 / 2, 1, 0]
+    assert found["citation F1 before"].tolist() == [1 / 2, 1, 0]  # nothing was removed
     [f1] = score.citations([written(passed("x", ("a1", 0, 5), ("a2", 0, 5)))])["citation F1"].tolist()
     assert f1 == 2 / 3  # precision 1/2, recall 1
 
@@ -133,6 +134,8 @@ def test_behaviours_are_told_apart(behaviours: dict[str, list[Written]]) -> None
     assert (liar["invented before"], liar["invented after"]) == (1 / 3, 0)
     assert (liar["faithful before"], liar["faithful after"]) == (1 / 3, 1)
     assert liar["citation P"] == 1
+    # a1, a2 and a99 against a1: 2 / 4; against a1 and a9: 2 / 5
+    assert liar["citation F1 before"] == pytest.approx((3 * 2 / 4 + 2 / 5) / 4)
     assert (refuser["refusal P"], refuser["refusal R"], refuser["refused"]) == (1 / 4, 1, 1)
     assert refuser["citation F1"] == 0
     assert math.isnan(refuser["invented after"])  # it cited nothing

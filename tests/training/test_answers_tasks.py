@@ -214,6 +214,11 @@ def test_published_figures_stand_beside_ours() -> None:
     assert sum("ours" in row for row in rows) == 1
 
 
+def test_the_document_shows_the_published_table() -> None:
+    document = Path(__file__).resolve().parents[2] / "docs" / "measuring-answers.md"
+    assert f"\n{side_by_side()}\n" in document.read_text(encoding="utf-8")
+
+
 @pytest.mark.data
 def test_published_figures_are_those_of_the_paper(data: Path) -> None:
     path = data.parent / "published" / "stard.json"

@@ -69,16 +69,20 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         raise BadInput(f"--contexts {min(made)}: the questions of this task have no gold articles")
     progress = Bars()
     with opened(parsed.replies or store.home() / "cache" / "answers" / "replies.jsonl") as cache:
-        made_of = [chat(s) for s in specs(parsed)] if task else [candidate(s) for s in specs(parsed)]
+        chats = [chat(spec) for spec in specs(parsed)] if task else []  # what cannot be asked is told first
+        spec = judge_spec(parsed)
+        judging = chat(spec) if spec is not None else None
         bench, questions, annotated = prepare(parsed, progress)
         prices = Prices(parsed.price_in, parsed.price_out)
         run = _Run(parsed, bench, annotated, cache, prices, progress)
+        asked: Sequence[Question]
         if task:
-            rows = _tasks(run, task, [m for m in made_of if not isinstance(m, Candidate)])
-            asked: Sequence[Question] = task.questions
+            rows, asked = _tasks(run, task, chats), task.questions
         else:
+            language = bench.corpus.card.language
+            writers = [candidate(spec, language, parsed.k) for spec in specs(parsed)]
             asked, parts = _parts(run, part_of(questions, parsed.part))
-            rows = _answers(run, asked, parts, [m for m in made_of if isinstance(m, Candidate)])
+            rows = _answers(run, asked, parts, writers, judging)
         progress.close()
     _tell(run, rows, task)
     if parsed.output is not None:
@@ -127,12 +131,14 @@ def _parts(run: _Run, questions: list[Question]) -> tuple[list[Question], list[P
 
 
 def _answers(
-    run: _Run, asked: Sequence[Question], parts: Sequence[Part], candidates: Sequence[Candidate]
+    run: _Run,
+    asked: Sequence[Question],
+    parts: Sequence[Part],
+    candidates: Sequence[Candidate],
+    judging: Chat | None,
 ) -> list[Row]:
     parsed = run.parsed
     overlap = _overlap(run, asked)
-    spec = judge_spec(parsed)
-    judging = chat(spec) if spec is not None else None
     found = _found(run, parts, max(len(q.article_ids) for q in asked))
     cut = run.bench.analyser()
     rows = []

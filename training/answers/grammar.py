@@ -28,7 +28,8 @@ contexts
   none        no articles
 
 A reply is kept in --replies as soon as it is there: a run that was killed goes on where it was.
-Keys come from the environment of the provider (OPENAI_API_KEY, ANTHROPIC_API_KEY) and are written nowhere.
+Keys come from the environment, by the provider's variable (OPENAI_API_KEY, ANTHROPIC_API_KEY), for a server
+that was named from PANDECT_MODEL_KEY and PANDECT_JUDGE_KEY; they are written nowhere.
 docs/measuring-answers.md says what is measured, and how.
 """
 
@@ -104,12 +105,15 @@ def _models(top: argparse.ArgumentParser) -> None:
     top.add_argument("--base-url", metavar="URL", help="the server of the models")
     top.add_argument("--temperature", type=float, default=0.0, help="of the models (0)")
     top.add_argument("--max-tokens", type=int, default=1024, help="of a reply (1024)")
+    top.add_argument(
+        "--baseline", action="store_true", help="write with STARD's simple prompt, not with ours"
+    )
     top.add_argument("--timeout", type=float, default=120.0, help="seconds of a reply (120)")
 
 
 def specs(parsed: argparse.Namespace) -> list[ModelSpec]:
     """Return the models that were named."""
-    chosen = (parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout)
+    chosen = (parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout, parsed.baseline)
     return [ModelSpec(name, *chosen) for name in dict.fromkeys(parsed.model)]
 
 
@@ -117,4 +121,6 @@ def judge_spec(parsed: argparse.Namespace) -> ModelSpec | None:
     """Return the judge that was named, if one was; it says one word, always the same."""
     if parsed.judge is None:
         return None
-    return ModelSpec(parsed.judge, parsed.judge_base_url, 0.0, parsed.max_tokens, parsed.timeout)
+    return ModelSpec(
+        parsed.judge, parsed.judge_base_url, 0.0, parsed.max_tokens, parsed.timeout, key="PANDECT_JUDGE_KEY"
+    )

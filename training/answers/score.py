@@ -30,13 +30,18 @@ from training.answers.run import Written
 Values = npt.NDArray[np.float64]
 Ratio = tuple[Values, Values]  # numerators and denominators, one a question
 CITATION = ("citation P", "citation R", "citation F1")
+BEFORE = "citation F1 before"
 
 
 def citations(written: Sequence[Written]) -> dict[str, Values]:
-    """Return citation precision, recall and F1 of every question that has gold articles."""
+    """Return citation precision, recall and F1 of every question that has gold articles.
+
+    Of what a reader sees; F1 also of what was written, before the gate.
+    """
     rows = [_prf(_cited(w), set(w.context.question.article_ids)) for w in written if _has_gold(w)]
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return {name: table[:, n] for n, name in enumerate(CITATION)}
+    before = [_prf(_cited_before(w), set(w.context.question.article_ids))[2] for w in written if _has_gold(w)]
+    return {name: table[:, n] for n, name in enumerate(CITATION)} | {BEFORE: np.array(before)}
 
 
 def endings(written: Sequence[Written]) -> dict[str, Values]:
@@ -128,6 +133,11 @@ def _has_gold(written: Written) -> bool:
 
 def _cited(written: Written) -> set[str]:
     return {article_id for s in written.answer.sentences for article_id in s.article_ids}
+
+
+def _cited_before(written: Written) -> set[str]:
+    """Return what was cited by sentences that passed, and by those that were removed."""
+    return _cited(written).union(*(r.statement.article_ids for r in written.answer.removed))
 
 
 def _named(statement: Statement) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -27,15 +28,23 @@ class ModelSpec:
     temperature: float = 0.0
     max_tokens: int = 1024
     timeout: float = 120.0  # seconds of one reply
+    baseline: bool = False  # write with STARD's simple prompt, not with ours
+    key: str = "PANDECT_MODEL_KEY"  # the variable that holds the key of a server that was named
 
     @property
     def settings(self) -> dict[str, Any]:
         """What replies depend on beside the name; for keys of replies and result files."""
-        return {name: value for name, value in asdict(self).items() if name not in ("model", "timeout")}
+        kept = ("base_url", "temperature", "max_tokens", "baseline")
+        return {name: value for name, value in asdict(self).items() if name in kept}
 
 
-def candidate(spec: ModelSpec) -> Candidate:
+def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
     """Return the writer that a name on the command line means.
+
+    Args:
+        spec: what was typed.
+        language: of the questions.
+        k: how many articles it is given at most.
 
     Raises:
         BadInput: no such writer.
@@ -43,33 +52,44 @@ def candidate(spec: ModelSpec) -> Candidate:
     """
     if spec.model == EXTRACTIVE:
         return Candidate(EXTRACTIVE, Extractive())
-    return model_writer(spec)
+    return model_writer(spec, language, k)
 
 
-def model_writer(spec: ModelSpec) -> Candidate:
-    """Return a model behind the gate that the page has.
+def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
+    """Return a model behind the gate of the page; what is not typed is read from PANDECT_MODEL_*.
 
     Raises:
-        BadInput: this installation has no writer by models.
+        BadInput: this installation has no writer by models, or it refuses the settings.
         MissingExtra: the packages of language models are not installed.
     """
     try:
-        chain, gate, settings = (
-            import_module(f"rag.answer.{name}") for name in ("chain", "gate", "settings")
-        )
+        chain, gate, prompt, settings = map(import_module, _PARTS)
     except ImportError as error:
-        raise BadInput(
-            f"{spec.model}: models cannot write answers here ({error.name} is not there)"
-        ) from error
-    chosen = settings.ModelSettings(
-        model=spec.model,
-        base_url=spec.base_url,
-        temperature=spec.temperature,
-        max_tokens=spec.max_tokens,
-        timeout=spec.timeout,
+        raise BadInput(f"{spec.model}: models cannot write answers here ({error.name} is missing)") from error
+    typed = {
+        "PANDECT_MODEL": spec.model,
+        "PANDECT_MODEL_TEMPERATURE": str(spec.temperature),
+        "PANDECT_MODEL_OUTPUT": str(spec.max_tokens),
+        "PANDECT_MODEL_TIMEOUT": str(spec.timeout),
+        **({"PANDECT_MODEL_URL": spec.base_url} if spec.base_url else {}),
+    }
+    # Nobody limits how often a measurement may ask, and it decides itself how many articles are given.
+    chosen = replace(settings.read({**os.environ, **typed}), articles=k, per_session=None, per_host=None)
+    load = partial(_baseline, prompt) if spec.baseline else prompt.load
+    kept = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
+    return Candidate(
+        f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
+        chain.ModelWriter(chosen, gate.CitationGate(), prompt=load),
+        load(language).id,
+        kept,
     )
-    writer = chain.ModelWriter(chosen, gate.CitationGate())
-    return Candidate(spec.model, writer, str(chain.PROMPT_VERSION), spec.settings)
+
+
+_PARTS = ("rag.answer.chain", "rag.answer.gate", "rag.answer.prompt", "rag.answer.settings")
+
+
+def _baseline(prompt: Any, language: str) -> Any:  # noqa: ANN401 - of whatever language
+    return prompt.load(prompt.BASELINE)
 
 
 def chat(spec: ModelSpec) -> LangChainChat:
@@ -82,28 +102,32 @@ def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported
         from langchain.chat_models import init_chat_model
     except ImportError as error:
         raise MissingExtra(f"{spec.model} needs LangChain: run pip install 'pandect[llm]'") from error
-    options: dict[str, Any] = {}
-    if spec.base_url is not None:
-        options["base_url"] = spec.base_url
-    if spec.model.startswith("openai:"):
+    provider = spec.model.partition(":")[0]
+    options: dict[str, Any] = {} if spec.base_url is None else {"base_url": spec.base_url}
+    if provider == "openai":
         options["stream_usage"] = True  # else nobody says how many tokens a streamed reply took
-        if spec.base_url is not None and not os.environ.get("OPENAI_API_KEY"):
-            options["api_key"] = "none"  # a server of one's own asks for none, the client for any
-    if spec.model.startswith("ollama:"):
+    if provider == "ollama":
         options["num_predict"] = spec.max_tokens
     else:
         options |= {"max_tokens": spec.max_tokens, "timeout": spec.timeout}
+        if spec.base_url is not None:
+            # Never the maker's own key, which would go to somebody else's server; the client wants some.
+            options["api_key"] = os.environ.get(spec.key) or "none"
     try:
         return init_chat_model(spec.model, temperature=spec.temperature, **options)
     except ImportError as error:
         raise MissingExtra(
-            f"{spec.model} needs a package of its provider ({error.name}): run pip install {error.name}"
+            f"{spec.model} needs a package of its provider ({error.name}): run pip install 'pandect[llm]'"
         ) from error
-    except (ValueError, TypeError) as error:
+    except Exception as error:  # of the provider: a key that is missing, a name that it does not know
         raise BadInput(
-            f"--model {spec.model}: {str(error).splitlines()[0]}. "
-            "Expected PROVIDER:NAME such as openai:gpt-4o-mini"
+            f"{spec.model}: {_first_line(error)}. Expected PROVIDER:NAME such as openai:gpt-4o-mini, and the "
+            f"provider's key in its variable, or for --base-url in {spec.key}"
         ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
 
 
 class LangChainChat:
