@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -286,3 +288,46 @@ def test_without_langchain_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
     with pytest.raises(MissingExtra, match=r"pip install 'pandect\[llm\]'"):
         writers.chat(ModelSpec("openai:x"))
+
+
+@pytest.mark.skipif(find_spec("rag.answer.chain") is None, reason="the page's writer is not here yet")
+def test_the_page_s_writer_and_gate_over_the_wire(tmp_path: Path) -> None:
+    pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
+    said_by_law = "Le locataire doit payer le loyer le premier jour de chaque mois."
+    law = {"id": "l1", "code": "Code", "article_no": "1", "headings": [], "text": said_by_law}
+    corpus = write_lines(
+        tmp_path / "law.jsonl", [law, {**law, "id": "l2", "article_no": "2", "text": "Le bail."}]
+    )
+    question = {"id": "q", "question": "Quand payer le loyer ?", "article_ids": ["l1"]}
+    asked = write_lines(tmp_path / "asked.jsonl", [question])
+
+    def model(prompt: str) -> str:
+        label = re.search(r"\bA\d+\b(?=(?:(?!\bA\d+\b).)*Le locataire)", prompt, re.DOTALL)
+        if label is None:
+            return '{"refusal": true}\n'
+        true = {
+            "text": said_by_law,
+            "articles": [label[0]],
+            "quotes": [{"article": label[0], "text": said_by_law}],
+        }
+        lie = {
+            "text": "La loi dit tout.",
+            "articles": ["A77"],
+            "quotes": [{"article": "A77", "text": "La loi dit"}],
+        }
+        return "".join(json.dumps(piece, ensure_ascii=False) + "\n" for piece in (true, lie))
+
+    shared = ("--corpus", corpus, "--language", "fr", "--questions", asked, "--contexts", "bm25", "none")
+    with serving(model) as (url, _):
+        server = ("--model", "openai:scripted", "--base-url", url)
+        assert run(*shared, *server, "--output", tmp_path / "o") == 0
+        assert run(*shared, *server, "--baseline", "--output", tmp_path / "b") == 0
+    found = said(tmp_path / "o")["systems"]
+    told = found["openai:scripted, bm25"]
+    assert told["citation F1"]["value"] == 1
+    assert told["invented before"]["value"] == 0.5
+    assert told["invented after"]["value"] == 0
+    assert told["faithful after"]["value"] == 1
+    assert told["tokens"] == {"replies": 1, "input": 50, "output": 5}
+    assert found["openai:scripted, none"]["endings"]["refused"] == 1
+    assert list(said(tmp_path / "b")["systems"])[0] == "openai:scripted (STARD's prompt), bm25"  # noqa: RUF015

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from rag.answer.types import (
@@ -26,25 +26,24 @@ def to_json(answer: Answer) -> dict[str, Any]:
 
 
 def from_json(record: Mapping[str, Any]) -> Answer:
-    """Return the answer that `to_json` wrote."""
-    return Answer(
-        ending=Ending(record["ending"]),
-        sentences=tuple(
+    """Return the answer that `to_json` wrote; fields of plain values may come and go between the two."""
+    plain = {f.name: record[f.name] for f in fields(Answer) if f.name in record}
+    made: dict[str, Any] = {
+        "ending": Ending(record["ending"]),
+        "sentences": tuple(
             Passed(s["text"], tuple(s["article_ids"]), tuple(Passage(**p) for p in s["passages"]))
             for s in record["sentences"]
         ),
-        missing=tuple(record["missing"]),
-        removed=tuple(
+        "missing": tuple(record["missing"]),
+        "removed": tuple(
             Removed(_statement(r["statement"]), tuple(Fault(f) for f in r["faults"]))
             for r in record["removed"]
         ),
-        trimmed=tuple(Trimmed(**t) for t in record["trimmed"]),
-        left_out=tuple(record["left_out"]),
-        model=record["model"],
-        prompt_version=record["prompt_version"],
-        usage=Usage(**record["usage"]),
-        reason=record["reason"],
-    )
+        "trimmed": tuple(Trimmed(**t) for t in record["trimmed"]),
+        "left_out": tuple(record["left_out"]),
+        "usage": Usage(**record["usage"]),
+    }
+    return Answer(**(plain | made))
 
 
 def _statement(record: Mapping[str, Any]) -> Statement:

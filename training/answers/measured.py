@@ -115,8 +115,10 @@ def taken(usages: Sequence[Usage], prices: Prices) -> dict[str, Any]:
     }
 
 
-def _times(seconds: Sequence[float]) -> dict[str, float]:
-    values = np.array(seconds or [0.0]) * 1000
+def _times(seconds: Sequence[float]) -> dict[str, float | None]:
+    if not seconds:
+        return {"median": None, "p95": None}
+    values = np.array(seconds) * 1000
     return {"median": float(np.median(values)), "p95": float(np.quantile(values, 0.95))}
 
 

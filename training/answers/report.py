@@ -92,7 +92,9 @@ def _share(row: Row, ending: str) -> str:
 
 def _took(row: Row) -> str:
     times = row.more.get("ms_per_question")
-    return f"{times['median'] / 1000:.2f} ({times['p95'] / 1000:.2f})" if times else "–"
+    if not times or times["median"] is None:
+        return "–"
+    return f"{times['median'] / 1000:.2f} ({times['p95'] / 1000:.2f})"
 
 
 def _tokens(row: Row) -> str:

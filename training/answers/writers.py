@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-from rag.answer.types import Usage
+from rag.answer.types import Passed, Removed, Statement, Usage
 from rag.errors import BadInput, MissingExtra
+from rag.types import Article
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.extractive import Extractive
 from training.answers.run import Candidate
@@ -58,14 +59,13 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
 def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
     """Return a model behind the gate of the page; what is not typed is read from PANDECT_MODEL_*.
 
+    The baseline has no gate.
+
     Raises:
-        BadInput: this installation has no writer by models, or it refuses the settings.
+        BadInput: a setting that does not exist, or a value that it cannot have.
         MissingExtra: the packages of language models are not installed.
     """
-    try:
-        chain, gate, prompt, settings = map(import_module, _PARTS)
-    except ImportError as error:
-        raise BadInput(f"{spec.model}: models cannot write answers here ({error.name} is missing)") from error
+    chain, gate, prompt, settings = map(import_module, _PARTS)  # a run without a model needs none of them
     typed = {
         "PANDECT_MODEL": spec.model,
         "PANDECT_MODEL_TEMPERATURE": str(spec.temperature),
@@ -79,10 +79,18 @@ def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
     kept = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
     return Candidate(
         f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
-        chain.ModelWriter(chosen, gate.CitationGate(), prompt=load),
+        chain.ModelWriter(chosen, Unchecked() if spec.baseline else gate.CitationGate(), prompt=load),
         load(language).id,
         kept,
     )
+
+
+class Unchecked:
+    """Lets everything through: the baseline writes prose that cites nothing, measured as it would be read."""
+
+    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+        """Return the sentence without any passage."""
+        return Passed(statement.text, statement.article_ids, ())
 
 
 _PARTS = ("rag.answer.chain", "rag.answer.gate", "rag.answer.prompt", "rag.answer.settings")
