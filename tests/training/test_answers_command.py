@@ -51,7 +51,7 @@ def test_without_a_model(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert run("--corpus", corpus, "--contexts", *names, "--fill", "bm25", "--output", out) == 0
     printed = capsys.readouterr().out
     entry = said(out)
-    assert entry["kind"] == "answers"
+    assert (entry["kind"], entry["task"]) == ("answers", "answers")
     assert entry["command"].startswith("python -m training.eval answers --corpus ")
     assert (entry["questions"], entry["unanswerable"], entry["k"], entry["seed"]) == (18, 2, 10, 42)
     assert entry["corpus"]["sha256"] == CORPUS.sha256
@@ -138,6 +138,7 @@ def test_a_liar_s_inventions_stop_at_the_gate(
         (("--limit", "0", "--contexts", "none"), "no question to ask"),
         (("--multiple-choice", "x.jsonl"), "--model extractive quotes articles and chooses nothing"),
         (("--charges", "absent.jsonl", "--model", "openai:x"), "absent.jsonl"),
+        (("--charges", "c.jsonl", "--model", "openai:x", "--folds", "5"), "--folds has no meaning with"),
         (("--fill", "none-such"), "no context 'none-such'"),
     ],
 )
@@ -208,8 +209,9 @@ def test_an_examination_over_the_wire(
         assert run(*shared, *model, *some, "--output", tmp_path / "again") == 0
         assert len(asked) == 3  # nothing twice
     entry = said(tmp_path / "o")
-    assert (entry["task"], entry["prompt"]) == ("multiple choice", "multiple choice 1")
-    assert entry["models"]["openai:scripted"]["temperature"] == 0
+    assert (entry["task"], entry["questions"], entry["unanswerable"]) == ("multiple choice", 3, 0)
+    model = entry["models"]["openai:scripted"]
+    assert (model["prompt"], model["temperature"]) == ("multiple choice 1", 0)
     bare, told = (entry["systems"][f"openai:scripted, {c}"] for c in ("none", "bm25"))
     assert (bare["accuracy"]["value"], bare["unreadable"]["value"]) == (0, 1)
     assert told["accuracy knowledge"]["value"] == 0.5

@@ -78,15 +78,18 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         asked: Sequence[Question]
         if task:
             rows, asked = _tasks(run, task, chats), task.questions
+            models = {model.name: {"prompt": task.version, **model.settings} for model in chats}
         else:
             language = bench.corpus.card.language
             writers = [candidate(spec, language, parsed.k) for spec in specs(parsed)]
             asked, parts = _parts(run, part_of(questions, parsed.part))
             rows = _answers(run, asked, parts, writers, judging)
+            models = {w.name: {"prompt": w.prompt_version, **(w.settings or {})} for w in writers}
         progress.close()
     _tell(run, rows, task)
     if parsed.output is not None:
-        report.write(parsed.output, rows, _entry(run, command, asked, rows, task))
+        entry = _entry(run, command, asked, rows, task) | {"models": models}
+        report.write(parsed.output, rows, entry)
         print(f"written: {parsed.output}")
 
 
@@ -96,6 +99,10 @@ def _task(parsed: argparse.Namespace) -> tasks.Task | None:
         return None
     if EXTRACTIVE in parsed.model:
         raise BadInput(f"--model {EXTRACTIVE} quotes articles and chooses nothing: give PROVIDER:NAME")
+    for name in ("questions", "part", "folds", "only_fold", "judge", "baseline"):
+        if getattr(parsed, name):
+            told = name.replace("_", "-")
+            raise BadInput(f"--{told} has no meaning with --multiple-choice or --charges: leave it out")
 
     def choose(total: int) -> list[int]:
         numbers = [Question(str(n), "") for n in range(total)]
@@ -223,8 +230,6 @@ def _entry(
         "sources": [provenance(card) for card in cards],
         "k": parsed.k,
         "fill": parsed.fill,
-        "models": {spec.model: spec.settings for spec in specs(parsed) if spec.model != EXTRACTIVE},
-        "prompt": task.version if task else None,
         "judge": {"model": parsed.judge, "prompt": VERSION} if parsed.judge else None,
         "bertscore": bertscore,
         "prices": {"in": parsed.price_in, "out": parsed.price_out},

@@ -161,11 +161,14 @@ class LangChainChat:
         Raises:
             ChatFailedError: it could not; the text tells the kind of error and nothing that was sent.
         """
+        from langsmith import tracing_context  # comes with LangChain
+
         begun = time.perf_counter()
         whole: Any = None
         try:
-            for chunk in self._model.stream(prompt):
-                whole = chunk if whole is None else whole + chunk
+            with tracing_context(enabled=False):  # whatever the environment says: nobody else is told
+                for chunk in self._model.stream(prompt):
+                    whole = chunk if whole is None else whole + chunk
         except Exception as error:  # every provider raises errors of its own
             status = getattr(error, "status_code", None)
             raise ChatFailedError(type(error).__name__ + (f" {status}" if status else "")) from error
