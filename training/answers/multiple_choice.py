@@ -88,9 +88,9 @@ def prompt(item: Item, articles: Sequence[Article]) -> str:
 
 
 _GROUP = r"[\[（(【「“\"'*\s]*((?:[A-D](?:[\s,，、;；/&*和与及\"'“”]|and|et|und)*)+)(?![A-Za-z])"
-_SAID = re.compile(
-    rf"(?:答案|正确选项|应选|故选|因此选|所以选|选择|answer|réponse|antwort)[^A-D\n]{{0,12}}?{_GROUP}",
-    re.IGNORECASE,
+_SAID = re.compile(  # "the answer is not B" announces nothing
+    r"(?i:答案|正确选项|应选|故选|因此选|所以选|选择|answers?|réponses?|antwort)"
+    rf"(?:(?!not\b|pas\b|nicht\b|不|非)[^A-D\n]){{0,12}}?{_GROUP}"
 )
 _BARE = re.compile(rf"{_GROUP}[\])）】」\"'”.。*\s]*")
 
