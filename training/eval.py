@@ -44,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the files."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
+    if typed[:1] == ["answers"]:
+        from training.answers.command import main as answers  # it uses this module
+
+        return answers(typed[1:])
     parsed = parser().parse_args(typed)
     try:
         evaluate(parsed, ["python", "-m", "training.eval", *typed])
@@ -63,9 +67,9 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         parse(name)  # a misspelt one is told now, not after the work
     progress = Bars()
     bench, questions, annotated = prepare(parsed, progress)
-    questions = _part(questions, parsed.part)
+    questions = part_of(questions, parsed.part)
     corpus = bench.corpus
-    plan = _plan(parsed, questions, annotated)
+    plan = planned(parsed, questions, annotated)
     if not any(q.article_ids for held, _, _ in plan for q in held):
         which = "question" if parsed.only_fold is None else f"question of fold {parsed.only_fold}"
         raise BadInput(
@@ -97,10 +101,10 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             unanswerable=len(asked) - gold,
             seed=parsed.seed,
             tuned_on="the other folds" if parsed.tune else None,
-            learnt_from=_learnt_from(parsed, annotated),
+            learnt_from=learnt_from(parsed, annotated),
         )
         entry |= dated.about(parsed.in_force_on)
-        cards = cards_of(corpus.card, (parsed.questions, _annotated_file(parsed)))
+        cards = cards_of(corpus.card, (parsed.questions, annotated_file(parsed)))
         entry["sources"] = [provenance(card) for card in cards]
         if told:
             entry["notices"] = told
@@ -223,7 +227,8 @@ def _typed(parsed: argparse.Namespace, asked: list[Question], language: str) -> 
     return with_errors(asked, language, parsed.seed, parsed.typing_errors) if parsed.typing_errors else asked
 
 
-def _part(questions: list[Question], part: str | None) -> list[Question]:
+def part_of(questions: list[Question], part: str | None) -> list[Question]:
+    """Return the questions that bear a split; all of them for None."""
     if part is None:
         return questions
     kept = [q for q in questions if q.split == part]
@@ -233,7 +238,8 @@ def _part(questions: list[Question], part: str | None) -> list[Question]:
     return kept
 
 
-def _annotated_file(parsed: argparse.Namespace) -> Path | None:
+def annotated_file(parsed: argparse.Namespace) -> Path | None:
+    """Return the file of other questions to learn from, if one was named."""
     named: Path | None = parsed.annotated
     return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
 
@@ -256,7 +262,7 @@ Part = tuple[list[Question], list[Question], list[Question]]  # to ask, to learn
 Plan = list[Part]
 
 
-def _plan(parsed: argparse.Namespace, questions: list[Question], annotated: list[Question]) -> Plan:
+def planned(parsed: argparse.Namespace, questions: list[Question], annotated: list[Question]) -> Plan:
     """Return, part by part: the questions to ask, to learn from, and to tune on."""
     if not _folded(parsed):
         if parsed.tune:
@@ -298,7 +304,8 @@ def _curves(
     return partial(curves.write, found=found, title=f"{corpus.card.name}: fusing two systems, R@10 by weight")
 
 
-def _learnt_from(parsed: argparse.Namespace, annotated: Sequence[Question]) -> str | None:
+def learnt_from(parsed: argparse.Namespace, annotated: Sequence[Question]) -> str | None:
+    """Return which questions the systems learnt from, as a result file says it; None for none."""
     if parsed.annotated is not None:
         return str(parsed.annotated)
     if annotated:

@@ -19,6 +19,8 @@ examples
     python -m training.eval --corpus law --splits grouped.splits.jsonl
   real questions, learning from others that were written for the same law:
     python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated written.jsonl
+  written answers, with a model or without one (it has a --help of its own):
+    python -m training.eval answers --help
 
 files
   articles.jsonl(.gz)   {"id", "code", "article_no", "headings": [..], "text"} a line

@@ -63,6 +63,18 @@ def record(  # noqa: PLR0913 - what a result file says, named
     learnt_from: str | None,
 ) -> dict[str, Any]:
     """Return metrics.json: everything is a fraction, times are milliseconds."""
+    return {
+        **head(corpus, command=command, questions=questions, unanswerable=unanswerable, seed=seed),
+        "tuned_on": tuned_on,
+        "learnt_from": learnt_from,
+        "systems": {name: _system(result) for name, result in results.items()},
+    }
+
+
+def head(
+    corpus: Corpus, *, command: Sequence[str], questions: int, unanswerable: int, seed: int
+) -> dict[str, Any]:
+    """Return what every result file begins with: how it was made, and of what."""
     card = corpus.card
     return {
         "command": " ".join(command),
@@ -77,9 +89,6 @@ def record(  # noqa: PLR0913 - what a result file says, named
         "unanswerable": unanswerable,
         "seed": seed,
         "versions": {"python": sys.version.split()[0], **_versions()},
-        "tuned_on": tuned_on,
-        "learnt_from": learnt_from,
-        "systems": {name: _system(result) for name, result in results.items()},
     }
 
 

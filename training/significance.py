@@ -65,6 +65,32 @@ def interval(values: npt.NDArray[np.float64], seed: int, resamples: int = RESAMP
     return _interval(values, _means(values, seed, resamples))
 
 
+def ratio(
+    numerators: npt.NDArray[np.float64],
+    denominators: npt.NDArray[np.float64],
+    seed: int,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """Return a ratio of sums with its percentile bootstrap interval over questions.
+
+    Resamples without anything to divide by are left out; where all of it is nothing, nan.
+
+    Args:
+        numerators: (n_questions,), such as how many sentences of each answer are faithful.
+        denominators: (n_questions,), such as how many sentences each answer has.
+        seed: of the resampling.
+        resamples: how many.
+    """
+    if not denominators.sum():
+        return Interval(float("nan"), float("nan"), float("nan"))
+    # Means are sums over one n: with the same seed both are drawn from the same resamples.
+    above, below = _means(numerators, seed, resamples), _means(denominators, seed, resamples)
+    found = above[below > 0] / below[below > 0]
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(found, [tail, 1 - tail])
+    return Interval(float(numerators.sum() / denominators.sum()), float(low), float(high))
+
+
 def paired_bootstrap(
     differences: npt.NDArray[np.float64], seed: int, resamples: int = RESAMPLES
 ) -> tuple[Interval, float]:

@@ -7,6 +7,8 @@
     <!-- comparisons: NAME -->     each system against its rival, with p-values
     <!-- fusions: NAME -->         each fusion that names its parts against the best of them
     <!-- helped: NAME -->          how many of these help and hurt, by what is fused
+    <!-- answers: NAME -->         written answers: citations, inventions, refusals, faithfulness
+    <!-- overlaps: NAME -->        the same answers beside reference answers
 
 and what follows the table. A test holds the documents against the files, so that no number is typed
 by hand.
@@ -78,6 +80,46 @@ def categories(
     return "\n".join(lines)
 
 
+ANSWERS = (
+    "citation P",
+    "citation R",
+    "citation F1",
+    "invented before",
+    "invented after",
+    "refusal F1",
+    "faithful before",
+    "faithful after",
+)
+OVERLAPS = ("METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BERTScore")
+
+
+def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
+    """Return the measures of written answers in percent, a row a model and context.
+
+    Args:
+        entry: what metrics.json of `training.eval answers` holds.
+        measures: the columns; those that no row has are left out, and so are rows that have none.
+    """
+    rows = entry["systems"].items()
+    measures = [m for m in measures if any(m in system for _, system in rows)]
+    lines = head(["model, context", *measures])
+    for name, system in rows:
+        if any(m in system for m in measures):
+            lines.append(row([name, *(_said(system.get(m)) for m in measures)]))
+    return "\n".join(lines)
+
+
+def overlaps(entry: Mapping[str, Any]) -> str:
+    """Return how written answers compare with reference answers."""
+    return answers(entry, OVERLAPS)
+
+
+def _said(measure: Mapping[str, Any] | None) -> str:
+    if measure is None or measure["value"] is None:
+        return "–"
+    return f"{100 * measure['value']:.1f} ({span(measure)})"
+
+
 def recalls(entry: Mapping[str, Any]) -> str:
     """Return the table of systems with recall at three depths."""
     return markdown(entry, RECALLS)
@@ -89,6 +131,8 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "comparisons": comparisons,
     "fusions": fusions,
     "helped": helped,
+    "answers": answers,
+    "overlaps": overlaps,
 }
 MARKED = re.compile(
     rf"<!-- (?P<kind>{'|'.join(KINDS)}): (?P<name>[a-z0-9-]+) -->\n(?P<table>(?:\|[^\n]*\n)*)"
@@ -130,7 +174,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = top.parse_args(arguments)
     for path in parsed.results:
         entry = json.loads(path.read_text(encoding="utf-8"))
-        shown = [markdown(entry, LONG if parsed.long else SHORT), comparisons(entry)]
+        if entry.get("kind") == "answers":
+            shown = [answers(entry), overlaps(entry)]
+        else:
+            shown = [markdown(entry, LONG if parsed.long else SHORT), comparisons(entry)]
         shown += [categories(entry, parsed.categories)] if parsed.categories else []
         print("\n\n".join(filter(None, shown)))  # noqa: T201
     for path in parsed.into or ():

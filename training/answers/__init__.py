@@ -1,0 +1,1 @@
+"""Measures written answers: `python -m training.eval answers`."""

@@ -1,0 +1,98 @@
+"""A chat model as measuring asks it: one prompt, one reply, kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from rag.answer.types import Usage
+from rag.errors import PandectError
+from training.answers.cache import Cache, key
+from training.answers.run import GIVE_UP, TooManyFailuresError
+
+
+class ChatFailedError(PandectError):
+    """A model that did not reply: dead, slow, broken, limited, or it refused the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, and what it took."""
+
+    text: str
+    usage: Usage
+    failed: bool = False  # it said nothing: the server failed
+
+
+class Chat(Protocol):
+    """A model that replies to a prompt."""
+
+    @property
+    def name(self) -> str:
+        """Which model, with its provider."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What else its replies depend on, of JSON's types; no key."""
+        ...
+
+    def say(self, prompt: str) -> Reply:
+        """Reply.
+
+        Raises:
+            ChatFailedError: it could not.
+        """
+        ...
+
+
+def replies(
+    chat: Chat,
+    prompts: Sequence[str],
+    cache: Cache,
+    *,
+    tell: Callable[[int], object] = lambda done: None,
+    give_up: int = GIVE_UP,
+) -> list[Reply]:
+    """Return a reply to each prompt; what is in the cache is not asked again.
+
+    Args:
+        chat: whom to ask.
+        prompts: what to ask.
+        cache: what it replied before; new replies join it, failures do not.
+        tell: called with how many have been answered.
+        give_up: after how many failures in a row to stop; 0 never does.
+
+    Raises:
+        TooManyFailuresError: so many failed; the last one's reason is in the text.
+    """
+    found = []
+    failures = 0
+    for prompt in prompts:
+        name = key(what="reply", model=chat.name, settings=dict(chat.settings), prompt=prompt)
+        kept = cache.get(name)
+        if kept is not None:
+            reply = Reply(kept["text"], Usage(**kept["usage"]))
+        else:
+            reply, problem = _say(chat, prompt)
+            failures = failures + 1 if reply.failed else 0
+            if failures and failures == give_up:
+                raise TooManyFailuresError(
+                    f"{chat.name}: {failures} replies in a row failed ({problem}). What it replied before is "
+                    "kept: type the command again to go on"
+                )
+            if not reply.failed:
+                cache.put(name, {"text": reply.text, "usage": asdict(reply.usage)})
+        found.append(reply)
+        tell(len(found))
+    return found
+
+
+def _say(chat: Chat, prompt: str) -> tuple[Reply, str]:
+    begun = time.perf_counter()
+    try:
+        return chat.say(prompt), ""
+    except ChatFailedError as error:
+        return Reply("", Usage(time.perf_counter() - begun), failed=True), str(error)

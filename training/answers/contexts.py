@@ -1,0 +1,87 @@
+"""The articles that a model is given with a question: found by a system, gold, or none."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag.errors import BadInput
+from rag.types import Article, Question, Ranking
+from training.names import SINGLE, fused, left_out
+
+NONE, GOLD, PART = "none", "gold", "part-gold"
+MADE = (NONE, GOLD, PART)  # the others are names of systems
+FILL = "hybrid"  # what fills up contexts of gold articles to k: the hardest others there are
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A question with the articles it is asked with, best first."""
+
+    question: Question
+    name: str
+    articles: tuple[Article, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the articles suffice: there are gold ones, and every one of them is here."""
+        gold = set(self.question.article_ids)
+        return bool(gold) and gold <= {article.id for article in self.articles}
+
+
+def check(name: str) -> None:
+    """Refuse a context that is none.
+
+    Raises:
+        BadInput: neither one that is made nor the name of a system.
+    """
+    if name not in (*MADE, *SINGLE) and fused(name) is None and left_out(name) is None:
+        raise BadInput(f"no context {name!r}: expected {', '.join(MADE)}, or a system such as bm25 or hybrid")
+
+
+def system_of(name: str, fill: str) -> str | None:
+    """Return the system whose ranking a context needs: `fill` ranks those that are made; None for none."""
+    if name == NONE:
+        return None
+    return fill if name in MADE else name
+
+
+def make(
+    name: str, question: Question, ranking: Ranking, articles: Mapping[str, Article], *, k: int, seed: int
+) -> Context:
+    """Return a question's context.
+
+    "gold" holds the gold articles among the best others, all in the order of the ranking, so that
+    their place gives nothing away; gold ones that it does not have come last. "part-gold" is the same
+    without some of the gold articles: at least one, drawn by the seed and the question alone.
+
+    Args:
+        name: "none", "gold", "part-gold" or a system's name.
+        question: with its gold articles.
+        ranking: of the system that `system_of` names; as deep as k and the gold articles together.
+        articles: by id.
+        k: how many articles at most.
+        seed: of what is removed.
+    """
+    if name == NONE:
+        return Context(question, name, ())
+    found = [hit.article_id for hit in ranking]
+    if name in MADE:
+        gold = dict.fromkeys(question.article_ids)
+        keep = [g for g in gold if g not in (_removed(question, seed) if name == PART else ())][:k]
+        others = [i for i in found if i not in gold][: k - len(keep)]
+        place = {article_id: n for n, article_id in enumerate(found)}
+        found = sorted([*keep, *others], key=lambda i: (place.get(i, len(place)), i))
+    return Context(question, name, tuple(articles[i] for i in found[:k]))
+
+
+def _removed(question: Question, seed: int) -> set[str]:
+    gold = sorted(set(question.article_ids))
+    if not gold:
+        return set()
+    digest = hashlib.sha256(f"{seed} {question.id}".encode()).digest()
+    rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+    return set(rng.permutation(gold)[: int(rng.integers(1, len(gold) + 1))].tolist())

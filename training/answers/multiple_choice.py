@@ -1,0 +1,148 @@
+"""Questions with several right options, in JEC-QA's format, and what a model chose (Zhong et al. 2020)."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rag.types import Article
+from training.answers.records import Record, Unfit, read, shown, text, texts
+from training.answers.score import Ratio, Values
+from training.answers.task_prompt import numbered
+
+VERSION = "multiple choice 1"  # raise it when the wording changes
+LETTERS = "ABCD"
+EXPECTED = (
+    '{"statement": text, "option_list": {"A": text, "B": …, "C": …, "D": …}, "answer": ["A", "C"], '
+    '"type": 0 (knowledge) or 1 (case analysis)}'
+)
+KINDS = ("knowledge", "case analysis")  # by type
+PROMPT = """\
+{articles}请回答下面的法律职业资格考试选择题。正确选项可能有一个，也可能有多个。
+
+题目：{statement}
+A. {A}
+B. {B}
+C. {C}
+D. {D}
+
+最后另起一行，只写正确选项的字母，格式为“答案：”加字母，例如“答案：AC”。"""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question of an examination."""
+
+    id: str
+    statement: str
+    options: Mapping[str, str]  # letter -> text
+    answer: frozenset[str]  # letters
+    kind: str  # of KINDS
+
+    @property
+    def searched(self) -> str:
+        """What articles are searched by: the question with its options."""
+        return "\n".join([self.statement, *self.options.values()])
+
+
+def load(path: Path) -> list[Item]:
+    """Read a file of questions.
+
+    Raises:
+        BadInput: a line is of another format; the text names file, line, what came and what was expected.
+    """
+    return read(path, _item, EXPECTED)
+
+
+def _item(record: Record, line: str) -> Item:
+    options = record.get("option_list")
+    if not isinstance(options, dict) or set(options) != set(LETTERS):
+        raise Unfit(f'"option_list" is {shown(options)}, not an object of {", ".join(LETTERS)}')
+    answer = texts(record, "answer")
+    if not set(answer) <= set(LETTERS):
+        raise Unfit(f'"answer" is {shown(answer)}, not a list of letters A to D')
+    kind = record.get("type")
+    if isinstance(kind, bool) or str(kind) not in ("0", "1"):  # JEC-QA has text
+        raise Unfit(f'"type" is {shown(kind)}, neither 0 nor 1')
+    id_ = record.get("id", line)
+    if isinstance(id_, bool) or not isinstance(id_, str | int):
+        raise Unfit(f'"id" is {shown(id_)}, neither text nor a number')
+    return Item(
+        str(id_),
+        text(record, "statement"),
+        {letter: text(options, letter) for letter in LETTERS},
+        frozenset(answer),
+        KINDS[int(str(kind))],
+    )
+
+
+def prompt(item: Item, articles: Sequence[Article]) -> str:
+    """Return what the model is asked: articles, if any, then the question and its options."""
+    return PROMPT.format(articles=numbered(articles), statement=item.statement.strip(), **item.options)
+
+
+_GROUP = r"[\[（(【「“\"'*\s]*((?:[A-D](?:[\s,，、;；/&*和与及\"'“”]|and|et|und)*)+)(?![A-Za-z])"
+_SAID = re.compile(  # "the answer is not B" announces nothing
+    r"(?i:答案|正确选项|应选|故选|因此选|所以选|选择|answers?|réponses?|antwort)"
+    rf"(?:(?!not\b|pas\b|nicht\b|不|非)[^A-D\n]){{0,12}}?{_GROUP}"
+)
+_BARE = re.compile(rf"{_GROUP}[\])）】」\"'”.。*\s]*")
+
+
+def chosen(reply: str) -> frozenset[str] | None:
+    """Return the letters that a reply chooses; None where it cannot be told.
+
+    Read are, in this order: a JSON object with "answer" (a list or text) or a JSON list; the last
+    place that announces an answer ("答案：A、C", "Answer: AC"); a last line, or a whole reply, of
+    nothing but letters. Letters in running text are not guessed from.
+    """
+    flat = unicodedata.normalize("NFKC", reply).strip()  # full-width letters are letters
+    found = _json(flat)
+    if found is not None:
+        return found
+    if announced := _SAID.findall(flat):
+        return _letters(announced[-1])
+    last = flat.splitlines()[-1] if flat else ""
+    bare = _BARE.fullmatch(last.strip())
+    return _letters(bare[1]) if bare else None
+
+
+def _json(flat: str) -> frozenset[str] | None:
+    match = re.search(r"\{[^{}]*\}|\[[^\[\]]*\]", flat)
+    if match is None:
+        return None
+    try:
+        value = json.loads(match[0])
+    except ValueError:
+        return None
+    if isinstance(value, dict):
+        named = {str(name).casefold(): said for name, said in value.items()}
+        value = next((named[name] for name in ("answer", "answers", "答案") if name in named), None)
+    said = "".join(map(str, value)) if isinstance(value, list) else value
+    if not isinstance(said, str):
+        return None
+    bare = _BARE.fullmatch(said.strip())
+    return _letters(bare[1]) if bare else None
+
+
+def _letters(said: str) -> frozenset[str]:
+    return frozenset(c for c in re.sub("and|et|und", "", said) if c in LETTERS)
+
+
+def accuracy(items: Sequence[Item], replies: Sequence[str]) -> tuple[dict[str, Ratio], Values]:
+    """Return exactly right answers and questions, by kind and in all, and what could not be read.
+
+    An answer is right if its letters are those of the gold answer, no more and no fewer.
+    """
+    said = [chosen(reply) for reply in replies]
+    right = np.array([s == i.answer for s, i in zip(said, items, strict=True)], dtype=np.float64)
+    of = {kind: np.array([float(i.kind == kind) for i in items]) for kind in KINDS}
+    ratios: dict[str, Ratio] = {f"accuracy {kind}": (right * mask, mask) for kind, mask in of.items()}
+    ratios["accuracy"] = right, np.ones(len(items))
+    return ratios, np.array([float(s is None) for s in said])

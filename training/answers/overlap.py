@@ -1,0 +1,159 @@
+"""How much of a reference answer an answer says in the same words: METEOR and ROUGE.
+
+Both compare words, so each language is cut in its own way. European languages are cut by the analyser
+that searches (folded, stemmed, stop words kept): ROUGE compares stems, METEOR words and then stems.
+Chinese has no blanks and no endings: ROUGE compares characters, METEOR jieba's words. Numbers and Latin
+words in Chinese stay whole. Nothing is downloaded: METEOR is computed without its stage of synonyms,
+which needs WordNet and has none for most of our languages, so values are below those of scorers that
+have it, and comparable with each other only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.errors import MissingExtra
+from rag.text import Analyser
+from rag.text.analysers import analyser
+
+ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5  # METEOR's, Banerjee & Lavie 2005: recall weighs nine times precision
+ROUGE = ("rouge1", "rouge2", "rougeL")
+
+_CHARACTER = re.compile(r"[㐀-䶿一-鿿豈-﫿𠀀-𳿿]|[^\W㐀-䶿一-鿿豈-﫿𠀀-𳿿]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it is written, and its stem."""
+
+    form: str
+    stem: str
+
+
+class Words:
+    """Cuts texts of one language for METEOR and ROUGE."""
+
+    def __init__(self, language: str) -> None:
+        """Take a language.
+
+        Raises:
+            BadInput: no analyser for it.
+        """
+        self.language = language
+        self._analyser: Analyser = analyser(language, stop_words=False, chinese="words")
+
+    def words(self, text: str) -> list[Word]:
+        """Return the words of a text, as METEOR compares them."""
+        tokens = self._analyser.tokens(text)
+        return [Word(text[t.start : t.end].casefold(), t.term) for t in tokens]
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return what ROUGE compares: stems, or Chinese characters."""
+        if self.language == "zh":
+            return _CHARACTER.findall(text.casefold())
+        return self._analyser.terms(text)
+
+
+def rouge(words: Words) -> Callable[[str, str], dict[str, float]]:
+    """Return what computes ROUGE-1, ROUGE-2 and ROUGE-L of an answer against a reference (Lin 2004).
+
+    The values are F1; an empty answer has 0.
+
+    Raises:
+        MissingExtra: the package rouge-score is not installed.
+    """
+    try:
+        from rouge_score.rouge_scorer import RougeScorer
+    except ImportError as error:
+        raise MissingExtra(
+            "ROUGE needs rouge-score: run pip install 'pandect[llm]', or leave it out with --no-overlap"
+        ) from error
+    scorer: Any = RougeScorer(ROUGE, tokenizer=words)
+
+    def score(answer: str, reference: str) -> dict[str, float]:
+        return {name: float(s.fmeasure) for name, s in scorer.score(reference, answer).items()}
+
+    return score
+
+
+def meteor(answer: Sequence[Word], reference: Sequence[Word]) -> float:
+    """Return METEOR of an answer against a reference, by words and stems (Banerjee & Lavie 2005).
+
+    Words are aligned one to one, the same form before the same stem. With m aligned words in c chunks,
+    runs that stand together and in the same order in both texts, P = m / |answer| and
+    R = m / |reference|: F = PR / (αP + (1 - α)R), lowered by the share γ (c / m)^β.
+    """
+    pairs = align(answer, reference)
+    if not pairs:
+        return 0.0
+    precision, recall = len(pairs) / len(answer), len(pairs) / len(reference)
+    mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
+    penalty: float = GAMMA * (chunks(pairs) / len(pairs)) ** BETA
+    return mean * (1 - penalty)
+
+
+def chunks(pairs: Sequence[tuple[int, int]]) -> int:
+    """Return into how many runs an alignment falls; pairs are in the order of the answer."""
+    follows = sum((a + 1, b + 1) == after for (a, b), after in pairwise(pairs))
+    return len(pairs) - follows
+
+
+def align(answer: Sequence[Word], reference: Sequence[Word]) -> list[tuple[int, int]]:
+    """Align as many words as can be, one to one: equal forms first, then equal stems.
+
+    Which of several equal words are taken decides the number of chunks, and the least number is hard
+    to find; the longest common runs are taken first, the leftmost of equal ones (greedy string tiling,
+    Wise 1993).
+
+    Returns:
+        (place in the answer, place in the reference), in the order of the answer.
+    """
+    free_a, free_b = np.ones(len(answer), dtype=bool), np.ones(len(reference), dtype=bool)
+    pairs: list[tuple[int, int]] = []
+    if not answer or not reference:
+        return pairs
+    pairs += _tiles(_equal([w.form for w in answer], [w.form for w in reference]), free_a, free_b)
+    pairs += _tiles(_equal([w.stem for w in answer], [w.stem for w in reference]), free_a, free_b)
+    return sorted(pairs)
+
+
+def _equal(a: Sequence[str], b: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return (|a|, |b|) bool: the same word stands there."""
+    number: dict[str, int] = {}
+    left = np.array([number.setdefault(word, len(number)) for word in a])
+    right = np.array([number.setdefault(word, len(number)) for word in b])
+    found: npt.NDArray[np.bool_] = left[:, None] == right[None, :]
+    return found
+
+
+def _tiles(
+    same: npt.NDArray[np.bool_], free_a: npt.NDArray[np.bool_], free_b: npt.NDArray[np.bool_]
+) -> list[tuple[int, int]]:
+    """Take common runs of free words, longest first; what is taken is no longer free."""
+    pairs: list[tuple[int, int]] = []
+    while True:
+        runs = _runs(same & free_a[:, None] & free_b[None, :])
+        longest = int(runs.max())
+        if longest == 0:
+            return pairs
+        for a, b in np.argwhere(runs == longest).tolist():  # leftmost in the answer first
+            if free_a[a : a + longest].all() and free_b[b : b + longest].all():
+                free_a[a : a + longest] = free_b[b : b + longest] = False
+                pairs += [(a + n, b + n) for n in range(longest)]
+
+
+def _runs(same: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return how long the common run is that begins at each pair of places."""
+    runs = np.zeros(same.shape, dtype=np.int64)
+    after = np.zeros(same.shape[1] + 1, dtype=np.int64)
+    for row in range(same.shape[0] - 1, -1, -1):
+        runs[row] = np.where(same[row], after[1:] + 1, 0)
+        after[:-1] = runs[row]
+    return runs

@@ -1,0 +1,160 @@
+"""What answers are worth: citations, refusals, faithfulness; computed here, not by the gate's code.
+
+Conventions, spelt out because they differ between publications:
+
+- A *citation* is a sentence's mention of an article; an answer's cited articles are a set. Citation
+  precision, recall and F1 are those of this set against the gold set, a mean over all questions with
+  gold articles; an answer that cites nothing, a refusal or a failure among them, counts 0.
+- An *invented* citation names an article that the model was not given. Before the gate: of all
+  sentences that the model wrote; after it: of those that a reader sees.
+- *Refusing is right* where no article answers, or some gold article is missing from the context.
+- A sentence is *faithful by quote* if every article it cites was given and is quoted: after the gate,
+  its passages lie inside that article and are not blank; before it, the quote the model gave stands in
+  the article letter by letter, but for blanks.
+- *words quoted* is the share of a sentence's terms that stand in its passages.
+
+Shares of sentences or citations are taken over all of them together, and resampled by question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.answer.types import Ending, Passed, Statement
+from rag.types import Article
+from training.answers.run import Written
+
+Values = npt.NDArray[np.float64]
+Ratio = tuple[Values, Values]  # numerators and denominators, one a question
+CITATION = ("citation P", "citation R", "citation F1")
+BEFORE = "citation F1 before"
+
+
+def citations(written: Sequence[Written]) -> dict[str, Values]:
+    """Return citation precision, recall and F1 of every question that has gold articles.
+
+    Of what a reader sees; F1 also of what was written, before the gate.
+    """
+    rows = [_prf(_cited(w), set(w.context.question.article_ids)) for w in written if _has_gold(w)]
+    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    before = [_prf(_cited_before(w), set(w.context.question.article_ids))[2] for w in written if _has_gold(w)]
+    return {name: table[:, n] for n, name in enumerate(CITATION)} | {BEFORE: np.array(before)}
+
+
+def endings(written: Sequence[Written]) -> dict[str, Values]:
+    """Return for every question whether writing ended so."""
+    return {str(e): np.array([float(w.answer.ending == e) for w in written]) for e in Ending}
+
+
+def invented(written: Sequence[Written]) -> dict[str, Ratio]:
+    """Return invented citations and all citations of every question, before and after the gate."""
+    before, after = [], []
+    for w in written:
+        shown = [s.article_ids for s in w.answer.sentences]
+        stopped = [_named(r.statement) for r in w.answer.removed]
+        after.append(_outside(shown, w.seen))
+        before.append(_outside([*shown, *stopped], w.seen))
+    return {"invented before": _ratio(before), "invented after": _ratio(after)}
+
+
+def refusals(written: Sequence[Written]) -> dict[str, Ratio]:
+    """Return refusal precision, recall and F1, as numerators and denominators of every question."""
+    right = np.array([not w.context.complete for w in written], dtype=bool)
+    refused = np.array([w.answer.ending == Ending.REFUSED for w in written], dtype=bool)
+    both = (right & refused).astype(np.float64)
+    return {
+        "refusal P": (both, refused.astype(np.float64)),
+        "refusal R": (both, right.astype(np.float64)),
+        "refusal F1": (2 * both, refused.astype(np.float64) + right.astype(np.float64)),
+    }
+
+
+def faithful(written: Sequence[Written]) -> dict[str, Ratio]:
+    """Return sentences that are faithful by quote and all sentences, before and after the gate."""
+    before, after = [], []
+    for w in written:
+        good = sum(quoted(s, w.seen) for s in w.answer.sentences)
+        removed = sum(quotes_stand(r.statement, w.seen) for r in w.answer.removed)
+        after.append((good, len(w.answer.sentences)))
+        before.append((good + removed, len(w.answer.sentences) + len(w.answer.removed)))
+    return {"faithful before": _ratio(before), "faithful after": _ratio(after)}
+
+
+def words_quoted(written: Sequence[Written], terms: Callable[[str], Sequence[str]]) -> dict[str, Ratio]:
+    """Return how many of the sentences' terms stand in their passages, of every question."""
+    rows = []
+    for w in written:
+        said = there = 0
+        for sentence in w.answer.sentences:
+            own = set(terms(sentence.text))
+            said += len(own)
+            there += len(own & set(terms(" ".join(passages(sentence, w.seen)))))
+        rows.append((there, said))
+    return {"words quoted": _ratio(rows)}
+
+
+def passages(sentence: Passed, articles: Mapping[str, Article]) -> list[str]:
+    """Return the texts of a sentence's passages; "" for one that lies outside its article."""
+    found = []
+    for p in sentence.passages:
+        text = articles[p.article_id].text if p.article_id in articles else ""
+        found.append(text[p.start : p.end] if 0 <= p.start < p.end <= len(text) else "")
+    return found
+
+
+def quoted(sentence: Passed, articles: Mapping[str, Article]) -> bool:
+    """Tell whether every article that a sentence cites has a passage, and every passage is one."""
+    texts = passages(sentence, articles)
+    covered = {p.article_id for p in sentence.passages}
+    cited = set(sentence.article_ids)
+    return bool(cited) and cited <= covered and all(text.strip() for text in texts)
+
+
+def quotes_stand(statement: Statement, articles: Mapping[str, Article]) -> bool:
+    """Tell whether every article that a statement cites is quoted, and every quote stands in its article."""
+    cited = set(statement.article_ids)
+    stand = all(
+        q.article_id in articles and (own := _blanks(q.text)) and own in _blanks(articles[q.article_id].text)
+        for q in statement.quotes
+    )
+    return bool(cited) and stand and cited <= {q.article_id for q in statement.quotes}
+
+
+def _blanks(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _has_gold(written: Written) -> bool:
+    return bool(written.context.question.article_ids)
+
+
+def _cited(written: Written) -> set[str]:
+    return {article_id for s in written.answer.sentences for article_id in s.article_ids}
+
+
+def _cited_before(written: Written) -> set[str]:
+    """Return what was cited by sentences that passed, and by those that were removed."""
+    return _cited(written).union(*(r.statement.article_ids for r in written.answer.removed))
+
+
+def _named(statement: Statement) -> tuple[str, ...]:
+    """Return every article that a statement names, as a citation or only as the place of a quote."""
+    return tuple(dict.fromkeys([*statement.article_ids, *(q.article_id for q in statement.quotes)]))
+
+
+def _outside(sentences: Sequence[Sequence[str]], seen: Mapping[str, Article]) -> tuple[int, int]:
+    cited = [article_id for ids in sentences for article_id in set(ids)]
+    return sum(article_id not in seen for article_id in cited), len(cited)
+
+
+def _prf(cited: set[str], gold: set[str]) -> tuple[float, float, float]:
+    both = len(cited & gold)
+    return both / max(len(cited), 1), both / len(gold), 2 * both / (len(cited) + len(gold))
+
+
+def _ratio(rows: Sequence[tuple[int, int]]) -> Ratio:
+    table = np.array(rows, dtype=np.float64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]

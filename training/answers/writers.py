@@ -1,0 +1,179 @@
+"""Who is measured, made from what was typed: the one place that knows how a writer is built."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from rag.answer.types import Passed, Removed, Statement, Usage
+from rag.errors import BadInput, MissingExtra
+from rag.types import Article
+from training.answers.chat import ChatFailedError, Reply
+from training.answers.extractive import Extractive
+from training.answers.run import Candidate
+
+EXTRACTIVE = "extractive"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A model as it is named on the command line; keys come from the environment alone."""
+
+    model: str  # PROVIDER:NAME, as LangChain's init_chat_model takes it
+    base_url: str | None = None
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    timeout: float = 120.0  # seconds of one reply
+    baseline: bool = False  # write with STARD's simple prompt, not with ours
+    key: str = "PANDECT_MODEL_KEY"  # the variable that holds the key of a server that was named
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What replies depend on beside the name; for keys of replies and result files."""
+        kept = ("base_url", "temperature", "max_tokens", "baseline")
+        return {name: value for name, value in asdict(self).items() if name in kept}
+
+
+def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
+    """Return the writer that a name on the command line means.
+
+    Args:
+        spec: what was typed.
+        language: of the questions.
+        k: how many articles it is given at most.
+
+    Raises:
+        BadInput: no such writer.
+        MissingExtra: the packages of language models are not installed.
+    """
+    if spec.model == EXTRACTIVE:
+        return Candidate(EXTRACTIVE, Extractive())
+    return model_writer(spec, language, k)
+
+
+def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
+    """Return a model behind the gate of the page; what is not typed is read from PANDECT_MODEL_*.
+
+    The baseline has no gate.
+
+    Raises:
+        BadInput: a setting that does not exist, or a value that it cannot have.
+        MissingExtra: the packages of language models are not installed.
+    """
+    chain, gate, prompt, settings = map(import_module, _PARTS)  # a run without a model needs none of them
+    typed = {
+        "PANDECT_MODEL": spec.model,
+        "PANDECT_MODEL_TEMPERATURE": str(spec.temperature),
+        "PANDECT_MODEL_OUTPUT": str(spec.max_tokens),
+        "PANDECT_MODEL_TIMEOUT": str(spec.timeout),
+        **({"PANDECT_MODEL_URL": spec.base_url} if spec.base_url else {}),
+    }
+    # Nobody limits how often a measurement may ask, and it decides itself how many articles are given.
+    chosen = replace(settings.read({**os.environ, **typed}), articles=k, per_session=None, per_host=None)
+    load = partial(_baseline, prompt) if spec.baseline else prompt.load
+    kept = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
+    return Candidate(
+        f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
+        chain.ModelWriter(chosen, Unchecked() if spec.baseline else gate.CitationGate(), prompt=load),
+        load(language).id,
+        kept,
+    )
+
+
+class Unchecked:
+    """Lets everything through: the baseline writes prose that cites nothing, measured as it would be read."""
+
+    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+        """Return the sentence without any passage."""
+        return Passed(statement.text, statement.article_ids, ())
+
+
+_PARTS = ("rag.answer.chain", "rag.answer.gate", "rag.answer.prompt", "rag.answer.settings")
+
+
+def _baseline(prompt: Any, language: str) -> Any:  # noqa: ANN401 - of whatever language
+    return prompt.load(prompt.BASELINE)
+
+
+def chat(spec: ModelSpec) -> LangChainChat:
+    """Return a model that replies to single prompts: for examination tasks, and for judging."""
+    return LangChainChat(spec, _chat_model(spec))
+
+
+def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported where it is used
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError as error:
+        raise MissingExtra(f"{spec.model} needs LangChain: run pip install 'pandect[llm]'") from error
+    provider = spec.model.partition(":")[0]
+    options: dict[str, Any] = {} if spec.base_url is None else {"base_url": spec.base_url}
+    if provider == "openai":
+        options["stream_usage"] = True  # else nobody says how many tokens a streamed reply took
+    if provider == "ollama":
+        options["num_predict"] = spec.max_tokens
+    else:
+        options |= {"max_tokens": spec.max_tokens, "timeout": spec.timeout}
+        if spec.base_url is not None:
+            # Never the maker's own key, which would go to somebody else's server; the client wants some.
+            options["api_key"] = os.environ.get(spec.key) or "none"
+    try:
+        return init_chat_model(spec.model, temperature=spec.temperature, **options)
+    except ImportError as error:
+        raise MissingExtra(
+            f"{spec.model} needs a package of its provider ({error.name}): run pip install 'pandect[llm]'"
+        ) from error
+    except Exception as error:  # of the provider: a key that is missing, a name that it does not know
+        raise BadInput(
+            f"{spec.model}: {_first_line(error)}. Expected PROVIDER:NAME such as openai:gpt-4o-mini, and the "
+            f"provider's key in its variable, or for --base-url in {spec.key}"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+
+
+class LangChainChat:
+    """A chat model of LangChain as `training.answers.chat` asks it, streamed."""
+
+    def __init__(self, spec: ModelSpec, model: Any) -> None:  # noqa: ANN401
+        """Take a BaseChatModel."""
+        self._spec, self._model = spec, model
+
+    @property
+    def name(self) -> str:
+        """Which model, with its provider."""
+        return self._spec.model
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What else its replies depend on."""
+        return self._spec.settings
+
+    def say(self, prompt: str) -> Reply:
+        """Reply.
+
+        Raises:
+            ChatFailedError: it could not; the text tells the kind of error and nothing that was sent.
+        """
+        from langsmith import tracing_context  # comes with LangChain
+
+        begun = time.perf_counter()
+        whole: Any = None
+        try:
+            with tracing_context(enabled=False):  # whatever the environment says: nobody else is told
+                for chunk in self._model.stream(prompt):
+                    whole = chunk if whole is None else whole + chunk
+        except Exception as error:  # every provider raises errors of its own
+            status = getattr(error, "status_code", None)
+            raise ChatFailedError(type(error).__name__ + (f" {status}" if status else "")) from error
+        if whole is None:
+            raise ChatFailedError("an empty stream")
+        used = whole.usage_metadata or {}
+        usage = Usage(time.perf_counter() - begun, used.get("input_tokens"), used.get("output_tokens"))
+        return Reply(str(whole.text), usage)
