@@ -103,7 +103,8 @@ class Fitter:
 
     def fit_corpus(self, progress: Progress | None = None) -> Fitted:
         """Fit to the law alone."""
-        return self._descend(self.start(), list(self._corpus_batches()), progress)
+        s = self.settings
+        return self._descend(self.start(), list(self._corpus_batches()), s.temperature, progress)
 
     def _corpus_batches(self) -> Iterator[Make]:
         s = self.settings
@@ -137,9 +138,12 @@ class Fitter:
             [self.texts.whole(i) for i in range(self.n_articles)],
             len(words),
         )
-        return self._descend(start, list(asked.batches(self.settings)), progress)
+        s = self.settings
+        return self._descend(start, list(asked.batches(s)), s.question_temperature, progress)
 
-    def _descend(self, fitted: Fitted, batches: Sequence[Make], progress: Progress | None) -> Fitted:
+    def _descend(
+        self, fitted: Fitted, batches: Sequence[Make], temperature: float, progress: Progress | None
+    ) -> Fitted:
         s = self.settings
         vectors, log_weights = fitted.vectors.copy(), fitted.log_weights.copy()
         adam_vectors = SparseAdam(vectors.shape, s.rate)
@@ -152,7 +156,7 @@ class Fitter:
                 batch.right,
                 vectors[terms],
                 log_weights[terms],
-                temperature=s.temperature,
+                temperature=temperature,
                 masked=batch.masked,
             )
             scale = 1 - step / len(batches)  # the rate falls to 0 in a line

@@ -24,12 +24,13 @@ class FitSettings:
     passes: int = 3
     batch: int = 512  # of pairs cut from the law
     question_passes: int = 6
-    question_batch: int = 256  # pairs of a question, or its answer, and an article that it cites
-    random_negatives: int = 512  # articles that join each batch of questions
+    question_batch: int = 512  # pairs of a question, or its answer, and an article that it cites
+    random_negatives: int = 1024  # articles that join each batch of questions
     hard_negatives: int = 3  # for each pair, of the articles that are wrongly near
-    drop_question: float = 0.2  # share of a question's terms that a step leaves out
-    drop_article: float = 0.3
-    temperature: float = 0.05
+    drop_question: float = 0.4  # share of a question's terms that a step leaves out
+    drop_article: float = 0.5
+    temperature: float = 0.05  # of pairs cut from the law
+    question_temperature: float = 0.1
     rate: float = 0.01
     weight_start: float = 0.3  # first term weight = this times idf
     seed: int = 0
