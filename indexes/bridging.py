@@ -4,8 +4,8 @@ Berger & Lafferty (1999) took retrieval for translation; Xue, Jeon & Croft (2008
 from questions and their answers. Here a question is the one side and an article that it cites the other: by
 expectation maximisation (Brown et al. 1993) each term of the article is laid to the terms of the
 question, or to an empty word, that best account for it over all pairs. What two terms share by chance is
-taken out by Dunning's (1993) likelihood ratio, as Moore (2004) found rare words to need. Beside that stand the
-nearest terms of the static encoder, the only ones that a word has which no question holds.
+taken out by the likelihood ratio of Dunning (1993), as Moore (2004) found rare words to need. The nearest
+terms of the static encoder join them, the only ones that a word has which no question holds.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Evidence:
     meaning: Dense = field(repr=False)
     nearest: Nearest = field(repr=False)
     around: Surroundings = field(repr=False)
-    bridge: BridgedBM25 | None = field(default=None, repr=False)  # without one its features are 0
+    bridge: BridgedBM25 | None = field(default=None, repr=False)  # without one it says nothing
 
     @cached_property
     def _row(self) -> Mapping[str, int]:
@@ -137,10 +137,11 @@ class Evidence:
 
     def _bridged(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
         """Return the features of `OF_BRIDGE`: what expanded terms add, and how likely the question is."""
-        if self.bridge is None:
-            return [np.zeros(len(positions), np.float32) for _ in OF_BRIDGE]
-        added = self.bridge.expanded(terms)[positions].astype(np.float32)
-        return [*_each(added[None]), self.bridge.likelihood(terms)[positions].astype(np.float32)]
+        added = likely = np.zeros(len(positions), np.float32)
+        if self.bridge is not None:
+            added = self.bridge.expanded(terms)[positions].astype(np.float32)
+            likely = self.bridge.likelihood(terms)[positions].astype(np.float32)
+        return [*_each(added[None]), likely]
 
     def _positions(self, ranking: Ranking) -> Found:
         positions = [self._row[hit.article_id] for hit in ranking]

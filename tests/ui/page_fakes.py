@@ -233,7 +233,9 @@ class FakeEngine:
 
     def _why(self, rank: int, article: Article, terms: frozenset[str]) -> Why:
         asked = ("mon voisin a un arbre trop près, puis-je le faire couper",) if rank == 1 else ()
-        return Why(terms & set(self.analyser.terms(article.text)), {"bm25": rank, "dense": rank + 1}, asked)
+        own = set(self.analyser.terms(article.text))
+        law = frozenset(pair.law for pair in self.bridged) & own
+        return Why(terms & own, {"bm25": rank, "dense": rank + 1}, asked, bridged=law)
 
 
 def explanation(shown: Shown) -> Explanation:
