@@ -22,8 +22,12 @@ class Over:
     without: Removed
 
     def told(self, question: str, there: Collection[str]) -> tuple[Bridged, ...]:
-        """Return the pairs that people are told; see `rag.bridge.telling`."""
-        return telling(self.words.used(question), there)
+        """Return the pairs that people are told, as `rag.bridge.telling` chooses.
+
+        Who took one out did not want a weaker one of the same word told in its place.
+        """
+        settled = {lay for lay, _ in self.without}
+        return telling([pair for pair in self.words.used(question) if pair.lay not in settled], there)
 
     def reached(self, question: str) -> frozenset[str]:
         """Return the law's terms that a question is expanded by."""

@@ -10,17 +10,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from indexes import bridge, counted
+from indexes import counted
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitted, Fitter
-from rag.bridge import Bridge
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
 from rag.known_words import known_words
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.bridged import BridgedBM25, Expanded, LawWords
+from rag.retrieval.bridged import BridgedBM25, Expanded
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count, document_frequency
 from rag.retrieval.hybrid import Hybrid
@@ -34,6 +33,7 @@ from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.text.tolerant import tolerant
 from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
+from training.bridges import Bridges
 from training.inner import LEAST, InnerRuns
 from training.kept import Kept, load_fitted, save_fitted
 from training.learned_fusion import Example, LearnedSettings, examples, fit
@@ -90,8 +90,7 @@ class Bench:
         self.given = ready.encoder if ready else None
         self.trees = ready.trees if ready else None
         self.fusion = ready.fusion if ready else None
-        self._given_bridge = ready.bridge if ready else None
-        self._bridges: OrderedDict[tuple[Question, ...], Bridge] = OrderedDict()
+        self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
         self._fitted_to = fitted_to or corpus
         self.fit = fit or FitSettings()
         self._options = dict(analyser_options or {})
@@ -283,7 +282,7 @@ class Bench:
         """Return the fusion that an index answers with."""
         names = given.systems or ("bm25+questions", "dense")
         over = (
-            {"bm25+questions": "bm25+questions+bridge"} if bridged and self._given_bridge is not None else {}
+            {"bm25+questions": "bm25+questions+bridge"} if bridged and self._bridges.given is not None else {}
         )
         parts = {part: self._system(over.get(part, part), lesson, made) for part in names}
         return Hybrid(parts, given.fuse(names, self._distributions(given.method, parts, lesson)))
@@ -296,16 +295,8 @@ class Bench:
         return Expanded(words) if name == "bridge" else words
 
     def _over(self, keyword: BM25, lesson: Lesson) -> BridgedBM25:
-        """Return this BM25 with the bridge learnt from a lesson's questions alone, or with the one given."""
-        counts, learn = self.counts(), lesson.learn
-        if self._given_bridge is None and learn not in self._bridges:
-            while len(self._bridges) >= _ENCODERS:
-                self._bridges.popitem(last=False)
-            encoder = self.encoder(learn)
-            learnt = bridge.learnt_from(counts, self.corpus.articles, learn, self.analyser(), encoder)
-            self._bridges[learn] = learnt or Bridge({})
-        over = self._given_bridge or self._bridges[learn]
-        return BridgedBM25(keyword, over, LawWords.of(counts, lesson.settings.bm25, over.law_terms))
+        """Return this BM25 over the bridge learnt from a lesson's questions alone, or over the one given."""
+        return self._bridges.over(keyword, self.counts(), self.analyser(), lesson.learn, lesson.settings.bm25)
 
     def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
         """Return a learned fusion; what the trees are fitted to serves those of other settings too."""

@@ -82,6 +82,12 @@ def test_a_pair_that_is_taken_out_is_neither_searched_nor_told() -> None:
     assert "1" not in [s.article.id for s in result.shown]
     assert [b.law for b in result.bridged] == ["employeur"]
     assert result.without == without
+    weaker = engine().ask("patron viré viré", mode="keyword", without=without)
+    assert {("vir", "salair"), ("patron", "employeur")} == {
+        (p.lay, p.law)
+        for p in engine().bridging.over("keyword", without).words.used("patron viré viré")  # type: ignore[union-attr]
+    }
+    assert [b.law for b in weaker.bridged] == ["employeur"]  # 0.1 would be told, were it not for the other
     everything = frozenset((p.lay, p.law) for pairs in PAIRS.values() for p in pairs)
     assert ids(engine(), VIRER, without=everything) == ["3"]
 

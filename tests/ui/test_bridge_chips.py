@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from rag.bridge import Bridged
 from rag.explanation import Explanation, WordShare
 from rag.ui.explained import panel
+from rag.ui.i18n import words
 
 PAIRS = (
     Bridged("clôture", "mur", 0.4, "mur", 9, typed="Clôture"),
