@@ -39,14 +39,14 @@ class Bridging:
 
     def __init__(self, words: BridgedBM25 | None, learned: Learned | None) -> None:
         """Take what an index has; without a bridge nothing is searched over it."""
-        self._words = words
+        self.words = words
         self._learned = learned
         self.learned = lru_cache(maxsize=RECENT)(self._learned_without)
 
     @property
     def ranks_hybrids(self) -> bool:
         """Whether the ranking of a hybrid search depends on the bridge."""
-        return self._words is not None and (self._learned is None or self._learned.uses_bridge)
+        return self.words is not None and (self._learned is None or self._learned.uses_bridge)
 
     def over(self, mode: Mode, without: Removed = KEEP_ALL, *, known: Sequence[object] = ()) -> Over | None:
         """Return the way that a search goes; None where it goes over no bridge.
@@ -58,9 +58,9 @@ class Bridging:
             without: pairs that are not to be used.
             known: articles that the question names.
         """
-        if self._words is None or known or mode == "meaning" or (mode == "hybrid" and not self.ranks_hybrids):
+        if self.words is None or known or mode == "meaning" or (mode == "hybrid" and not self.ranks_hybrids):
             return None
-        return Over(self._words.leaving_out(without), without)
+        return Over(self.words.leaving_out(without), without)
 
     def _learned_without(self, without: Removed | None) -> Learned | None:
         """Return the learned fusion as it looks over the bridge; None looks over none."""
@@ -68,5 +68,5 @@ class Bridging:
             return self._learned
         if without == KEEP_ALL:
             return self._learned
-        words = self._words.leaving_out(without) if self._words is not None and without is not None else None
+        words = self.words.leaving_out(without) if self.words is not None and without is not None else None
         return self._learned.bridged_by(words)
