@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes import commands_update, grammar, sources, store
+from indexes import bridge, commands_update, grammar, sources, store
 from indexes.build import BuildSettings, build
 from indexes.card import FILE as CARD
 from indexes.card import read_card
@@ -21,6 +21,7 @@ from indexes.importing import bring_in, with_cleaning, with_shipped
 from indexes.learned import worth_fitting
 from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
+from indexes.opening import analyser_of
 from indexes.progress import Bars
 from rag.errors import BadInput, MissingIndex, PandectError
 from rag.fusion import FusionSettings
@@ -196,6 +197,13 @@ def _check(parsed: argparse.Namespace) -> None:
     print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
+def _bridge(parsed: argparse.Namespace) -> None:
+    folder, again = store.locate(parsed.name)
+    manifest = read_manifest(folder, again)
+    verify(folder, manifest, again, below=(bridge.FOLDER,))
+    _print(bridge.told(folder, analyser_of(manifest, again), parsed.words))
+
+
 def _export(parsed: argparse.Namespace) -> None:
     if parsed.name == store.BUILTIN:
         from indexes.builtin_corpus import whole
@@ -266,6 +274,7 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
         "export": _export,
         "list": _list,
         "check": _check,
+        "bridge": _bridge,
         "remove": _remove,
         "make-builtin": _make_builtin,
         "check-builtin": _check_builtin,

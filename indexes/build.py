@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexes import basis, distributions, learned, store
+from indexes import basis, bridge, distributions, learned, store
 from indexes.comparing import Former, compare
 from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import write as write_corpus
@@ -203,6 +203,10 @@ def write_index(
     distributions.save(distributions.estimate(scored, asked), folder)
     if settings.fusion is not None:
         distributions.save_fusion(settings.fusion, folder)
+    encoder = ready.meaning.encoder if ready.meaning is not None else None
+    bridged = bridge.learnt_from(counts, corpus.articles, ready.learnt, ready.cut, encoder)
+    if bridged is not None:
+        bridge.save(bridged, counts, settings.bm25, folder)
     if settings.learned is not None and ready.meaning is not None:
         learned.save(settings.learned, counts, settings.bm25, mask, ready.cut, ready.learnt, folder)
     if settings.updatable:

@@ -108,6 +108,14 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     commands.add_parser("list", help="list corpora and indexes")
     check = commands.add_parser("check", help="verify the hashes of an index and open it")
     check.add_argument("name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin")
+    pairs = commands.add_parser(
+        "bridge",
+        help="show which words of the law an index has for a layperson's",
+        description="Show the pairs that an index learnt from its annotated questions: a word, then those of "
+        "the law, each with its probability and how it is known.",
+    )
+    pairs.add_argument("name", help="of the index, or its path, or builtin")
+    pairs.add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
     commands.add_parser("remove", help="remove a corpus and its index").add_argument("name")
     own = commands.add_parser("make-builtin", help="make the index that ships again (for its maintainers)")
     own.add_argument("law", type=Path, help="articles.jsonl.gz with the official Code civil and other codes")

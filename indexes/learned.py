@@ -18,6 +18,7 @@ import numpy as np
 from indexes.manifest import Manifest
 from rag.evidence import Evidence
 from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.fields import LAW_FIELDS, FieldCounts
 from rag.retrieval.learned import Learned, of_questions
@@ -116,6 +117,7 @@ def load(
     meaning: Dense | None,
     articles: Sequence[Article],
     learnt: Sequence[Question],
+    bridge: BridgedBM25 | None = None,
 ) -> Learned | None:
     """Open the learned fusion of a version; None where there is none, or no encoder.
 
@@ -125,6 +127,7 @@ def load(
         meaning: its encoder's list.
         articles: its corpus, in order.
         learnt: the annotated questions that it learnt from.
+        bridge: of the version, for trees that look at it.
 
     Raises:
         BadInput: the trees are of another version.
@@ -142,5 +145,5 @@ def load(
     cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
     nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
     around = Surroundings.of(articles, learnt)
-    evidence = Evidence(keyword, law, asked, meaning, nearest, around)
+    evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
     return Learned(evidence, trees)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from indexes import counted
+from indexes import bridge, counted
 from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import read as read_corpus
 from indexes.distributions import load as read_distributions
@@ -104,7 +104,8 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
     kept = folder / counted.FOLDER
     with damaged_if_unreadable(folder, again):
         rows = counted.rows(kept, order, keyword.index.vocab_dict)
-        learned = read_learned(folder, keyword, meaning, corpus.articles, learnt)
+        bridged = bridge.load(folder, keyword)
+        learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, bridged)
     nearest: Nearest | None = None
     if fusion is not None and NEAREST in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
@@ -124,6 +125,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         learned=learned,
         counted=rows,
         nearest=nearest,
+        bridge=bridged,
     )
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
+from rag.bridge import KEEP_ALL, WEIGHT, Bridged, Removed
+from rag.bridging import Bridging, Over
 from rag.card import CorpusCard
 from rag.confidence import RECIPROCAL, Confidence
 from rag.errors import BadInput
@@ -19,6 +21,7 @@ from rag.fusion import Distribution, FusionSettings, ranks
 from rag.pinned import Pins
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.retrieval.bm25 import BM25
+from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH, Hybrid
 from rag.retrieval.known_item import KnownItems
@@ -79,12 +82,13 @@ class Engine:
         learned: Learned | None = None,
         counted: Counted | None = None,
         nearest: Nearest | None = None,
+        bridge: BridgedBM25 | None = None,
     ) -> None:
         """Take the parts that `indexes.open` read; `questions` are the annotated ones it learnt from.
 
         `counted` gives the terms of an article by field where the index keeps them: explaining need not
         cut its text again. `nearest` is the list of the most similar annotated questions, for a fusion that
-        names it.
+        names it. `bridge` searches by what the law says for a layperson's words too.
 
         A confidence that was calibrated for another corpus, or for other systems, is left aside.
 
@@ -110,6 +114,7 @@ class Engine:
         near = self._near = learned.evidence.nearest if learned is not None else nearest
         calibrated = confidence is not None and confidence.corpus_sha256 == info.corpus_sha256
         self.learned = learned  # where there is one, a hybrid search is ranked by it
+        self.bridging = Bridging(bridge, learned)
         calibrated = calibrated and confidence is not None and confidence.ranked_by == self.ranked_by
         if calibrated and isinstance(keyword, BM25) and isinstance(meaning, Dense):
             self._signals = Signals(analyser, keyword, meaning.encoder, questions, near)
@@ -145,7 +150,13 @@ class Engine:
         return self._facets
 
     def ask(
-        self, question: str, *, k: int = 10, where: Filter | None = None, mode: Mode = "hybrid"
+        self,
+        question: str,
+        *,
+        k: int = 10,
+        where: Filter | None = None,
+        mode: Mode = "hybrid",
+        without: Removed = KEEP_ALL,
     ) -> Result:
         """Answer a question with ranked articles.
 
@@ -159,6 +170,7 @@ class Engine:
             k: how many articles at most.
             where: which articles may be shown.
             mode: the lists fused, or one of them.
+            without: pairs of words (of the question, of the law) that the search is not to be widened by.
         """
         begun = time.perf_counter()
         asked = question[:MAX_QUESTION]
@@ -170,8 +182,10 @@ class Engine:
         rest = self._searched(asked, known)
         elsewhere = self._topics.find(asked)
         sure: float | None = None
+        over = self.bridging.over(self._used(mode), without, known=known)
+        told: tuple[Bridged, ...] = ()
         if self.analyser.terms(rest):
-            shown, lists = self._fill(shown, rest, k, where, mode)
+            shown, lists, told = self._fill(shown, rest, k, where, mode, over)
             if not known and where is None:  # it was calibrated on searches of the whole corpus
                 sure = self._sure(rest, lists, elsewhere=bool(elsewhere))
         return Result(
@@ -187,6 +201,8 @@ class Engine:
             in_force_on=day,
             where=where,
             mended=self.analyser.mended(rest) if isinstance(self.analyser, TolerantAnalyser) else (),
+            bridged=told,
+            without=without,
         )
 
     def warm(self) -> None:
@@ -196,11 +212,19 @@ class Engine:
         if self._near is not None:
             self._near.asked  # noqa: B018
 
-    def hybrid(self, meaning: Retriever) -> Hybrid | Learned:
-        """Return what fuses the lists: of keywords, of this encoder, and whatever else the fusion names."""
-        if self.learned is not None:
-            return self.learned
+    def hybrid(self, meaning: Retriever, over: Over | None = None) -> Hybrid | Learned:
+        """Return what fuses the lists: of keywords, of this encoder, and whatever else the fusion names.
+
+        Args:
+            meaning: the encoder's list.
+            over: the bridge that the keywords go over; None goes over none.
+        """
+        learned = self.bridging.learned(over.without if over else None)
+        if learned is not None:
+            return learned
         known = {name: part for name, part in self._systems.items() if part is not None} | {MEANING: meaning}
+        if over is not None:
+            known[KEYWORD] = over.words
         parts = {name: known[name] for name in self.fusion.systems or (KEYWORD, MEANING)}
         return Hybrid(parts) if self._fuse is None else Hybrid(parts, self._fuse)
 
@@ -209,10 +233,11 @@ class Engine:
         """What ranks a hybrid search: "rrf", another fusion, or the id of the trees that do."""
         if self.learned is not None:
             return self.learned.trees.id
+        bridged = f" bridge {WEIGHT}" if self.bridging.ranks_hybrids else ""
         if self.fusion == FusionSettings():
-            return RECIPROCAL
+            return RECIPROCAL + bridged
         told = {"weights": dict(self.fusion.weights), "damping": self.fusion.damping}
-        return f"{self.fusion.method} {json.dumps(told, sort_keys=True)}"
+        return f"{self.fusion.method} {json.dumps(told, sort_keys=True)}{bridged}"
 
     def _sure(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
         """The calibrated probability that a shown article answers; None where nothing was calibrated."""
@@ -231,10 +256,12 @@ class Engine:
         asked = self._searched(result.question[:MAX_QUESTION], result.known)
         places = {shown.article.id: shown.why.ranks for shown in result.shown}
         shares = {shown.article.id: shown.why.shares for shown in result.shown}
-        explained = self._explainer.explain(asked, places, result.mode, shares)
-        if self.learned is None or result.mode != "hybrid":
+        over = self.bridging.over(result.mode, result.without, known=result.known)
+        explained = self._explainer.explain(asked, places, result.mode, shares, over.words if over else None)
+        learned = self.bridging.learned(over.without if over else None)
+        if learned is None or result.mode != "hybrid":
             return explained
-        told = self.learned.reasons(asked, list(places), result.where)
+        told = learned.reasons(asked, list(places), result.where)
         return [replace(each, reasons=told.get(each.article_id, ())) for each in explained]
 
     def _searched(self, asked: str, known: Sequence[KnownItem]) -> str:
@@ -246,13 +273,19 @@ class Engine:
         return "keyword" if self.meaning is None else mode
 
     def _fill(
-        self, pinned: Sequence[Shown], question: str, k: int, where: Filter | None, mode: Mode
-    ) -> tuple[list[Shown], Mapping[str, Ranking]]:
-        """Add what the search finds below what was named; return with it the lists it was made of."""
+        self,
+        pinned: Sequence[Shown],
+        question: str,
+        k: int,
+        where: Filter | None,
+        mode: Mode,
+        over: Over | None,
+    ) -> tuple[list[Shown], Mapping[str, Ranking], tuple[Bridged, ...]]:
+        """Add what the search finds below what was named; return with it its lists, and the words bridged."""
         depth = k + len(pinned)
         if self._versions > 1 and not (where and where.in_force_on):  # some may be versions of one article
             depth = max(depth, min(depth * self._versions, DEPTH))
-        ranking, lists = self._search(question, depth, where, mode)
+        ranking, lists = self._search(question, depth, where, mode, over)
         there = {s.article.id for s in pinned}
         scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in there}
         fresh = once((self.articles[i] for i in scores), [s.article for s in pinned])
@@ -262,22 +295,33 @@ class Engine:
         fused = len(lists) > 1 and self.learned is None  # a learned fusion has reasons of its own
         shares = self.fusion.shares(lists, wanted, self.distributions) if fused else {}
         terms = frozenset(self.analyser.terms(question))
+        told = self._told(question, [article.id for article in found], over)
         shown: list[Shown] = []
         for s in (*pinned, *(Shown(0, article, scores[article.id], Why()) for article in found)):
             why = self._why(s.why, s.article, terms, places, shares.get(s.article.id, {}))
-            shown.append(Shown(len(shown) + 1, s.article, s.score, why))
-        return shown, lists
+            marked = self._explainer.contents(s.article.id).in_text(frozenset(pair.law for pair in told))
+            shown.append(Shown(len(shown) + 1, s.article, s.score, replace(why, bridged=marked)))
+        return shown, lists, told
+
+    def _told(self, question: str, shown: Sequence[str], over: Over | None) -> tuple[Bridged, ...]:
+        """Return the words that the law has for the question's, of those that a shown article has."""
+        if over is None:
+            return ()
+        reached = over.reached(question)
+        return over.told(
+            question, {term for i in shown for term in self._explainer.contents(i).in_text(reached)}
+        )
 
     def _search(
-        self, question: str, k: int, where: Filter | None, mode: Mode
+        self, question: str, k: int, where: Filter | None, mode: Mode, over: Over | None
     ) -> tuple[Ranking, Mapping[str, Ranking]]:
         if self.meaning is None or mode == "keyword":
-            [ranking] = self.keyword.search([question], k, where)
+            [ranking] = (over.words if over else self.keyword).search([question], k, where)
             return ranking, {KEYWORD: ranking}
         if mode == "meaning":
             [ranking] = self.meaning.search([question], k, where)
             return ranking, {MEANING: ranking}
-        [(ranking, lists)] = self.hybrid(self.meaning).search_parts([question], k, where)
+        [(ranking, lists)] = self.hybrid(self.meaning, over).search_parts([question], k, where)
         return ranking, lists
 
     def _why(

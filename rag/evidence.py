@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from rag.fusion import matrices
 from rag.retrieval.bm25 import BM25
+from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.fields import term_ids
 from rag.retrieval.nearest import Nearest
@@ -30,6 +31,7 @@ DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
 BITS = 18  # of a score that its rank looks at
 SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
 AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
+OF_BRIDGE = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
 PRIORS = ("cited", "cited_in_code", "cited_beside")
 _ONE = ("", "_rank", "_share")
 _BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
@@ -41,6 +43,7 @@ NAMES: tuple[str, ...] = (
     *_REST,
     *_SURE,
     *PRIORS,
+    *OF_BRIDGE,
 )
 _OF_SYSTEM = {
     "keyword": "words",
@@ -58,6 +61,7 @@ GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
     **dict.fromkeys(("article_length", "question_length", *_SURE), "general"),
     **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
     **dict.fromkeys(PRIORS, "prior"),
+    **dict.fromkeys(OF_BRIDGE, "bridge"),
 }
 _TOP = 50  # first candidates among which codes and headings are counted
 
@@ -80,6 +84,7 @@ class Evidence:
     meaning: Dense = field(repr=False)
     nearest: Nearest = field(repr=False)
     around: Surroundings = field(repr=False)
+    bridge: BridgedBM25 | None = field(default=None, repr=False)  # without one it says nothing
 
     @cached_property
     def _row(self) -> Mapping[str, int]:
@@ -125,9 +130,18 @@ class Evidence:
             self.around.cited[positions],
             self.around.cited_in_code[positions],
             self.around.cited_beside[positions],
+            *self._bridged(terms, positions),
         ]
         # each feature in one piece: they are made and looked at one by one
         return Candidates(positions, np.array(columns, dtype=np.float32).T)
+
+    def _bridged(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
+        """Return the features of `OF_BRIDGE`: what expanded terms add, and how likely the question is."""
+        added = likely = np.zeros(len(positions), np.float32)
+        if self.bridge is not None:
+            added = self.bridge.expanded(terms)[positions].astype(np.float32)
+            likely = self.bridge.likelihood(terms)[positions].astype(np.float32)
+        return [*_each(added[None]), likely]
 
     def _positions(self, ranking: Ranking) -> Found:
         positions = [self._row[hit.article_id] for hit in ranking]

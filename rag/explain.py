@@ -21,6 +21,7 @@ from rag.encoders.static import StaticEncoder
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import Mode
 from rag.retrieval.bm25 import BM25
+from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.fields import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, term_ids
 from rag.text import Analyser
@@ -68,6 +69,10 @@ class Contents:
 
     counts: Mapping[str, Frequencies]  # field -> term -> how often
     asked: tuple[tuple[Question, frozenset[str]], ...]
+
+    def in_text(self, terms: frozenset[str]) -> frozenset[str]:
+        """Return those of the terms that stand in the text."""
+        return frozenset(self.counts["text"].of(terms))
 
     def in_law(self, terms: frozenset[str]) -> frozenset[str]:
         """Return those of the terms that stand in the law itself: text, headings or code."""
@@ -140,6 +145,7 @@ class Explainer:
         ranks: Mapping[str, Mapping[str, int]],
         mode: Mode,
         shares: Mapping[str, Mapping[str, float]] | None = None,
+        over: BridgedBM25 | None = None,
     ) -> list[Explanation]:
         """Explain where articles stand for one question.
 
@@ -148,6 +154,7 @@ class Explainer:
             ranks: article id -> system -> rank in its list, as `rag.fusion.ranks` counts.
             mode: how it was searched: what did not count is not told.
             shares: article id -> system -> what its list adds to the fused score, where that is known.
+            over: the bridge that the words were searched over, where they were.
         """
         if not ranks:
             return []
@@ -156,7 +163,7 @@ class Explainer:
         if vector is not None and not vector.any():
             vector = None  # none of its words is known
         alike = self._alike(question, list(ranks), vector)
-        words = self._words(question, list(ranks), written) if mode != "meaning" else {}
+        words = self._words(question, list(ranks), written, over) if mode != "meaning" else {}
         explained = []
         near = self._meaning(question, list(ranks), vector, written) if mode != "keyword" else {}
         for article_id, places in ranks.items():
@@ -175,7 +182,7 @@ class Explainer:
         return written
 
     def _words(
-        self, question: str, article_ids: Sequence[str], written: Mapping[str, str]
+        self, question: str, article_ids: Sequence[str], written: Mapping[str, str], over: BridgedBM25 | None
     ) -> Mapping[str, tuple[WordShare, ...]]:
         """Return what each term adds to the BM25 of each article that holds one."""
         bm25 = self._bm25
@@ -202,6 +209,11 @@ class Explainer:
                     parts = {f: share * p for f, p in own.items()}
                     word = WordShare(term, written.get(term, term), share, parts)
                     shares.setdefault(article_id, []).append(word)
+        if over is not None:
+            reached = frozenset(pair.law for pair in over.used(question))
+            held = {id_: {f: c.of(reached) for f, c in self.contents(id_).counts.items()} for id_ in known}
+            added = over.shares(question, {id_: self._rows[id_] for id_ in known}, held)
+            shares = {id_: [*shares.get(id_, ()), *added.get(id_, ())] for id_ in {**shares, **added}}
         return {id_: tuple(sorted(own, key=lambda s: (-s.share, s.term))) for id_, own in shares.items()}
 
     def _meaning(

@@ -15,6 +15,7 @@ class WordShare:
     word: str  # as the question writes it first
     share: float
     fields: Mapping[str, float] = field(default_factory=dict)  # field -> its part of `share`; they add up
+    bridged: str = ""  # the word of the law that it was searched by as well, where this is the share of that
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, TypeAlias
 
+from rag.bridge import Bridged, Removed
 from rag.card import Elsewhere, Moved
 from rag.text import Mended
 from rag.types import Article, Filter
@@ -25,6 +26,9 @@ class Why:
     known: bool = False  # the question named this article by number
     moved_from: str | None = None  # the old number, when this article took over its content
     shares: Mapping[str, float] = field(default_factory=dict)  # system -> what its list adds to the score
+    bridged: frozenset[str] = (
+        frozenset()
+    )  # terms of the law, told in `Result.bridged`, that stand in the article
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +69,5 @@ class Result:
     in_force_on: date | None = None  # the day whose law was asked for; None: of any day
     where: Filter | None = None  # which articles could be shown
     mended: tuple[Mended, ...] = ()  # words of the question that were read as others: typing errors
+    bridged: tuple[Bridged, ...] = ()  # words of the law that it was searched by too: the strongest, if shown
+    without: Removed = frozenset()  # those that it was not to be searched by

@@ -19,6 +19,7 @@ from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
 from rag.known_words import known_words
 from rag.retrieval.bm25 import BM25
+from rag.retrieval.bridged import BridgedBM25, Expanded
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count, document_frequency
 from rag.retrieval.hybrid import Hybrid
@@ -32,11 +33,22 @@ from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.text.tolerant import tolerant
 from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
+from training.bridges import Bridges
 from training.inner import LEAST, InnerRuns
 from training.kept import Kept, load_fitted, save_fitted
 from training.learned_fusion import Example, LearnedSettings, examples, fit
 from training.lesson import Lesson, Ready, Settings
-from training.names import HYBRID, LAW_ALONE, TUNED, Fused, fused, left_out, refuse_unfit
+from training.names import (
+    BRIDGED,
+    HYBRID,
+    LAW_ALONE,
+    TUNED,
+    UNBRIDGED,
+    Fused,
+    fused,
+    left_out,
+    refuse_unfit,
+)
 from training.tuned_fusion import ASKED, MOST, Choice, TunedHybrid, choose
 
 PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
@@ -78,6 +90,7 @@ class Bench:
         self.given = ready.encoder if ready else None
         self.trees = ready.trees if ready else None
         self.fusion = ready.fusion if ready else None
+        self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
         self._fitted_to = fitted_to or corpus
         self.fit = fit or FitSettings()
         self._options = dict(analyser_options or {})
@@ -188,8 +201,10 @@ class Bench:
         if name in made:
             return made[name]
         fusion = fused(name)
-        if name == HYBRID and self.fusion is not None:
-            made[name] = self._given_fusion(self.fusion, lesson, made)
+        if name in (HYBRID, UNBRIDGED) and self.fusion is not None:
+            made[name] = self._given_fusion(self.fusion, lesson, made, bridged=name == HYBRID)
+        elif name in BRIDGED:
+            made[name] = self._bridged(name, lesson, made)
         elif name in LAW_ALONE:
             made[name] = self._of_the_law(name, lesson.settings)
         elif fusion is not None:
@@ -261,11 +276,27 @@ class Bench:
         settings = FusionSettings(fusion.method, damping=lesson.settings.damping)
         return Hybrid(parts, settings.fuse(names, self._distributions(settings.method, parts, lesson)))
 
-    def _given_fusion(self, given: FusionSettings, lesson: Lesson, made: dict[str, Retriever]) -> Hybrid:
+    def _given_fusion(
+        self, given: FusionSettings, lesson: Lesson, made: dict[str, Retriever], *, bridged: bool
+    ) -> Hybrid:
         """Return the fusion that an index answers with."""
         names = given.systems or ("bm25+questions", "dense")
-        parts = {part: self._system(part, lesson, made) for part in names}
+        over = (
+            {"bm25+questions": "bm25+questions+bridge"} if bridged and self._bridges.given is not None else {}
+        )
+        parts = {part: self._system(over.get(part, part), lesson, made) for part in names}
         return Hybrid(parts, given.fuse(names, self._distributions(given.method, parts, lesson)))
+
+    def _bridged(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+        over = self._system(BRIDGED.get(name) or "bm25+questions", lesson, made)
+        if not isinstance(over, BM25):
+            raise BadInput(f"{name}: a bridge goes over BM25 alone")
+        words = self._over(over, lesson)
+        return Expanded(words) if name == "bridge" else words
+
+    def _over(self, keyword: BM25, lesson: Lesson) -> BridgedBM25:
+        """Return this BM25 over the bridge learnt from a lesson's questions alone, or over the one given."""
+        return self._bridges.over(keyword, self.counts(), self.analyser(), lesson.learn, lesson.settings.bm25)
 
     def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
         """Return a learned fusion; what the trees are fitted to serves those of other settings too."""
@@ -294,7 +325,7 @@ class Bench:
         asked = of_questions(counts, lesson.settings.bm25, self.mask, keyword.analyser)
         nearest = Nearest(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
         around = Surroundings.of(self.corpus.articles, lesson.learn)
-        return Evidence(keyword, law, asked, meaning, nearest, around)
+        return Evidence(keyword, law, asked, meaning, nearest, around, self._over(keyword, lesson))
 
     def _choice(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Choice:
         learn, settings = lesson.learn, lesson.settings

@@ -110,7 +110,7 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> Asked:
     signals = Signals(
         engine.analyser, engine.keyword, engine.meaning.encoder, to_learn_from(corpus.questions)
     )
-    hybrid = engine.hybrid(engine.meaning)
+    hybrid = engine.hybrid(engine.meaning, engine.bridging.over("hybrid"))
     found = [ask(engine, hybrid, signals, question) for question in questions]
     return Asked(
         questions,

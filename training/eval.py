@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from indexes import sources, store
+from indexes import bridge, sources, store
 from indexes.build import FIT_FROM
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
@@ -192,7 +192,10 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         engine_analyser = analyser(corpus.card.language)
         encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
         bench = Bench(
-            corpus, None, ready=Ready(encoder, trees_of(folder), load_fusion(folder)), tell=progress
+            corpus,
+            None,
+            ready=Ready(encoder, trees_of(folder), load_fusion(folder), bridge.pairs_of(folder)),
+            tell=progress,
         )
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
         if not asked:

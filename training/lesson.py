@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rag.bridge import Bridge
 from rag.encoders.static import StaticEncoder
 from rag.fusion import FusionSettings
 from rag.retrieval.bm25 import BM25Settings
@@ -37,3 +38,4 @@ class Ready:
     encoder: StaticEncoder
     trees: Trees | None = None  # of its learned fusion
     fusion: FusionSettings | None = None  # that it answers with
+    bridge: Bridge | None = None

@@ -10,7 +10,9 @@ from rag.evidence import GROUPS
 from rag.fusion import METHODS
 from training.inner import LEAST
 
-SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest")
+# words bridged: typed words and those that the law has for them; the latter alone
+BRIDGED = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
+SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest", *BRIDGED)
 SYSTEMS = (
     "bm25",
     "bm25+questions",
@@ -23,12 +25,14 @@ SYSTEMS = (
 )  # those measured unless named
 LAW_ALONE = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
 HYBRID = "hybrid"
+UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it had none
 TUNED = "tuned"
 LEARNED = "learned"
 _WITHOUT = f"{LEARNED}-without:"
 LEARNING = (
     "bm25+questions",
     "nearest",
+    *BRIDGED,
     TUNED,
     LEARNED,
 )  # these make no sense without questions to learn from
@@ -36,6 +40,7 @@ TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
     f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
+    f"{', '.join(BRIDGED)}, {UNBRIDGED}, "
     f"or METHOD:PART,PART with METHOD of {_METHODS}"
 )
 
@@ -59,7 +64,7 @@ def fused(name: str) -> Fused | None:
         BadInput: a part that is no single system, one part alone, or one part twice.
     """
     method, colon, listed = name.partition(":")
-    if name == HYBRID:
+    if name in (HYBRID, UNBRIDGED):
         return Fused("rrf")
     if method not in (*METHODS, TUNED):
         return None

@@ -14,9 +14,10 @@ from functools import lru_cache
 import numpy as np
 
 from rag.errors import BadInput
-from rag.evidence import DEPTH, GROUPS, NAMES, Candidates, Evidence
+from rag.evidence import DEPTH, GROUPS, NAMES, OF_BRIDGE, Candidates, Evidence
 from rag.explanation import Reason
 from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts
 from rag.retrieval.scored import Mask
 from rag.text import Analyser
@@ -54,6 +55,15 @@ class Learned:
         self._columns = [NAMES.index(name) for name in trees.features]
         self._order = evidence.keyword.order
         self._recent = lru_cache(maxsize=RECENT)(self._look)
+
+    @property
+    def uses_bridge(self) -> bool:
+        """Whether a feature of the trees comes from the bridge, and there is one."""
+        return self.evidence.bridge is not None and not set(OF_BRIDGE).isdisjoint(self.trees.features)
+
+    def bridged_by(self, words: BridgedBM25 | None) -> Learned:
+        """Return the same looking over another bridge, or over none."""
+        return Learned(replace(self.evidence, bridge=words), self.trees)
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; only candidates are ranked."""

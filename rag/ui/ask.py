@@ -7,15 +7,16 @@ import streamlit as st
 from rag.errors import PandectError
 from rag.explanation import Explanation
 from rag.result import Result
-from rag.ui import form, frame, notices
+from rag.ui import bridged, form, frame, notices
 from rag.ui.cards import View, card_html
 from rag.ui.dates import of_day
-from rag.ui.i18n import Words
+from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, tag
 from rag.ui.ports import AskEngine
 from rag.ui.quiet import log_failure
 
 SHOWN = 10
+_DOTTED = N_("Those with a dotted line are words that this law has for yours.")
 SURE = 0.7  # calibrated probability from which nothing need be said
 
 
@@ -35,7 +36,7 @@ def render(engine: AskEngine, t: Words) -> None:
     if asked is not None and (not question or (result is not None and result.status == "empty")):
         notices.empty(t)
     elif result is not None:
-        _draw(engine, result, explained, options, t)
+        _draw(engine, question, result, explained, options, t)
     if result is None or result.status != "found":
         form.draw_examples(engine.card.examples, t)
     frame.footer(engine, t)
@@ -47,7 +48,8 @@ def _search(
     """Ask the engine, and why; None, and a calm word, when it breaks."""
     try:
         with st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles))):
-            result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode)
+            without = bridged.removed(question)
+            result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
             return result, engine.explain(result)
     except PandectError as error:
         log_failure(error)
@@ -58,11 +60,17 @@ def _search(
 
 
 def _draw(
-    engine: AskEngine, result: Result, explained: list[Explanation], options: form.Options, t: Words
+    engine: AskEngine,
+    question: str,
+    result: Result,
+    explained: list[Explanation],
+    options: form.Options,
+    t: Words,
 ) -> None:
     notices.elsewhere(result.elsewhere, t)
     notices.known(result, t)
     notices.mended(result, engine.analyser, t)
+    bridged.draw(question, result, t)
     if not result.shown:
         if options.chosen:
             notices.filtered_out(t)
@@ -78,7 +86,10 @@ def _draw(
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.confidence is not None and result.confidence < SURE:
         unsure = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
-    order = tag("p", t("The most likely first. Highlighted words are those of your question."))
+    said = t("The most likely first. Highlighted words are those of your question.")
+    if result.bridged:
+        said = f"{said} {t(_DOTTED)}"
+    order = tag("p", said)
     day = result.in_force_on
     law = of_day(day, engine.card, dated=engine.facets().dated, t=t)
     st.html(tag("div", tag("h2", heading), unsure, order, law, class_="pd-found", role="status"))

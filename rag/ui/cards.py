@@ -8,7 +8,7 @@ from datetime import date
 
 from rag.card import CorpusCard
 from rag.explanation import Explanation
-from rag.result import Shown
+from rag.result import Shown, Why
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article
@@ -95,15 +95,22 @@ def _path(article: Article, t: Words) -> Html:
 
 
 def _passage(shown: Shown, view: View) -> Html:
-    text, terms = shown.article.text, shown.why.terms
+    text, why = shown.article.text, shown.why
     start, end = 0, len(text)
     if len(text) > WHOLE:
-        start, end = best_passage(text, terms, view.analyser, PASSAGE)
-    marked = (
-        tag("mark", part) if hit else part
-        for part, hit in segments(text[start:end].strip(), terms, view.analyser)
-    )
+        start, end = best_passage(text, why.terms | why.bridged, view.analyser, PASSAGE)
+    marked = _marked(text[start:end].strip(), why, view.analyser)
     return tag("p", "… " * (start > 0), *marked, " …" * (end < len(text)), class_="pd-passage")
+
+
+def _marked(text: str, why: Why, analyser: Analyser) -> Iterator[Html | str]:
+    """Yield the text with the question's own words marked, and in another way those the law has for them."""
+    for part, own in segments(text, why.terms, analyser):
+        if own:
+            yield tag("mark", part)
+            continue
+        for piece, bridged in segments(part, why.bridged, analyser):
+            yield tag("mark", piece, class_="pd-bridged") if bridged else piece
 
 
 def _whole(article: Article, view: View, law: str) -> Html:

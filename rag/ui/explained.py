@@ -23,6 +23,7 @@ REASONS: Mapping[str, str] = {  # rag.evidence.GROUPS
     "place": N_("the articles around it in the code"),
     "both": N_("its place in both rankings"),
     "prior": N_("how often earlier questions cite it"),
+    "bridge": N_("words of the law that stand for yours"),
     "general": N_("the question as a whole, and the length of the article"),
 }
 MAX_ROWS = 8  # words of a table; what the others add is one row more
@@ -131,7 +132,7 @@ def _words(explanation: Explanation, t: Words) -> Iterator[Html]:
         return
     whole = weight(words)
     rows = [
-        _row(word.word.lower(), tag("td", _standing(word, t)), _part(word.share, whole, t))
+        _row(_name(word), tag("td", _standing(word, t)), _part(word.share, whole, t))
         for word in words[:MAX_ROWS]
     ]
     if len(words) > MAX_ROWS:
@@ -139,6 +140,11 @@ def _words(explanation: Explanation, t: Words) -> Iterator[Html]:
         rows.append(_row(t("other words"), tag("td"), _part(rest, whole, t)))
     columns = [t("Your word"), t("Where it stands"), t("Share")]
     yield _table(t("The ranking by words: what each word counts for"), columns, rows)
+
+
+def _name(word: WordShare) -> str:
+    """Return a word of the question, and with it that of the law where it counted as that."""
+    return f"{word.word.lower()} → {word.bridged}" if word.bridged else word.word.lower()
 
 
 def _standing(word: WordShare, t: Words) -> str:

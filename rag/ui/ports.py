@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from rag.bridge import KEEP_ALL, Removed
 from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Mode, Result
@@ -93,9 +94,15 @@ class AskEngine(Protocol):
         ...
 
     def ask(
-        self, question: str, *, k: int = 10, where: Filter | None = None, mode: Mode = "hybrid"
+        self,
+        question: str,
+        *,
+        k: int = 10,
+        where: Filter | None = None,
+        mode: Mode = "hybrid",
+        without: Removed = KEEP_ALL,
     ) -> Result:
-        """Return at most k articles for the question, best first."""
+        """Return at most k articles for the question, best first; see `rag.engine.Engine.ask`."""
         ...
 
     def explain(self, result: Result) -> list[Explanation]:

@@ -416,6 +416,7 @@ def test_a_calibration_for_other_trees_is_left_aside() -> None:
         "learned": engine.learned,
         "fusion": engine.fusion,
         "nearest": engine._near,
+        "bridge": engine.bridging.words,
     }
     assert Engine(**parts, confidence=shipped).ask("arbre du voisin").confidence is not None
     other = replace(shipped, ranked_by="0123456789abcdef")

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from small_evidence import evidence_of, stump
 from small_law import SPLIT, law, random_encoder
 
+from rag.bridge import Bridge, Pair
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
+from rag.retrieval.bridged import BridgedBM25, LawWords
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.fields import count
 from rag.retrieval.hybrid import Hybrid
@@ -101,6 +103,14 @@ def learned(articles: Sequence[Article], folder: Path) -> Retriever:
     return Learned(evidence, Trees(("keyword", "meaning"), tuple(trees)))
 
 
+def bridged(articles: Sequence[Article], folder: Path) -> Retriever:
+    counts, mask = count(articles, SPLIT), Mask(articles)
+    pairs = {"mur": (Pair("mur", "arbre", 0.5),), "bail": (Pair("bail", "dette", 0.4),)}
+    bridge = Bridge({lay: p for lay, p in pairs.items() if p[0].law in counts.vocabulary})
+    words = LawWords.of(counts, BM25Settings(), bridge.law_terms)
+    return BridgedBM25(BM25.build(counts, BM25Settings(), mask, SPLIT), bridge, words)
+
+
 MAKERS: dict[str, Make] = {
     **{f"bm25 {v}": partial(bm25, variant=v) for v in get_args(Variant)},
     "bm25 from disk": partial(bm25, variant="lucene", disk=True),
@@ -114,6 +124,7 @@ MAKERS: dict[str, Make] = {
     "nearest": partial(nearest, encoder=random_encoder(SPLIT, law())),
     "nearest by words": partial(nearest, encoder=None),
     "learned": learned,
+    "bridged": bridged,
 }
 
 

@@ -321,6 +321,7 @@ def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
 def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     import indexes
     from indexes import places
+    from indexes.bridge import pairs_of
     from indexes.corpus import read, to_learn_from
     from indexes.distributions import load_fusion
     from rag.text.tolerant import TolerantAnalyser
@@ -331,10 +332,13 @@ def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     corpus = read(places.builtin() / "corpus")
     assert engine.meaning is not None
     encoder = engine.meaning.encoder  # type: ignore[attr-defined]
-    bench = Bench(corpus, ready=Ready(encoder, None, load_fusion(places.builtin())))
+    pairs = pairs_of(places.builtin())
+    assert pairs is not None
+    bench = Bench(corpus, ready=Ready(encoder, None, load_fusion(places.builtin()), pairs))
     made = bench.systems(["hybrid", "bm25+questions"], to_learn_from(corpus.questions))
     assert isinstance(engine.analyser, TolerantAnalyser)
-    for part in (*made["hybrid"].parts.values(), made["bm25+questions"]):  # type: ignore[attr-defined]
+    for whole in (*made["hybrid"].parts.values(), made["bm25+questions"]):  # type: ignore[attr-defined]
+        part = getattr(whole, "keyword", whole)  # of a bridge
         reads = (
             part.encoder.analyser if hasattr(part, "index") and hasattr(part, "encoder") else part.analyser
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from rag.bridge import KEEP_ALL, Bridged, Removed
 from rag.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
@@ -170,6 +171,8 @@ class FakeEngine:
     confidence: float | None = None
     doubtful: bool = False
     mended: tuple[Mended, ...] = ()
+    bridged: tuple[Bridged, ...] = ()
+    without: list[Removed] = field(default_factory=list)
 
     def warm(self) -> None:
         """Nothing is slow here."""
@@ -178,9 +181,16 @@ class FakeEngine:
         return self.offers
 
     def ask(
-        self, question: str, *, k: int = 10, where: Filter | None = None, mode: Mode = "hybrid"
+        self,
+        question: str,
+        *,
+        k: int = 10,
+        where: Filter | None = None,
+        mode: Mode = "hybrid",
+        without: Removed = KEEP_ALL,
     ) -> Result:
         self.asked.append((question, k, where, mode))
+        self.without.append(without)
         if self.error is not None:
             raise self.error
         terms = frozenset(self.analyser.terms(question))
@@ -213,6 +223,8 @@ class FakeEngine:
             confidence=self.confidence,
             doubtful=self.doubtful,
             mended=self.mended,
+            bridged=tuple(p for p in self.bridged if (p.lay, p.law) not in without),
+            without=without,
             in_force_on=where.in_force_on if where else None,
         )
 
@@ -221,7 +233,9 @@ class FakeEngine:
 
     def _why(self, rank: int, article: Article, terms: frozenset[str]) -> Why:
         asked = ("mon voisin a un arbre trop près, puis-je le faire couper",) if rank == 1 else ()
-        return Why(terms & set(self.analyser.terms(article.text)), {"bm25": rank, "dense": rank + 1}, asked)
+        own = set(self.analyser.terms(article.text))
+        law = frozenset(pair.law for pair in self.bridged) & own
+        return Why(terms & own, {"bm25": rank, "dense": rank + 1}, asked, bridged=law)
 
 
 def explanation(shown: Shown) -> Explanation:

@@ -1,0 +1,152 @@
+"""The bridge from a layperson's words to those of the law: pairs of terms, learnt from annotated questions.
+
+`indexes.bridging` learns them when law comes in. Here a question's terms are looked up: each brings the terms
+that the law has for it, weighed by their translation probability (Berger & Lafferty 1999).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from rag.errors import BadInput
+
+PAIRS = "pairs.json"
+# What an expanded term counts, times its probability, beside one that was typed. At 2, words alone find a
+# little more, and a fusion with lists that know the law's words without it loses (docs/bridge.md).
+WEIGHT = 1.0
+TOLD = 4  # pairs that people are told, one for each word, and
+TOLD_FROM = 0.1  # the probability from which: what is less likely than that is seldom what was meant
+OTHER = 2.0  # and how much likelier than that the law uses the same word
+Removed: TypeAlias = frozenset[tuple[str, str]]  # (lay term, law term) of pairs that are not to be used
+KEEP_ALL: Removed = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """How likely a lay term stands for a term of the law, and how that is known."""
+
+    lay: str
+    law: str
+    probability: float
+    questions: int = 0  # annotated ones that have the lay term and cite an article with the other; 0: none
+    near: float = 0.0  # cosine of the two in the static encoder; 0: it is no synonym there
+
+
+@dataclass(frozen=True, slots=True)
+class Bridged:
+    """A term of a question and one of the law that it was searched by as well."""
+
+    lay: str
+    law: str
+    weight: float  # its probability, as often as the question has the lay term
+    form: str  # as articles write the law's term most often
+    questions: int = 0  # see Pair
+    near: float = 0.0
+    typed: str = ""  # as the question writes the lay term
+    own: float = 0.0  # the probability that the lay term stands for itself: the law has that word too
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """The pairs of a corpus, by lay term, the likeliest first.
+
+    The probabilities of one lay term add up to 1 at most. A term that stands for itself is among them: it
+    takes its part of the probability, and is never expanded to.
+    """
+
+    pairs: Mapping[str, Sequence[Pair]] = field(repr=False)
+    forms: Mapping[str, str] = field(default_factory=dict, repr=False)  # law term -> how articles write it
+
+    @cached_property
+    def law_terms(self) -> tuple[str, ...]:
+        """The terms of the law that any lay term reaches, in order."""
+        return tuple(sorted({pair.law for pairs in self.pairs.values() for pair in pairs}))
+
+    def expand(self, terms: Iterable[str], without: Removed = KEEP_ALL) -> tuple[Bridged, ...]:
+        """Return what the law says for these terms, in the order of the terms.
+
+        A term of the law that the question has itself is left out: it is searched by already.
+
+        Args:
+            terms: of a question; one that stands twice counts twice.
+            without: pairs that are not to be used.
+        """
+        often = Counter(terms)
+        return tuple(
+            Bridged(
+                lay,
+                p.law,
+                times * p.probability,
+                self.form(p.law),
+                p.questions,
+                p.near,
+                own=next((own.probability for own in self.pairs[lay] if own.law == lay), 0.0),
+            )
+            for lay, times in often.items()
+            for p in self.pairs.get(lay, ())
+            if p.law not in often and (lay, p.law) not in without
+        )
+
+    def form(self, term: str) -> str:
+        """Return a term of the law as articles write it."""
+        return self.forms.get(term, term)
+
+    def save(self, folder: Path) -> None:
+        """Write the pairs as JSON that people can read: a line for each lay term."""
+        lines = (
+            f"{_json(lay)}: {_json([[p.law, p.probability, p.questions, p.near] for p in pairs])}"
+            for lay, pairs in sorted(self.pairs.items())
+        )
+        forms = {term: self.forms[term] for term in self.law_terms if term in self.forms}
+        written = '{"forms": ' + _json(forms) + ',\n"pairs": {\n' + ",\n".join(lines) + "}}\n"
+        (folder / PAIRS).write_text(written, encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Bridge:
+        """Read what `save` wrote.
+
+        Raises:
+            BadInput: the file is something else.
+            OSError: it cannot be read.
+        """
+        path = folder / PAIRS
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            pairs = {
+                lay: tuple(
+                    Pair(lay, str(law), float(p), int(asked), float(near)) for law, p, asked, near in told
+                )
+                for lay, told in record["pairs"].items()
+            }
+            forms = {str(term): str(form) for term, form in record["forms"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"{path}: {error}: it holds no pairs of words") from error
+        return cls(pairs, forms)
+
+
+def telling(used: Sequence[Bridged], there: Collection[str]) -> tuple[Bridged, ...]:
+    """Return the few pairs that people are told: strong ones whose law term stands in what is shown.
+
+    A word that the law uses itself, more often than the other, is not told: nothing is explained by it.
+
+    Args:
+        used: what a question was expanded by.
+        there: those of the law's terms that stand in a shown article.
+    """
+    strong = [p for p in used if p.law in there and p.weight >= max(TOLD_FROM, OTHER * p.own)]
+    told: list[Bridged] = []
+    # what questions and encoder both know is rather meant than what stands beside it in the law
+    for pair in sorted(strong, key=lambda p: (-p.weight * (1 + p.near), p.lay, p.law)):
+        if all(pair.lay != other.lay and pair.law != other.law for other in told):
+            told.append(pair)
+    return tuple(told[:TOLD])
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
