@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
+from rag.browsing import Law
 from rag.card import CorpusCard
 from rag.confidence import RECIPROCAL, Confidence
 from rag.errors import BadInput
@@ -131,6 +132,11 @@ class Engine:
         return ("keyword",) if self.meaning is None else ("hybrid", "keyword", "meaning")
 
     @cached_property
+    def law(self) -> Law:
+        """The articles as a reader leafs through them; made when first looked at."""
+        return Law(self.articles, self._cited)
+
+    @cached_property
     def _facets(self) -> Facets:
         articles = self.articles.values()
         return Facets(
@@ -190,7 +196,8 @@ class Engine:
         )
 
     def warm(self) -> None:
-        """Do now what the first question would wait for: analyse and encode the annotated questions."""
+        """Do now what the first question would wait for: annotated questions, neighbours of articles."""
+        self.law  # noqa: B018 - made when first looked at
         if self._signals is not None:
             self._signals.asked  # noqa: B018 - made when first looked at
         if self._near is not None:
