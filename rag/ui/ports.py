@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from rag.browsing import Law
 from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Mode, Result
@@ -28,6 +29,16 @@ class LoadedIndex(Protocol):
     @property
     def articles(self) -> int:
         """How many articles it holds."""
+        ...
+
+    @property
+    def questions(self) -> int:
+        """How many annotated questions it learnt from."""
+        ...
+
+    @property
+    def corpus_sha256(self) -> str:
+        """Which corpus it was built from."""
         ...
 
     @property
@@ -86,6 +97,11 @@ class AskEngine(Protocol):
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The ways to search that this index has; the first is the default."""
+        ...
+
+    @property
+    def law(self) -> Law:
+        """The articles by code and heading, for who leafs through them."""
         ...
 
     def facets(self) -> Facets:
