@@ -69,10 +69,27 @@ def main() -> None:
         from rag.ui import compare
 
         compare.render(engine, t, partial(test_questions, index, version))
-        return
-    from rag.ui import ask  # why here: as above, it brings the analysers
+    elif page == pages.BROWSE:
+        from rag.ui import browse
 
-    ask.render(engine, t)
+        browse.render(engine, t)
+    elif page == pages.SHEET:
+        from rag.ui import sheet
+
+        sheet.render(engine, t)
+    elif page == pages.QUALITY:
+        from indexes import measured
+        from rag.ui import quality
+
+        quality.render(engine, t, partial(measured.of, index))
+    elif page == pages.ABOUT:
+        from rag.ui import about
+
+        about.render(engine, t)
+    else:
+        from rag.ui import ask  # why here: as above, it brings the analysers
+
+        ask.render(engine, t)
 
 
 main()

@@ -204,6 +204,13 @@ def _bridge(parsed: argparse.Namespace) -> None:
     _print(bridge.told(folder, analyser_of(manifest, again), parsed.words))
 
 
+def _results(parsed: argparse.Namespace) -> None:
+    from indexes import measured
+
+    place = measured.install(parsed.name, parsed.file, parsed.confidence, parsed.system, parsed.output)
+    print(f"{parsed.name}: what was measured is in {place}; the page Quality shows it")
+
+
 def _export(parsed: argparse.Namespace) -> None:
     if parsed.name == store.BUILTIN:
         from indexes.builtin_corpus import whole
@@ -271,6 +278,7 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
         "versions": lambda parsed: _print(commands_update.versions(parsed)),
         "rollback": lambda parsed: _print(commands_update.rollback(parsed)),
         "describe": _describe,
+        "results": _results,
         "export": _export,
         "list": _list,
         "check": _check,

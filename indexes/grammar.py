@@ -97,6 +97,7 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     make.add_argument("name", help="of the corpus, as the command list shows it")
     _changing(commands, plain)
+    _results(commands)
     out = commands.add_parser("export", help="write an imported corpus in another format")
     out.add_argument("name", help="of the corpus, as the command list shows it")
     out.add_argument("folder", type=Path, help="a new folder")
@@ -253,3 +254,20 @@ def _reading(add: argparse.ArgumentParser) -> None:
     card = add.add_argument_group("what the corpus says of itself, over what the format knows")
     for name, (metavar, meaning) in CARD_OPTIONS.items():
         card.add_argument(f"--{name}", metavar=metavar, help=meaning)
+
+
+def _results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    results = commands.add_parser(
+        "results",
+        help="show on the page Quality what training.eval measured of an index",
+        description="Put measurements beside an index, for the page Quality. The corpus must be the same.",
+    )
+    results.add_argument("name", help="of the index, or the path of its folder")
+    results.add_argument("file", type=Path, help="metrics.json of python -m training.eval --output DIR")
+    results.add_argument(
+        "--confidence", type=Path, metavar="FILE", help="the report of python -m training.confidence"
+    )
+    results.add_argument(
+        "--system", help="the one that the page answers with (learned where the index has it, else hybrid)"
+    )
+    results.add_argument("--output", type=Path, metavar="FILE", help="write there, and not beside the index")

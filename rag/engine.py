@@ -12,6 +12,7 @@ from itertools import islice
 
 from rag.bridge import KEEP_ALL, WEIGHT, Bridged, Removed
 from rag.bridging import Bridging, Over
+from rag.browsing import Law
 from rag.card import CorpusCard
 from rag.confidence import RECIPROCAL, Confidence
 from rag.errors import BadInput
@@ -136,6 +137,11 @@ class Engine:
         return ("keyword",) if self.meaning is None else ("hybrid", "keyword", "meaning")
 
     @cached_property
+    def law(self) -> Law:
+        """The articles as a reader leafs through them; made when first looked at."""
+        return Law(self.articles, self._cited)
+
+    @cached_property
     def _facets(self) -> Facets:
         articles = self.articles.values()
         return Facets(
@@ -206,7 +212,8 @@ class Engine:
         )
 
     def warm(self) -> None:
-        """Do now what the first question would wait for: analyse and encode the annotated questions."""
+        """Do now what the first question would wait for: annotated questions, neighbours of articles."""
+        self.law  # noqa: B018 - made when first looked at
         if self._signals is not None:
             self._signals.asked  # noqa: B018 - made when first looked at
         if self._near is not None:

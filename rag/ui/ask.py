@@ -7,7 +7,7 @@ import streamlit as st
 from rag.errors import PandectError
 from rag.explanation import Explanation
 from rag.result import Result
-from rag.ui import bridged, form, frame, notices
+from rag.ui import bridged, evidence, form, frame, notices, permalink, share
 from rag.ui.cards import View, card_html
 from rag.ui.dates import of_day
 from rag.ui.i18n import N_, Words
@@ -22,7 +22,11 @@ SURE = 0.7  # calibrated probability from which nothing need be said
 
 def render(engine: AskEngine, t: Words) -> None:
     """Draw the page under the masthead, in the state that the session is in."""
+    evidence.take()
+    shared = permalink.opened()
     form.draw_question(t, engine.card.language)
+    if shared is not None and permalink.left():
+        shared = None
     options = form.draw_options(engine, t)
     frame.notice(t)
     asked: str | None = st.session_state.get("asked")
@@ -33,11 +37,13 @@ def render(engine: AskEngine, t: Words) -> None:
         result, explained = _search(engine, question, options, t)
         if was_cut:
             notices.cut(len(asked or ""), t)
-    if asked is not None and (not question or (result is not None and result.status == "empty")):
+    if shared is not None:
+        share.draw(engine, permalink.draw(engine, shared, options, t), shared.question, options.where, t)
+    elif asked is not None and (not question or (result is not None and result.status == "empty")):
         notices.empty(t)
     elif result is not None:
         _draw(engine, question, result, explained, options, t)
-    if result is None or result.status != "found":
+    if shared is None and (result is None or result.status != "found"):
         form.draw_examples(engine.card.examples, t)
     frame.footer(engine, t)
 
@@ -93,9 +99,12 @@ def _draw(
     day = result.in_force_on
     law = of_day(day, engine.card, dated=engine.facets().dated, t=t)
     st.html(tag("div", tag("h2", heading), unsure, order, law, class_="pd-found", role="status"))
-    view = View(engine.card, engine.analyser, t, day)
+    view = View(engine.card, engine.analyser, t, day, engine.law)
     for shown, explanation in zip(result.shown, explained, strict=True):
         st.html(card_html(shown, view, explanation))
+    found = [shown.article for shown in result.shown]
+    found += evidence.draw(found, view, st.session_state["asked"], t)
+    share.draw(engine, found, result.question, result.where, t)
 
 
 def _law(engine: AskEngine) -> str:

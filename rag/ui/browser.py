@@ -1,4 +1,4 @@
-"""The few lines that run in the browser: page language, Enter to send, copy."""
+"""The few lines that run in the browser: page language, Enter to send, links, copy, print."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from rag.ui.i18n import LANGUAGES
 #   Fingers on glass (pointer: coarse) keep their new line and use the button; so does whoever composes a
 #   character.
 # - why the fallback of copy: without https, other machines than this one have no navigator.clipboard.
+# - why links: a link of ours (data-go) is a real one, for another tab or without this script; a plain click
+#   would load Streamlit anew and lose the session, so the address is changed as "back" changes it, to which
+#   Streamlit answers with the new view. The keyboard then goes on from the view's heading (data-arrive).
+# - why print: a text area prints only the lines that it shows; its text is put where print shows it whole.
 _SCRIPT = """
 document.documentElement.lang = "LANGUAGE";
 if (!window.pandectListens) {
@@ -23,6 +27,32 @@ if (!window.pandectListens) {
     const send = {key: "Enter", code: "Enter", ctrlKey: true, bubbles: true};
     box.dispatchEvent(new KeyboardEvent("keydown", send));
   }, true);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest && event.target.closest("a[data-go]");
+    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    const seen = document.querySelector("[data-arrive]");
+    history.pushState({}, "", link.href);
+    window.dispatchEvent(new PopStateEvent("popstate", {state: {}}));
+    const watch = new MutationObserver(() => {
+      const heading = document.querySelector("[data-arrive]");
+      if (!heading || (seen && heading.dataset.arrive === seen.dataset.arrive)) return;
+      watch.disconnect();
+      heading.focus();
+      heading.scrollIntoView();
+    });
+    watch.observe(document.body, {childList: true, subtree: true, attributes: true});
+    setTimeout(() => watch.disconnect(), 10000);
+  });
+  const facts = () => {
+    const box = document.querySelector(".st-key-facts textarea");
+    const copy = document.querySelector(".pd-facts");
+    if (box && copy) copy.textContent = box.value;
+  };
+  window.addEventListener("beforeprint", facts);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest && event.target.closest("button[data-print]")) window.print();
+  });
   document.addEventListener("click", async (event) => {
     const button = event.target.closest && event.target.closest("button[data-copy]");
     if (!button || button.dataset.busy) return;

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from rag.browsing import Law
 from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Shown, Why
@@ -19,6 +20,7 @@ from rag.ui.form import LAW_TYPES
 from rag.ui.frame import source_line
 from rag.ui.i18n import MONTHS, Words
 from rag.ui.markup import Html, join, link, paragraphs, tag, web_address
+from rag.ui.neighbours import neighbours
 from rag.ui.why import reasons
 
 WHOLE = 420  # characters: a text up to here is shown at once, without a click
@@ -33,6 +35,8 @@ class View:
     analyser: Analyser
     t: Words
     day: date | None = None  # whose law was asked for
+    law: Law | None = None  # what stands around an article; None: not told
+    ranked: bool = True  # by a question; articles of a link have neither rank nor reason
 
 
 def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
@@ -50,7 +54,9 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
         "article",
         tag(
             "header",
-            tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank"),
+            tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank")
+            if view.ranked
+            else "",
             tag(
                 "h3",
                 tag("span", title(article, t), class_="pd-number"),
@@ -58,7 +64,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
                 tag("span", article.code, class_="pd-code", lang=law),
                 id=heading,
             ),
-            *(tag("span", badge, class_="pd-badge") for badge in _badges(article, view)),
+            *(tag("span", badge, class_="pd-badge") for badge in badges(article, view)),
         ),
         tag("div", _path(article, t), _passage(shown, view), lang=law),
         _whole(article, view, law),
@@ -67,15 +73,19 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
             tag("h4", t("Why this article")),
             reasons(shown, view.analyser, t, law),
             class_="pd-why",
-        ),
+        )
+        if view.ranked
+        else "",
         panel(explanation, t, law) if explanation is not None else "",
-        _foot(article, view),
+        neighbours(article, view.law, t, law) if view.law is not None else "",
+        foot(article, view),
         class_="pd-card",
         aria_labelledby=heading,
     )
 
 
-def _badges(article: Article, view: View) -> Iterator[str]:
+def badges(article: Article, view: View) -> Iterator[str]:
+    """Yield what marks an article: not in force, of a region, a summary."""
     t = view.t
     if outdated := label(article, view.day, t):
         yield outdated
@@ -122,10 +132,10 @@ def _whole(article: Article, view: View, law: str) -> Html:
     return tag("details", tag("summary", told), text, class_="pd-whole")
 
 
-def _foot(article: Article, view: View) -> Html:
+def foot(article: Article, view: View) -> Html:
     """Return the ways on (official text, citation) and the line that says where the text comes from."""
     t = view.t
-    cite = citation(article, view.card.language)
+    cite = citation(article, view.card)
     copy = tag(
         "button",
         t("Copy the citation"),
@@ -139,25 +149,24 @@ def _foot(article: Article, view: View) -> Html:
     return tag(
         "footer",
         tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways"),
-        tag("p", " · ".join(_facts(article, view)), class_="pd-source"),
+        tag("p", " · ".join(facts(article, view)), class_="pd-source"),
     )
 
 
 def _copied(cite: str, view: View) -> str:
-    """Return what is pasted elsewhere: away from the card, a summary must still say that it is one."""
+    """Return what is pasted elsewhere: it must still say of when it is, and whether it is a summary."""
     card, t = view.card, view.t
-    if card.text_kind != "summary":
-        return cite
-    said = [t("unofficial summary")]
+    said = [t("unofficial summary")] if card.text_kind == "summary" else []
     if card.law_date is not None:
         month = t(MONTHS[card.law_date.month - 1])
         said.append(t("text: {month} {year}", month=month, year=card.law_date.year))
-    if card.source:
+    if card.source and card.text_kind == "summary":
         said.append(t("source: {source}", source=source_line(card)))
-    return f"{cite} ({', '.join(said)})"
+    return f"{cite} ({', '.join(said)})" if said else cite
 
 
-def _facts(article: Article, view: View) -> Iterator[str]:
+def facts(article: Article, view: View) -> Iterator[str]:
+    """Yield where the text comes from and of when it is."""
     card, t = view.card, view.t
     if card.law_date is not None:
         yield t("Law as of {day}", day=t.day(card.law_date))

@@ -25,10 +25,18 @@ def of_day(day: date | None, card: CorpusCard, *, dated: bool, t: Words) -> Html
     """
     if not dated:
         return Html()
-    said = [t(_ANY)] if day is None else [t(_DAY, day=t.day(day))]
-    if day is not None and card.law_date is not None and card.law_date < day:
-        said.append(t(_OLDER, day=t.day(card.law_date)))
+    said = [t(_ANY)] if day is None else of_day_text(day, card, t)
     return tag("p", " ".join(said), class_="pd-day")
+
+
+def of_day_text(day: date | None, card: CorpusCard, t: Words) -> list[str]:
+    """Return the sentences that say of which day the law is; none where no day was asked for."""
+    if day is None:
+        return []
+    said = [t(_DAY, day=t.day(day))]
+    if card.law_date is not None and card.law_date < day:
+        said.append(t(_OLDER, day=t.day(card.law_date)))
+    return said
 
 
 def label(article: Article, day: date | None, t: Words) -> str:

@@ -53,7 +53,7 @@ def draw_question(t: Words, law: str, page: str = "") -> None:
         law: language of the corpus, ISO 639-1.
         page: the page it stands on.
     """
-    if st.session_state.get("question_page", page) != page:
+    if st.session_state.get("question_page", page) != page or "question" not in st.session_state:
         # Streamlit empties the boxes of a page that is left: what was asked there is asked here too.
         st.session_state["question"] = st.session_state.get("asked") or ""
     st.session_state["question_page"] = page

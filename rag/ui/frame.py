@@ -24,7 +24,7 @@ _PROMISE = N_(
     "Describe your situation as you would to a friend: Pandect finds the articles of law that deal with it, "
     "and says why."
 )
-_MACHINE = N_("A program ranks the articles. It can be wrong, and the law may have changed since.")
+MACHINE = N_("A program ranks the articles. It can be wrong, and the law may have changed since.")
 _PEOPLE = N_("An article is a start. For your own case, these can help:")
 _SUMMARIES = N_("unofficial summaries in plain words; each links to the official text")
 _BOTH = N_("shared words and meaning ({encoder})")
@@ -75,7 +75,7 @@ def _remember_language() -> None:
 def notice(t: Words) -> None:
     """Draw what must be known before reading on."""
     first = tag("strong", t("Legal information, not legal advice."))
-    st.html(tag("p", first, " ", t(_MACHINE), class_="pd-notice", role="note"))
+    st.html(tag("p", first, " ", t(MACHINE), class_="pd-notice", role="note"))
 
 
 def footer(engine: AskEngine, t: Words) -> None:
@@ -105,9 +105,9 @@ def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
         yield t("Source"), source_line(card)
     if card.licence.strip():
         yield t("Licence"), link(card.licence_url, card.licence)
-    terms = _terms(card, t)
-    if terms:
-        yield t("Terms of use"), tag("strong", terms)
+    limits = terms(card, t)
+    if limits:
+        yield t("Terms of use"), tag("strong", limits)
     if card.official_site:
         yield t("Official site"), link(card.official_site, card.official_site)
     yield t("Ranked by"), t(_BOTH, encoder=info.encoder) if info.encoder else t("shared words")
@@ -116,7 +116,7 @@ def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
         yield t("Note"), card.note
 
 
-def _terms(card: CorpusCard, t: Words) -> str:
+def terms(card: CorpusCard, t: Words) -> str:
     """Return in plain words what a licence that restricts does not allow; nothing of a free one."""
     licence = licence_of(card)
     if not licence.text.strip() and licence.restricted:

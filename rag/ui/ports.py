@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from rag.bridge import KEEP_ALL, Removed
+from rag.browsing import Law
 from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Mode, Result
@@ -29,6 +30,16 @@ class LoadedIndex(Protocol):
     @property
     def articles(self) -> int:
         """How many articles it holds."""
+        ...
+
+    @property
+    def questions(self) -> int:
+        """How many annotated questions it learnt from."""
+        ...
+
+    @property
+    def corpus_sha256(self) -> str:
+        """Which corpus it was built from."""
         ...
 
     @property
@@ -87,6 +98,11 @@ class AskEngine(Protocol):
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The ways to search that this index has; the first is the default."""
+        ...
+
+    @property
+    def law(self) -> Law:
+        """The articles by code and heading, for who leafs through them."""
         ...
 
     def facets(self) -> Facets:

@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 
 from rag.bridge import KEEP_ALL, Bridged, Removed
+from rag.browsing import Law
 from rag.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.text import Mended, Token
-from rag.types import Article, Filter
+from rag.types import Article, Filter, Question
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
 PATH = ("Livre II : Des biens", "Titre IV : Des servitudes", "Section 1 : Du mur et du fossé mitoyens")
@@ -139,6 +141,8 @@ class FakeInfo:
     name: str = "civil"
     version: str = "3"
     articles: int = 2889
+    questions: int = 12
+    corpus_sha256: str = "abc"
     encoder: str | None = "pandect-static-fr"
     built: str = "2026-11-20"
 
@@ -176,6 +180,11 @@ class FakeEngine:
 
     def warm(self) -> None:
         """Nothing is slow here."""
+
+    @cached_property
+    def law(self) -> Law:
+        asked = [Question("q1", "mon voisin a un arbre trop près, puis-je le faire couper", ("671", "672"))]
+        return Law({a.id: a for a in self.articles}, {"671": asked, "672": asked})
 
     def facets(self) -> FakeFacets:
         return self.offers

@@ -80,7 +80,12 @@ def test_french_differs_from_english_and_speaks_to_you() -> None:
 
     assert same <= {
         "Article {number}",
+        "Articles",
         "Codes",
+        "Collection",
+        "Page",
+        "Questions",
+        "{count} ms",
         "Source",
         "Licence",
         "Index",

@@ -21,7 +21,7 @@ def test_without_an_encoder_there_is_no_switch() -> None:
     app = ask(page(engine), QUESTION)
 
     assert [radio.key for radio in app.radio] == ["interface"]
-    assert not app.expander
+    assert [box.label for box in app.expander] == ["Partager, garder ou imprimer ces articles"]
     assert engine.asked[0][3] == "keyword"
     assert "mots communs" in body(app).one(class_="pd-loaded").text
 

@@ -1,0 +1,115 @@
+"""The page "About": what this is and is not, what the law here lacks, what may be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from rag.ui import frame
+from rag.ui.entries import heading
+from rag.ui.i18n import N_, Words
+from rag.ui.markup import Html, join, link, tag, web_address
+from rag.ui.ports import AskEngine
+
+_IS = N_(
+    "Pandect is a search tool. You tell what happened in your own words, and it shows the articles of law"
+    " that may answer, the likeliest first, with the reason for each."
+)
+_IS_NOT = N_(
+    "It is not a lawyer, and what it shows is not advice. It does not know your whole situation, and it "
+    "can miss an article or show one that does not apply to you."
+)
+_DECIDES = N_("Only a court, an authority or a professional can tell what the law means in your case.")
+_HOLDS = N_("Searched here: {title}, {articles}.")
+_DATED = N_("The texts are those of {day}. What changed since is not in them.")
+_UNDATED = N_("The collection does not say of which day its texts are: check each against the official text.")
+_SUMMARY = N_(
+    "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
+)
+_LACKS = N_(
+    "Not searched: other laws and codes, decrees and orders, local rules, collective agreements, European"
+    " and international law."
+)
+_CASES = N_("Nor are court decisions, although they often decide how an article is applied.")
+_RANKS = N_(
+    "A program ranks the articles automatically (artificial intelligence in the sense of some laws). No "
+    "person checks a list before you see it."
+)
+_WORDS = N_("It compares words only: it was trained on no text.")
+_OWN = N_("It compares words and meaning. What it knows of meaning was learnt from texts of law ({encoder}).")
+_PRETRAINED = N_(
+    "It compares words and meaning. What it knows of meaning comes from a general language model "
+    "({encoder}), which may know little of this law."
+)
+_ASKED = N_(
+    "It also looks at questions that were answered before, written by experts or by those who made the "
+    "collection."
+)
+_PRIVATE = N_(
+    "Your question is not recorded and stands in no address, unless you put it into a link yourself."
+)
+OWN = "static-"  # what encoders fitted by this program are called
+
+
+def render(engine: AskEngine, t: Words) -> None:
+    """Draw the page under the masthead."""
+    st.html(tag("div", heading(t("About Pandect"), "about"), class_="pd-found"))
+    sections = (
+        (t("What it is, and what it is not"), [t(_IS), t(_IS_NOT), t(_DECIDES)]),
+        (t("What is searched, and what is not"), list(_law(engine, t))),
+        (t("A machine at work"), list(_machine(engine, t))),
+        (t("Your question"), [t(_PRIVATE)]),
+    )
+    for name, lines in sections:
+        st.html(tag("section", tag("h3", name), *(tag("p", line) for line in lines), class_="pd-about"))
+    st.html(
+        tag(
+            "section",
+            tag("h3", t("What may be done with the texts")),
+            *_licence(engine, t),
+            class_="pd-about",
+        )
+    )
+    frame.notice(t)
+    frame.footer(engine, t)
+
+
+def _law(engine: AskEngine, t: Words) -> Iterator[str]:
+    card = engine.card
+    count = t.n("one article", "{count} articles", engine.info.articles)
+    yield t(_HOLDS, title=card.title, articles=count)
+    yield t(_DATED, day=t.day(card.law_date)) if card.law_date is not None else t(_UNDATED)
+    if card.text_kind == "summary":
+        yield t(_SUMMARY)
+    yield t(_LACKS)
+    yield t(_CASES)
+
+
+def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
+    yield t(_RANKS)
+    encoder = engine.info.encoder
+    if encoder is None:
+        yield t(_WORDS)
+    else:
+        yield t(_OWN if encoder.startswith(OWN) or OWN in encoder else _PRETRAINED, encoder=encoder)
+    if engine.info.questions:
+        yield t(_ASKED)
+
+
+def _licence(engine: AskEngine, t: Words) -> Iterator[Html]:
+    card = engine.card
+    if card.licence.strip():
+        yield tag("p", link(card.licence_url, card.licence))
+    limits = frame.terms(card, t)
+    if limits:
+        yield tag("p", tag("strong", limits))
+    elif card.licence.strip():
+        yield tag("p", t("It lets you use the texts again, on the conditions that it names."))
+    if card.source:
+        yield tag("p", t("Source: {source}", source=frame.source_line(card)))
+    if web_address(card.official_site):
+        yield tag(
+            "p",
+            join(t("The official texts are here:"), " ", link(card.official_site, card.official_site or "")),
+        )

@@ -1,0 +1,96 @@
+"""Articles that an address names: a link shares them, and not what was asked, unless the person wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rag.browsing import Law
+from rag.result import Shown, Why
+from rag.types import Article
+from rag.ui import form
+from rag.ui.cards import View, card_html
+from rag.ui.entries import heading
+from rag.ui.i18n import N_, Words
+from rag.ui.links import address, listed, named
+from rag.ui.markup import tag
+from rag.ui.ports import AskEngine
+
+_TOLD = N_("Somebody put these articles together and sent you the link. Your own question may need others.")
+_OTHER = N_("The link was made with another version of this law: the texts may have changed since.")
+_GONE = N_("These are not in the law that is loaded here: {names}.")
+_NONE = N_("None of the articles of this link is in the law that is loaded here.")
+NAMED = 12  # ids that are gone and are told
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What an address asks to be shown; anyone may have typed it."""
+
+    ids: tuple[str, ...]
+    version: str  # of the index that the link was made with; "" where it does not say
+    question: str  # "" unless it was shared too
+
+
+def link(ids: Sequence[str], version: str, question: str = "", page: str = "") -> str:
+    """Return the address, relative, that shows these articles."""
+    return address(page, articles=listed(ids), index=version, q=question)
+
+
+def opened() -> Shared | None:
+    """Return what the address asks to be shown; call it before the question box is drawn.
+
+    A link that is opened takes the place of what was asked before; what stands in the box stays, unless the
+    link brings a question.
+    """
+    written = st.query_params.get("articles")
+    if written is None:
+        st.session_state.pop("shared", None)
+        return None
+    question, _ = form.shorten((st.query_params.get("q") or "")[: 2 * form.MAX_CHARS])
+    if st.session_state.get("shared") != written:
+        st.session_state["shared"] = written
+        st.session_state["asked"] = None
+        if question:
+            st.session_state["question"] = question
+    return Shared(named(written), (st.query_params.get("index") or "")[:200], question)
+
+
+def left() -> bool:
+    """Tell whether a question was asked, which closes the link: the address forgets it."""
+    if st.session_state.get("asked") is None:
+        return False
+    kept = {key: value for key, value in st.query_params.items() if key not in ("articles", "index", "q")}
+    st.query_params.from_dict(kept)  # at once: every change is a step of "back"
+    st.session_state.pop("shared", None)
+    return True
+
+
+def draw(engine: AskEngine, shared: Shared, options: form.Options, t: Words) -> tuple[Article, ...]:
+    """Draw the articles of a link, and return them."""
+    law = engine.law
+    found, gone = present(shared.ids, law)
+    told = [tag("p", t(_TOLD))] if found else [tag("p", t(_NONE))]
+    if shared.question:
+        told.append(tag("blockquote", tag("p", shared.question), class_="pd-asked"))
+    if shared.version and shared.version != engine.info.version:
+        told.append(tag("p", t(_OTHER)))
+    if gone and found:
+        names = ", ".join(gone[:NAMED]) + (" …" if len(gone) > NAMED else "")
+        told.append(tag("p", t(_GONE, names=names)))
+    title = t.n("One article was shared", "{count} articles were shared", len(found))
+    head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
+    st.html(tag("aside", head, *told, class_="pd-box", role="status"))
+    day = options.where.in_force_on if options.where else None
+    view = View(engine.card, engine.analyser, t, day, law, ranked=False)
+    for n, article in enumerate(found, start=1):
+        st.html(card_html(Shown(n, article, 0.0, Why()), view))
+    return found
+
+
+def present(ids: Sequence[str], law: Law) -> tuple[tuple[Article, ...], tuple[str, ...]]:
+    """Return the articles that are there, and the ids that are not."""
+    found = tuple(law.articles[i] for i in ids if i in law.articles)
+    return found, tuple(i for i in ids if i not in law.articles)

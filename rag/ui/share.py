@@ -1,0 +1,147 @@
+"""Below the articles: a link to them, files to keep, a sheet to print; the question only if it is wanted."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import streamlit as st
+
+from rag.exporting import Extract, Labels, to_json, to_markdown
+from rag.types import Article, Filter
+from rag.ui.cite import citation
+from rag.ui.dates import of_day_text
+from rag.ui.frame import MACHINE, source_line
+from rag.ui.i18n import N_, Words
+from rag.ui.links import absolute, go
+from rag.ui.markup import Html, plain_label, tag
+from rag.ui.pages import SHEET
+from rag.ui.permalink import link
+from rag.ui.ports import AskEngine
+
+_NOT_TOLD = N_("The link and the files hold the articles and the version of the law, not your question.")
+_TOLD = N_("Your question goes along: whoever gets the link or the files can read it.")
+_SUMMARIES = N_(
+    "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
+)
+
+
+def draw(
+    engine: AskEngine, articles: Sequence[Article], question: str, where: Filter | None, t: Words
+) -> None:
+    """Draw the ways to take the articles away; nothing where there are none.
+
+    Args:
+        engine: whose articles they are.
+        articles: in the order shown.
+        question: that found them; "" where there was none.
+        where: the filter of the search, whose day is said in the files.
+        t: the interface.
+    """
+    if not articles:
+        return
+    with st.expander(t("Share, keep or print these articles")):
+        kept = _chosen(engine, articles, t)
+        if not kept:
+            st.html(tag("p", t("Choose at least one article."), class_="pd-hint", role="status"))
+            return
+        told = _tells(question, t)
+        st.html(tag("p", t(_TOLD if told else _NOT_TOLD), class_="pd-hint", role="status"))
+        ids, version = [article.id for article in kept], engine.info.version
+        st.html(_address(absolute(link(ids, version, question if told else "")), t))
+        extract = Extract(
+            engine.card,
+            engine.info.name,
+            version,
+            tuple(kept),
+            question if told else None,
+            where.in_force_on if where else None,
+        )
+        _files(extract, t)
+        st.html(tag("p", go(t("One-page sheet for a legal-aid desk"), link(ids, version, page=SHEET))))
+
+
+def _key(name: str, *parts: str) -> str:
+    """Return a widget's key that changes with what it is about, and tells nothing of it."""
+    return f"{name}-{zlib.crc32(' '.join(parts).encode(errors='replace')):08x}"
+
+
+def _chosen(engine: AskEngine, articles: Sequence[Article], t: Words) -> list[Article]:
+    if len(articles) == 1:
+        return list(articles)
+    by_id = {article.id: article for article in articles}
+    chosen = st.multiselect(
+        t("Which articles"),
+        list(by_id),
+        default=list(by_id),
+        format_func=lambda i: citation(by_id[i], engine.card),
+        key=_key("kept", *by_id),
+        placeholder=t("Choose"),
+    )
+    return [by_id[i] for i in by_id if i in chosen]  # in the order shown, whatever was clicked first
+
+
+def _tells(question: str, t: Words) -> bool:
+    """Draw the switch that lets the question go along; off for every new question."""
+    if not question:
+        return False
+    return st.checkbox(plain_label(t("Include my question")), key=_key("told", question))
+
+
+def _address(url: str, t: Words) -> Html:
+    copy = tag(
+        "button",
+        t("Copy the link"),
+        type="button",
+        class_="pd-copy",
+        data_copy=url,
+        data_done=t("Copied"),
+        aria_live="polite",
+    )
+    return tag("p", tag("code", url), " ", copy, class_="pd-address")
+
+
+def _files(extract: Extract, t: Words) -> None:
+    name = f"pandect-{extract.index}"
+    with st.container(key="files", horizontal=True):
+        st.download_button(
+            t("Save as text (Markdown)"),
+            to_markdown(extract, labels(extract, t)),
+            file_name=f"{name}.md",
+            mime="text/markdown",
+            on_click="ignore",
+            key="save-markdown",
+        )
+        st.download_button(
+            t("Save for a program (JSON)"),
+            to_json(extract),
+            file_name=f"{name}.json",
+            mime="application/json",
+            on_click="ignore",
+            key="save-json",
+        )
+
+
+def labels(extract: Extract, t: Words) -> Labels:
+    """Return what a file says around the articles, in the interface's language."""
+    card = extract.card
+    return Labels(
+        title=card.title,
+        question=t("The question"),
+        limits=limits(extract, t),
+        official=t("Official text"),
+        facts=(
+            *([t("Law as of {day}", day=t.day(card.law_date))] if card.law_date else []),
+            *([t("Source: {source}", source=source_line(card))] if card.source else []),
+            *([t("Licence: {licence}", licence=card.licence)] if card.licence.strip() else []),
+            t("Index: {name}, version {version}", name=extract.index, version=extract.version),
+        ),
+    )
+
+
+def limits(extract: Extract, t: Words) -> tuple[str, ...]:
+    """Return what has to be known of articles that stand alone, away from the pages."""
+    said = [f"{t('Legal information, not legal advice.')} {t(MACHINE)}"]
+    if extract.card.text_kind == "summary":
+        said.append(t(_SUMMARIES))
+    return (*said, *of_day_text(extract.day, extract.card, t))

@@ -1,0 +1,146 @@
+"""The page to print for a legal-aid desk: the person's facts, the articles, their dates, the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+import streamlit as st
+
+from rag.card import Contact
+from rag.exporting import Extract
+from rag.types import Article
+from rag.ui import frame
+from rag.ui.cite import citation
+from rag.ui.dates import label
+from rag.ui.entries import heading
+from rag.ui.form import MAX_CHARS, of_today
+from rag.ui.i18n import N_, Words
+from rag.ui.links import absolute, address, go, named
+from rag.ui.markup import Html, tag, web_address
+from rag.ui.permalink import link, present
+from rag.ui.ports import AskEngine
+from rag.ui.share import limits
+
+MOST = 10  # articles; more do not fit on a page
+ROOM = 3200  # characters of articles on one page of A4, beside all else
+LEAST = 160  # characters of each, however many they are
+CONTACTS = 4
+
+_WHY = N_(
+    "A page to bring to a lawyer, a legal-aid desk or an association: what happened, and the articles found."
+)
+_NOTHING = N_(
+    "This page prints articles that you chose. Ask a question first: the way here is below the articles."
+)
+_FACTS = N_("What happened, in a few lines: dates, amounts, what was signed. You may leave this empty.")
+_PRIVATE = N_("What you write stays in this window: it is in no address and is not recorded.")
+_MORE = N_("Only the first {count} articles fit on the page.")
+_HINT = N_("In the window that opens you can also save it as a PDF.")
+
+
+def render(engine: AskEngine, t: Words) -> None:
+    """Draw the page under the masthead."""
+    ids = named(st.query_params.get("articles"))
+    articles, gone = present(ids, engine.law)
+    intro = [tag("p", t(_WHY))]
+    if not articles:
+        intro = [tag("p", t(_NOTHING)), tag("p", go(t("Ask a question"), address()))]
+    elif len(articles) > MOST:
+        intro.append(tag("p", t(_MORE, count=MOST)))
+    if gone:
+        lost = t.n(
+            "One article of the link is not in this law.",
+            "{count} articles of the link are not in this law.",
+            len(gone),
+        )
+        intro.append(tag("p", lost))
+    head = heading(t("One-page sheet"), f"sheet {ids}")
+    st.html(tag("div", head, *intro, class_="pd-found pd-screen", role="status"))
+    if articles:
+        facts = _facts(t)
+        button = tag("button", t("Print"), type="button", class_="pd-copy pd-print", data_print="")
+        st.html(tag("p", button, " ", t(_HINT), class_="pd-hint pd-screen"))
+        st.html(_sheet(engine, articles[:MOST], facts, t))
+    frame.notice(t)
+    frame.footer(engine, t)
+
+
+def _facts(t: Words) -> str:
+    """Draw the box of the facts; it begins with the question of this session, and is kept as long as it."""
+    if "facts" not in st.session_state:  # Streamlit forgets the boxes of a page that is left
+        st.session_state["facts"] = st.session_state.get("facts_kept", st.session_state.get("asked") or "")
+    facts: str = st.text_area(t("The facts, in your words"), key="facts", height=150, placeholder=t(_FACTS))
+    st.session_state["facts_kept"] = facts
+    st.html(tag("p", t(_PRIVATE), class_="pd-hint pd-screen"))
+    return facts[: 2 * MAX_CHARS]
+
+
+def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words) -> Html:
+    card = engine.card
+    today = of_today(engine)
+    day = today.in_force_on if today else None
+    extract = Extract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
+    room = max(LEAST, ROOM // len(articles))
+    return tag(
+        "section",
+        tag(
+            "p",
+            tag("strong", "Pandect"),
+            " · ",
+            card.title,
+            " · ",
+            t.day(date.today()),
+            class_="pd-sheet-head",
+        ),
+        tag("h3", t("What happened")),
+        tag("div", facts, class_="pd-facts"),
+        tag("h3", t("The articles")),
+        *(_article(article, engine, room, day, t) for article in articles),
+        tag("h3", t("What to know")),
+        tag("ul", *(tag("li", line) for line in (*limits(extract, t), *_origin(engine, articles, t)))),
+        tag("h3", t("Talk to a person")) if card.contacts else "",
+        tag("ul", *(tag("li", _contact(c)) for c in card.contacts[:CONTACTS])) if card.contacts else "",
+        class_="pd-sheet",
+        aria_label=t("The sheet as it is printed"),
+    )
+
+
+def _article(article: Article, engine: AskEngine, room: int, day: date | None, t: Words) -> Html:
+    lang = article.language or engine.card.language
+    text = " ".join(article.text.split())
+    cut = text if len(text) <= room else text[:room].rsplit(" ", 1)[0] + " …"
+    facts = [
+        label(article, day, t),
+        t("in force since {day}", day=t.day(article.valid_from)) if article.valid_from else "",
+        t("until {day}", day=t.day(article.valid_to)) if article.valid_to else "",
+        article.url if web_address(article.url) else "",
+    ]
+    told = " · ".join(fact for fact in facts if fact)
+    return tag(
+        "article",
+        tag("h4", citation(article, engine.card), lang=lang),
+        tag("p", cut, lang=lang),
+        tag("p", told, class_="pd-source") if told else "",
+    )
+
+
+def _origin(engine: AskEngine, articles: Sequence[Article], t: Words) -> Iterator[str]:
+    """Yield where the texts come from and where they can be seen again."""
+    card, info = engine.card, engine.info
+    dated = t("Law as of {day}", day=t.day(card.law_date)) if card.law_date else ""
+    source = t("Source: {source}", source=frame.source_line(card)) if card.source else ""
+    yield ". ".join(
+        part
+        for part in (
+            dated,
+            source,
+            t("Index: {name}, version {version}", name=info.name, version=info.version),
+        )
+        if part
+    )
+    yield absolute(link([article.id for article in articles], info.version))
+
+
+def _contact(contact: Contact) -> str:
+    return " · ".join(part for part in (contact.name, contact.phone, contact.url, contact.note) if part)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.browsing import DEEPEST, Law, Place, steps, written
+from rag.types import Article, Question
+
+HEADINGS = st.lists(st.sampled_from(["Livre I", "Livre II", "Titre I", ""]), max_size=4).map(tuple)
+CORPUS = st.lists(st.tuples(st.sampled_from(["A", "B", ""]), HEADINGS), max_size=30).map(
+    lambda rows: {
+        str(n): Article(str(n), code, str(n), "text", headings) for n, (code, headings) in enumerate(rows)
+    }
+)
+
+
+def law(*rows: tuple[str, str, tuple[str, ...]], **references: tuple[str, ...]) -> Law:
+    """A law of (id, code, headings)."""
+    return Law(
+        {
+            id_: Article(id_, code, id_, "t", headings, references=references.get(id_, ()))
+            for id_, code, headings in rows
+        }
+    )
+
+
+CIVIL = law(
+    ("a", "Civil", ()),
+    ("b", "Civil", ("I", "1")),
+    ("c", "Civil", ("I", "1")),
+    ("x", "Penal", ("I",)),
+    ("d", "Civil", ("I", "2")),
+    ("e", "Civil", ("II",)),
+    ("f", "Civil", ("I", "1")),
+    a=("c", "nowhere", "a", "c"),
+    x=("c",),
+)
+
+
+def test_the_tree_by_hand() -> None:
+    civil, penal = CIVIL.codes
+    first, second = CIVIL.below(civil)
+
+    assert civil == Place("Civil", (), "Civil", 6, ("a",), 2)
+    assert penal == Place("Penal", (), "Penal", 1, (), 1)
+    assert first == Place("Civil", (1,), "I", 4, (), 2)
+    assert second == Place("Civil", (2,), "II", 1, ("e",), 0)
+    assert CIVIL.below(first)[0] == Place("Civil", (1, 1), "1", 3, ("b", "c", "f"), 0)
+    assert [p.title for p in CIVIL.home("d")] == ["Civil", "I", "2"]
+    assert [p.at for p in CIVIL.walk(civil)] == [(), (1,), (1, 1), (1, 2), (2,)]
+
+
+def test_beside_around_and_across_by_hand() -> None:
+    before, after = CIVIL.before("d"), CIVIL.after("d")
+
+    assert before is not None
+    assert after is not None
+    assert (before.id, after.id) == ("c", "e")  # x is of another code
+    assert CIVIL.before("a") is None
+    assert CIVIL.after("f") is None
+    assert [a.id for a in CIVIL.siblings("c")] == ["b", "c", "f"]
+    assert [a.id for a in CIVIL.cites("a")] == ["c"]  # once, not itself, and only what is here
+    assert [a.id for a in CIVIL.cited_by("c")] == ["a", "x"]
+    assert CIVIL.cited_by("a") == ()
+
+
+def test_questions_are_told_once() -> None:
+    article = Article("a", "C", "1", "t")
+    asked = [Question("1", "why?"), Question("2", "how?"), Question("3", "why?")]
+
+    assert Law({"a": article}, {"a": asked}).asked("a") == ("why?", "how?")
+    assert Law({"a": article}).asked("a") == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "at", "titles"),
+    [
+        ("Civil", (1, 2), ["Civil", "I", "2"]),
+        ("Civil", (1, 9, 1), ["Civil", "I"]),  # as far as it leads
+        ("Civil", (0,), ["Civil"]),
+        ("Nowhere", (1,), []),
+        ("Civil", (1,) * 1000, ["Civil", "I", "1"]),
+    ],
+)
+def test_a_trail_leads_as_far_as_it_can(code: str, at: tuple[int, ...], titles: list[str]) -> None:
+    assert [p.title for p in CIVIL.trail(code, at)] == titles
+
+
+def test_no_articles_no_codes() -> None:
+    assert Law({}).codes == ()
+
+
+def test_a_law_of_endless_depth_is_cut_and_loses_nothing() -> None:
+    deep = Article("a", "C", "1", "t", tuple(map(str, range(5000))))
+    made = Law({"a": deep, "b": replace(deep, id="b")})
+
+    assert len(made.home("a")) == DEEPEST + 1
+    assert made.home("a")[-1].articles == ("a", "b")
+
+
+@given(CORPUS)
+def test_every_article_is_reached_exactly_once(articles: dict[str, Article]) -> None:
+    made = Law(articles)
+    reached = [(i, place.code) for code in made.codes for place in made.walk(code) for i in place.articles]
+
+    assert sorted(reached) == sorted((a.id, a.code) for a in articles.values())
+    for code in made.codes:
+        for place in made.walk(code):
+            assert place.count == len(place.articles) + sum(p.count for p in made.below(place))
+            assert made.trail(place.code, place.at)[-1] is place
+
+
+@given(CORPUS)
+def test_before_and_after_are_inverse_and_go_through_the_code(articles: dict[str, Article]) -> None:
+    made = Law(articles)
+    for article in articles.values():
+        after, before = made.after(article.id), made.before(article.id)
+        assert after is None or made.before(after.id) is article
+        assert before is None or made.after(before.id) is article
+    for place in made.codes:
+        heads = [a for a in articles.values() if a.code == place.code and made.before(a.id) is None]
+        assert len(heads) == 1
+        seen, here = [], heads[0]
+        while here is not None:
+            seen.append(here.id)
+            here = made.after(here.id)  # type: ignore[assignment]
+        assert seen == [a.id for a in articles.values() if a.code == place.code]
+
+
+@given(st.lists(st.integers(0, 999_999), max_size=DEEPEST).map(tuple))
+def test_steps_survive_an_address(at: tuple[int, ...]) -> None:
+    assert steps(written(at)) == at
+
+
+@given(st.text())
+def test_any_text_is_steps_or_none(text: str) -> None:
+    assert all(isinstance(n, int) for n in steps(text))
+
+
+@pytest.mark.parametrize("text", ["1.x", "-1", "1..2", "<b>", "١", "9" * 400, "1.²"])
+def test_what_cannot_be_steps(text: str) -> None:
+    assert steps(text) == ()

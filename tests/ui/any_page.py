@@ -1,0 +1,31 @@
+"""A page over a fake engine: AppTest puts both in the session, a browser names them (`?page=…&engine=…`)."""
+
+import streamlit as st
+from page_fakes import ENGINES
+
+from rag.measured import Measured
+from rag.ui import about, ask, browse, frame, quality, sheet
+
+
+def results() -> Measured | None:
+    told = st.session_state.get("results")
+    if isinstance(told, Exception):
+        raise told
+    return told
+
+
+frame.set_up()
+words = frame.interface()
+frame.masthead(words)
+engine = st.session_state.get("engine") or ENGINES["plain"]
+match st.session_state["page"]:
+    case "browse":
+        browse.render(engine, words)
+    case "quality":
+        quality.render(engine, words, results)
+    case "about":
+        about.render(engine, words)
+    case "sheet":
+        sheet.render(engine, words)
+    case _:
+        ask.render(engine, words)

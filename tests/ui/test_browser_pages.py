@@ -1,0 +1,152 @@
+"""The pages beside "Ask" in a real Chromium: deep links, the way back, the keyboard, hostile addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from page_fakes import QUESTION
+from test_browser import ROOT, Server, ask, browser, pytestmark, served, visit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+__all__ = ["browser", "pytestmark"]
+LANDED = "text => document.querySelector('[data-arrive]')?.textContent === text"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with served(ROOT / "app.py", tmp_path_factory.mktemp("app")) as server:
+        yield server
+
+
+def landed(page: Page, heading: str) -> None:
+    page.wait_for_function(LANDED, arg=heading)
+
+
+def loads(page: Page) -> list[str]:
+    """Addresses that the browser loads anew from now on; a link within the session loads none."""
+    seen: list[str] = []
+    page.on("request", lambda r: seen.append(r.url) if r.is_navigation_request() else None)
+    return seen
+
+
+def test_a_deep_link_leafing_and_the_way_back(browser: Browser, app: Server) -> None:
+    with visit(browser, f"{app.url}/browse?article=CC-671&lang=en") as page:
+        landed(page, "Article 671")
+        anew = loads(page)
+        page.locator("a[rel=next]").click()
+        landed(page, "Article 672")
+        assert page.url == f"{app.url}/browse?article=CC-672&lang=en"
+        page.locator(".pd-trail a").last.click()
+        page.locator(".pd-shelf").first.wait_for()
+        assert "at=" in page.url
+        page.go_back()
+        landed(page, "Article 672")
+        page.go_back()
+        landed(page, "Article 671")
+        page.go_forward()
+        landed(page, "Article 672")
+        assert not anew
+        page.reload()
+        landed(page, "Article 672")
+        assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_the_keyboard_alone_goes_from_the_codes_to_an_article(browser: Browser, app: Server) -> None:
+    with visit(browser, f"{app.url}/browse?lang=en") as page:
+        landed(page, "Code civil")
+        for _ in range(3):  # down to the first title of the second book
+            first = page.locator(".pd-shelf a").first
+            first.focus()
+            target = first.inner_text()
+            page.keyboard.press("Enter")
+            landed(page, target)
+            # from the heading that has the keyboard, the next link is one or two steps away
+            page.wait_for_function("document.activeElement.hasAttribute('data-arrive')")
+            if page.locator(".pd-reading").count():
+                break
+        else:
+            pytest.fail("three steps down there is an article")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('.pd-leaf') !== null")
+
+
+def test_a_question_survives_the_way_to_an_article_and_back(browser: Browser, app: Server) -> None:
+    with visit(browser, f"{app.url}/?lang=en") as page:
+        ask(page, QUESTION)
+        page.locator(".pd-card").nth(9).wait_for()
+        page.locator(".pd-around summary").first.click()
+        page.get_by_role("link", name="Read it in its code").first.click()
+        page.locator(".pd-reading").wait_for()
+        page.go_back()
+        page.locator(".pd-card").nth(9).wait_for()
+        assert page.url == f"{app.url}/?lang=en"
+        same = "asked => document.querySelector('.st-key-question textarea')?.value === asked"
+        page.wait_for_function(same, arg=QUESTION)
+
+
+def test_a_shared_link_opens_its_articles_alone(browser: Browser, app: Server) -> None:
+    with visit(browser, f"{app.url}/?lang=en") as page:
+        ask(page, QUESTION)
+        page.locator(".pd-card").nth(9).wait_for()
+        page.get_by_text("Share, keep or print these articles").click()
+        address = page.locator(".pd-address code").inner_text()
+    assert address.startswith(f"{app.url}/?articles=CC-")
+    assert "voisin" not in address
+    with visit(browser, address) as page:
+        page.locator(".pd-card").nth(9).wait_for()
+        assert page.locator(".pd-why").count() == 0
+        ask(page, QUESTION)
+        page.locator(".pd-why").first.wait_for()
+        page.wait_for_url(f"{app.url}/?lang=en")
+        page.go_back()
+        page.get_by_text("10 articles were shared").wait_for()
+
+
+def test_the_sheet_prints_what_stands_in_the_box(browser: Browser, app: Server) -> None:
+    with visit(browser, f"{app.url}/sheet?articles=CC-671,CC-1240&lang=en") as page:
+        page.get_by_role("textbox").fill("On 3 March\n<b>a tree</b>")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")  # as the browser's own print does
+        assert page.locator(".pd-facts").inner_text() == "On 3 March\n<b>a tree</b>"
+        page.emulate_media(media="print")
+        for hidden in (".st-key-pages", ".st-key-facts", ".pd-loaded", ".pd-screen >> nth=0"):
+            assert not page.locator(hidden).is_visible()
+        assert page.locator(".pd-sheet h4").count() == 2
+        assert "tree" not in page.url
+
+
+HOSTILE = [
+    "browse?article=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
+    "browse?code=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&at=1.1.1&part=99999",
+    "?articles=%3Cscript%3Ealert(1)%3C/script%3E,CC-671&index=%3Cb%3E&q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
+    "?add=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
+    "sheet?articles=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E,CC-671",
+    "quality?x=%3Cscript%3E",
+]
+
+
+@pytest.mark.parametrize("address", HOSTILE)
+def test_a_hostile_address_does_nothing(browser: Browser, app: Server, address: str) -> None:
+    with visit(browser, f"{app.url}/{address}") as page:
+        page.locator(".pd-loaded").wait_for()
+        page.wait_for_timeout(200)
+        own = page.locator(".stHtml")
+
+        assert own.locator("img:not(.pd-plot), iframe, svg, object, form").count() == 0
+        assert own.locator("script").count() == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["browse", "browse?article=CC-671", "quality", "about", "sheet?articles=CC-671"]
+)
+@pytest.mark.parametrize("width", [320, 360, 1280])
+def test_nothing_is_wider_than_the_screen(browser: Browser, app: Server, name: str, width: int) -> None:
+    with visit(browser, f"{app.url}/{name}", viewport={"width": width, "height": 800}) as page:
+        page.locator(".pd-loaded").wait_for()
+        assert page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+        for text in page.locator(".pd-text p").all():
+            per_line = text.evaluate("e => e.clientWidth / parseFloat(getComputedStyle(e).fontSize)")
+            assert per_line <= 36  # em; some 75 characters
