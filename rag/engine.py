@@ -18,7 +18,8 @@ from rag.confidence import RECIPROCAL, Confidence
 from rag.errors import BadInput
 from rag.explain import Counted, Explainer, Kept
 from rag.explanation import Explanation
-from rag.fusion import Distribution, FusionSettings, ranks
+from rag.fusion import BESIDE, Distribution, FusionSettings, ranks
+from rag.fusion.beside import told as told_beside
 from rag.pinned import Pins
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.retrieval.bm25 import BM25
@@ -32,6 +33,7 @@ from rag.retrieval.learned import Learned
 from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.versions import most_versions, once
 from rag.signals import Signals
+from rag.surroundings import side_by_side
 from rag.text import Analyser
 from rag.text.tolerant import TolerantAnalyser
 from rag.topics import Topics
@@ -106,7 +108,7 @@ class Engine:
         self.fusion = fusion or FusionSettings()
         self.distributions = distributions or {}
         systems = self.fusion.systems or (KEYWORD, MEANING)
-        self._fuse = self.fusion.fuse(systems, self.distributions) if meaning else None
+        self._fuse = self.fusion.fuse(systems, self.distributions, self._group) if meaning else None
         self._systems = {KEYWORD: keyword, NEAREST: nearest}
         if len(systems) < 2:
             raise BadInput(f"a fusion of {', '.join(systems)} alone: name two lists or more")
@@ -130,6 +132,15 @@ class Engine:
         kept = Kept(counted, near.terms, near.vectors) if near is not None else Kept(counted)
         self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, kept)
         self._topics = Topics(card, {a.code for a in articles}, analyser)
+
+    def _group(self) -> Mapping[str, int]:
+        """Number the headings that articles stand under."""
+        return self._beside
+
+    @cached_property
+    def _beside(self) -> Mapping[str, int]:
+        articles = list(self.articles.values())
+        return dict(zip(self.articles, side_by_side(articles).tolist(), strict=True))
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -244,6 +255,8 @@ class Engine:
         if self.fusion == FusionSettings():
             return RECIPROCAL + bridged
         told = {"weights": dict(self.fusion.weights), "damping": self.fusion.damping}
+        if self.fusion.beside:
+            told |= {"beside": self.fusion.beside}
         return f"{self.fusion.method} {json.dumps(told, sort_keys=True)}{bridged}"
 
     def _sure(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
@@ -301,6 +314,8 @@ class Engine:
         places = {name: ranks(hits, wanted) for name, hits in lists.items()}
         fused = len(lists) > 1 and self.learned is None  # a learned fusion has reasons of its own
         shares = self.fusion.shares(lists, wanted, self.distributions) if fused else {}
+        if fused and self.fusion.beside:
+            places[BESIDE], shares = told_beside(ranking, shares, self._group())
         terms = frozenset(self.analyser.terms(question))
         told = self._told(question, [article.id for article in found], over)
         shown: list[Shown] = []

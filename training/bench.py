@@ -208,7 +208,7 @@ class Bench:
         elif name in LAW_ALONE:
             made[name] = self._of_the_law(name, lesson.settings)
         elif fusion is not None:
-            made[name] = self._fusion(fusion, lesson, made)
+            made[name] = self._fusion(name, fusion, lesson, made)
         elif left_out(name) is not None:
             made[name] = self._learned(name, lesson, made)
         elif name == "dense":
@@ -266,15 +266,23 @@ class Bench:
     def _beside(self) -> Ints:
         return side_by_side(self.corpus.articles)
 
-    def _fusion(self, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+    def group(self) -> Mapping[str, int]:
+        """Number the headings that articles stand under."""
+        return dict(zip(self.order.ids, self._beside.tolist(), strict=True))
+
+    def _fusion(self, name: str, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
         keyword = "bm25+questions" if lesson.learn else "bm25"
         names = fusion.parts or (keyword, "dense")
         parts = {part: self._system(part, lesson, made) for part in names}
         if fusion.method == TUNED:
             choice = self._choice(parts, lesson)
             return TunedHybrid(parts, choice, self._distributions(choice.settings.method, parts, lesson))
-        settings = FusionSettings(fusion.method, damping=lesson.settings.damping)
-        return Hybrid(parts, settings.fuse(names, self._distributions(settings.method, parts, lesson)))
+        chosen = lesson.settings
+        settings = FusionSettings(fusion.method, damping=chosen.damping)
+        if name in (HYBRID, UNBRIDGED):
+            settings = replace(settings, method=chosen.method, beside=chosen.beside)
+        known = self._distributions(settings.method, parts, lesson)
+        return Hybrid(parts, settings.fuse(names, known, self.group))
 
     def _given_fusion(
         self, given: FusionSettings, lesson: Lesson, made: dict[str, Retriever], *, bridged: bool
@@ -285,7 +293,8 @@ class Bench:
             {"bm25+questions": "bm25+questions+bridge"} if bridged and self._bridges.given is not None else {}
         )
         parts = {part: self._system(over.get(part, part), lesson, made) for part in names}
-        return Hybrid(parts, given.fuse(names, self._distributions(given.method, parts, lesson)))
+        known = self._distributions(given.method, parts, lesson)
+        return Hybrid(parts, given.fuse(names, known, self.group))
 
     def _bridged(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
         over = self._system(BRIDGED.get(name) or "bm25+questions", lesson, made)

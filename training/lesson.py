@@ -20,6 +20,8 @@ class Settings:
     bm25: BM25Settings = field(default_factory=BM25Settings)
     stop_words: bool = True
     damping: float = DAMPING  # the c of reciprocal rank fusion
+    method: str = "rrf"  # of the hybrid
+    beside: float = 0.0  # share of the best score under its headings that an article has at least, there
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Choose BM25's k1 and b, field weights, stop words and the fusion's damping, on training questions only.
+"""Choose BM25's k1 and b, field weights, stop words and the fusion of the two lists, on training questions.
 
 `python -m training.tune --corpus LAW --questions TRAIN --output FILE` writes what
 `python -m indexes build NAME --bm25 FILE` reads; `python -m training.eval --tune --folds 5` chooses
@@ -12,7 +12,6 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +19,8 @@ import numpy as np
 from indexes import sources
 from indexes.corpus import read_questions, to_learn_from
 from rag.errors import BadInput, PandectError
-from rag.fusion import reciprocal_rank
-from rag.retrieval.hybrid import Hybrid
+from rag.fusion import FusionSettings
+from rag.retrieval.hybrid import DEPTH
 from rag.types import Question, Ranking, Retriever
 from training.bench import Bench, Tell
 from training.lesson import Settings
@@ -36,7 +35,10 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "questions": (0.5, 1.0, 2.0, 3.0),
     "stop_words": (True, False),
     "damping": (5.0, 10.0, 20.0, 40.0, 60.0),
+    "beside": (0.0, 0.6, 0.7, 0.8),
 }
+FUSIONS = ("rrf", "min-max")  # of two lists that count alike
+FUSED = ("damping", "beside")  # of the fusion: chosen last
 MEASURES = ("R@10", "MRR@10")  # their mean is what is made as large as it can be
 INNER_FOLDS = 5
 
@@ -63,7 +65,7 @@ def choose(
     parts = _parts(questions, annotated)
     best = Settings()
     tried = {_key(best): _lexical_score(bench, parts, best)}
-    steps = [(name, value) for _ in range(2) for name in GRID if name != "damping" for value in GRID[name]]
+    steps = [(name, value) for _ in range(2) for name in GRID if name not in FUSED for value in GRID[name]]
     for done, (name, value) in enumerate(steps, start=1):
         candidate = _with(best, name, value)
         if _key(candidate) not in tried:
@@ -72,7 +74,7 @@ def choose(
             best = candidate
         if tell is not None:
             tell("tuning BM25", done, len(steps))
-    return _damped(bench, parts, best)
+    return _fused(bench, parts, best)
 
 
 Part = tuple[Sequence[Question], Sequence[Question]]  # asked, learnt from
@@ -92,27 +94,36 @@ def _lexical_score(bench: Bench, parts: Sequence[Part], settings: Settings) -> f
     return _score((systems["bm25+questions"] for systems in made), parts)
 
 
-def _damped(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
-    """Choose the fusion's damping, the two lists being what they are."""
-    parts = parts[:1]  # an encoder is fitted for each part: one is enough for one number
-    made = [bench.systems(["bm25+questions", "dense"], learn, settings) for _, learn in parts]
-    scores: dict[float, float] = {}
-    for damping in GRID["damping"]:
-        fuse = partial(reciprocal_rank, c=damping)
-        scores[damping] = _score([Hybrid(systems, fuse=fuse) for systems in made], parts)
-    best = max(scores, key=lambda c: (scores[c], c == settings.damping))
-    return replace(settings, damping=float(best))
+def _fused(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
+    """Choose the fusion, its damping and how far neighbours are lifted, the two lists being what they are."""
+    asked, learn = parts[0]  # an encoder is fitted for each part: one is enough for three numbers
+    made = bench.systems(["bm25+questions", "dense"], learn, settings)
+    found = {name: system.search([q.text for q in asked], DEPTH) for name, system in made.items()}
+    lists = list(zip(*found.values(), strict=True))
+
+    def scored(candidate: Settings) -> float:
+        fusion = FusionSettings(candidate.method, damping=candidate.damping, beside=candidate.beside)
+        fuse = fusion.fuse(tuple(found), group=bench.group)
+        return _measured({q.id: fuse(of, 10) for q, of in zip(asked, lists, strict=True)}, asked)
+
+    ways = [replace(settings, damping=c) for c in GRID["damping"]]
+    ways += [replace(settings, method=name) for name in FUSIONS[1:]]
+    ways += [replace(way, beside=share) for way in ways for share in GRID["beside"][1:]]
+    scores = [(scored(way), way == settings) for way in ways]
+    return ways[max(range(len(ways)), key=scores.__getitem__)]
 
 
 def _score(systems: Iterable[Retriever], parts: Sequence[Part]) -> float:
     """Return the mean of the measures over all parts' questions; one system a part."""
     run: dict[str, Ranking] = {}
-    qrels: dict[str, frozenset[str]] = {}
     for system, (asked, _) in zip(systems, parts, strict=True):
         rankings = system.search([q.text for q in asked], 10)
         run |= {q.id: ranking for q, ranking in zip(asked, rankings, strict=True)}
-        qrels |= {q.id: frozenset(q.article_ids) for q in asked}
-    values = per_question(qrels, run, MEASURES)
+    return _measured(run, [q for asked, _ in parts for q in asked])
+
+
+def _measured(run: Mapping[str, Ranking], asked: Sequence[Question]) -> float:
+    values = per_question({q.id: frozenset(q.article_ids) for q in asked}, run, MEASURES)
     return float(np.mean([values[m].mean() for m in MEASURES]))
 
 

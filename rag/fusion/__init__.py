@@ -3,12 +3,14 @@
 `Hybrid(parts, fuse=partial(normalised, by=z_score, weights=(0.4, 0.6)))` is how one is used.
 """
 
+from rag.fusion.beside import BESIDE, lift, lifted
 from rag.fusion.distribution import Distribution
 from rag.fusion.methods import DAMPING, METHODS, SCALES, FusionSettings, scale
 from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, ranks, reciprocal_rank
 from rag.fusion.shares import Matrix, Share, borda_points, min_max, percentile, places, reciprocals, z_score
 
 __all__ = [
+    "BESIDE",
     "DAMPING",
     "METHODS",
     "SCALES",
@@ -21,6 +23,8 @@ __all__ = [
     "borda_points",
     "comb_mnz",
     "comb_sum",
+    "lift",
+    "lifted",
     "min_max",
     "normalised",
     "percentile",

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rag.errors import BadInput
+from rag.fusion.beside import lifted
 from rag.fusion.distribution import Distribution
 from rag.fusion.matrices import alphas
 from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.fusion.shares import Share, borda_points, min_max, percentile, reciprocals, z_score
 from rag.types import DECIMALS, Ranking
 
+Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
 DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/measurements.md)
@@ -29,12 +31,13 @@ class FusionSettings:
     method: str = "rrf"
     weights: Mapping[str, float] = field(default_factory=dict)  # system -> weight; empty: all alike
     damping: float = DAMPING  # the c of reciprocal rank; the others do without
+    beside: float = 0.0  # share of the best score under its headings that an article has at least
 
     def __post_init__(self) -> None:
         """Refuse what is no fusion.
 
         Raises:
-            BadInput: an unknown method, a weight below 0, or a damping below 0.
+            BadInput: an unknown method, a weight or damping below 0, a share outside 0 to 1.
         """
         if self.method not in METHODS:
             raise BadInput(f"no fusion {self.method!r}: choose among {', '.join(METHODS)}")
@@ -42,17 +45,34 @@ class FusionSettings:
             raise BadInput(
                 f"fusion weights {dict(self.weights)} and damping {self.damping}: each must be 0 or more"
             )
+        if not 0 <= self.beside <= 1:
+            raise BadInput(f"a fusion's share beside of {self.beside}: give 0 (none) to 1")
 
-    def fuse(self, systems: Sequence[str], distributions: Mapping[str, Distribution] | None = None) -> Fuse:
+    def fuse(
+        self,
+        systems: Sequence[str],
+        distributions: Mapping[str, Distribution] | None = None,
+        group: Group | None = None,
+    ) -> Fuse:
         """Return the fusion of rankings that come in the order of these systems.
 
         Args:
             systems: their names.
             distributions: system -> its scores over the corpus; percentiles alone need them.
+            group: gives article id -> number of its headings; a fusion that lifts neighbours needs it.
 
         Raises:
-            BadInput: the weights are those of other systems, or percentiles lack a distribution.
+            BadInput: the weights are those of other systems, percentiles lack a distribution, or
+                neighbours are to be lifted and nobody says who they are.
         """
+        if self.beside and group is None:
+            raise BadInput("a fusion that lifts articles beside others needs to know which stand together")
+        fuse = self._of_lists(systems, distributions)
+        return lifted(fuse, group, self.beside) if group is not None else fuse
+
+    def _of_lists(
+        self, systems: Sequence[str], distributions: Mapping[str, Distribution] | None = None
+    ) -> Fuse:
         if self.weights and set(self.weights) != set(systems):
             raise BadInput(
                 f"fusion weights of {', '.join(self.weights)} for {', '.join(systems)}: give one a system"
@@ -127,7 +147,8 @@ class FusionSettings:
         """
         try:
             weights = {str(name): float(w) for name, w in entry["weights"].items()}
-            return cls(str(entry["method"]), weights, float(entry["damping"]))
+            beside = float(entry.get("beside", 0.0))  # files of before it was there have none
+            return cls(str(entry["method"]), weights, float(entry["damping"]), beside)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, BadInput):
                 raise

@@ -18,6 +18,7 @@ LISTS: Mapping[str, str] = {
     "dense": N_("by meaning"),
     "meaning": N_("by meaning"),
     "nearest": N_("by questions already asked"),
+    "beside": N_("by an article under the same headings"),
 }
 MAX_ASKED = 2
 MAX_WORDS = 12
