@@ -272,6 +272,8 @@ class Bench:
 
     def _fusion(self, name: str, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
         keyword = "bm25+questions" if lesson.learn else "bm25"
+        if name == HYBRID and lesson.learn and lesson.settings.bridged:
+            keyword = OVER
         names = fusion.parts or (keyword, "dense")
         parts = {part: self._system(part, lesson, made) for part in names}
         if fusion.method == TUNED:
@@ -289,9 +291,7 @@ class Bench:
     ) -> Hybrid:
         """Return the fusion that an index answers with."""
         names = given.systems or ("bm25+questions", "dense")
-        over = (
-            {"bm25+questions": "bm25+questions+bridge"} if bridged and self._bridges.given is not None else {}
-        )
+        over = {"bm25+questions": OVER} if bridged and self._bridges.given is not None else {}
         parts = {part: self._system(over.get(part, part), lesson, made) for part in names}
         known = self._distributions(given.method, parts, lesson)
         return Hybrid(parts, given.fuse(names, known, self.group))

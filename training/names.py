@@ -12,6 +12,7 @@ from training.inner import LEAST
 
 # words bridged: typed words and those that the law has for them; the latter alone
 BRIDGED = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
+OVER = "bm25+questions+bridge"  # the words of an index that has a bridge
 SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest", *BRIDGED)
 SYSTEMS = (
     "bm25",

@@ -25,6 +25,7 @@ from rag.types import Question, Ranking, Retriever
 from training.bench import Bench, Tell
 from training.lesson import Settings
 from training.metrics import per_question
+from training.names import OVER
 from training.splits import folds, pick
 
 GRID: Mapping[str, tuple[float, ...]] = {
@@ -35,9 +36,8 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "questions": (0.5, 1.0, 2.0, 3.0),
     "stop_words": (True, False),
     "damping": (5.0, 10.0, 20.0, 40.0, 60.0),
-    "beside": (0.0, 0.6, 0.7, 0.8),
+    "beside": (0.0, 0.6, 0.7, 0.75, 0.8),
 }
-FUSIONS = ("rrf", "min-max")  # of two lists that count alike
 FUSED = ("damping", "beside")  # of the fusion: chosen last
 MEASURES = ("R@10", "MRR@10")  # their mean is what is made as large as it can be
 INNER_FOLDS = 5
@@ -96,21 +96,21 @@ def _lexical_score(bench: Bench, parts: Sequence[Part], settings: Settings) -> f
 
 def _fused(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
     """Choose the fusion, its damping and how far neighbours are lifted, the two lists being what they are."""
-    asked, learn = parts[0]  # an encoder is fitted for each part: one is enough for three numbers
-    made = bench.systems(["bm25+questions", "dense"], learn, settings)
+    asked, learn = parts[0]  # an encoder is fitted for each part: one is enough for so few numbers
+    made = bench.systems([OVER, "bm25+questions", "dense"], learn, settings)
     found = {name: system.search([q.text for q in asked], DEPTH) for name, system in made.items()}
-    lists = list(zip(*found.values(), strict=True))
 
-    def scored(candidate: Settings) -> float:
-        fusion = FusionSettings(candidate.method, damping=candidate.damping, beside=candidate.beside)
-        fuse = fusion.fuse(tuple(found), group=bench.group)
+    def scored(way: Settings) -> float:
+        names = (OVER if way.bridged else "bm25+questions", "dense")
+        fusion = FusionSettings(way.method, damping=way.damping, beside=way.beside)
+        fuse = fusion.fuse(names, group=bench.group)
+        lists = zip(*(found[name] for name in names), strict=True)
         return _measured({q.id: fuse(of, 10) for q, of in zip(asked, lists, strict=True)}, asked)
 
-    ways = [replace(settings, damping=c) for c in GRID["damping"]]
-    ways += [replace(settings, method=name) for name in FUSIONS[1:]]
-    ways += [replace(way, beside=share) for way in ways for share in GRID["beside"][1:]]
-    scores = [(scored(way), way == settings) for way in ways]
-    return ways[max(range(len(ways)), key=scores.__getitem__)]
+    ways = [replace(settings, method="min-max")] + [replace(settings, damping=c) for c in GRID["damping"]]
+    ways = [replace(way, beside=share) for way in ways for share in GRID["beside"]]
+    ways = [replace(way, bridged=bridged) for bridged in (True, False) for way in ways]
+    return max(ways, key=scored)  # of equals the first
 
 
 def _score(systems: Iterable[Retriever], parts: Sequence[Part]) -> float:
