@@ -42,6 +42,7 @@ from training.names import (
     BRIDGED,
     HYBRID,
     LAW_ALONE,
+    OVER,
     TUNED,
     UNBRIDGED,
     Fused,

@@ -41,9 +41,9 @@ def test_nothing_is_lifted_towards_a_score_of_nothing() -> None:
     assert lift(below, GROUP, 0.5) == below
 
 
-rankings = st.dictionaries(
-    st.sampled_from("abcdefgh"), st.floats(0, 10, allow_nan=False), min_size=1
-).map(lambda d: tuple(Hit(k, v) for k, v in sorted(d.items(), key=lambda e: (-e[1], e[0]))))
+rankings = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 10, allow_nan=False), min_size=1).map(
+    lambda d: tuple(Hit(k, v) for k, v in sorted(d.items(), key=lambda e: (-e[1], e[0])))
+)
 groups = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3))
 
 

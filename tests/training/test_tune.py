@@ -47,7 +47,7 @@ def test_what_is_best_already_stays() -> None:
         tuple(Article(f"a{n}", "Code", str(n), f"sujet{chr(97 + n)}") for n in range(12)),
     )
     chosen = choose(Bench(easy, fit=SMALL), MISLED.questions)
-    assert chosen == Settings()
+    assert chosen == Settings(method="min-max", bridged=True)  # what is tuned answers as an index does
 
 
 def test_other_questions_to_learn_from_leave_all_to_tune_on() -> None:
@@ -83,3 +83,21 @@ def test_errors_say_what_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "--language" in second
     assert "4 questions to tune on: give at least 10" in third
     assert not (tmp_path / "tuned.json").exists()
+
+
+def test_neighbours_are_lifted_where_a_run_of_articles_answers() -> None:
+    """Of a section one article has the question's word; the others answer too."""
+    sections = [f"Section {chr(97 + n)}" for n in range(12)]
+    articles = tuple(
+        Article(f"{section[-1]}{i}", "Code", f"{n}{i}", f"sujet{section[-1]}" if i == 0 else f"suite{n}{i}", (section,))
+        for n, section in enumerate(sections)
+        for i in range(3)
+    )  # fmt: skip
+    asked = tuple(
+        Question(f"q{n}", f"sujet{s[-1]}", tuple(f"{s[-1]}{i}" for i in range(3)))
+        for n, s in enumerate(sections)
+    )
+    law = Corpus(CORPUS.card, articles, asked)
+    chosen = choose(Bench(law, fit=SMALL), asked)
+    assert chosen.beside in GRID["beside"]
+    assert chosen.method == "min-max"
