@@ -89,10 +89,10 @@ def test_neighbours_are_lifted_where_a_run_of_articles_answers() -> None:
     """Of a section one article has the question's word; the others answer too."""
     sections = [f"Section {chr(97 + n)}" for n in range(12)]
     articles = tuple(
-        Article(f"{section[-1]}{i}", "Code", f"{n}{i}", f"sujet{section[-1]}" if i == 0 else f"suite{n}{i}", (section,))
-        for n, section in enumerate(sections)
+        Article(f"{s[-1]}{i}", "Code", f"{n}{i}", f"sujet{s[-1]}" if i == 0 else f"suite{n}{i}", (s,))
+        for n, s in enumerate(sections)
         for i in range(3)
-    )  # fmt: skip
+    )
     asked = tuple(
         Question(f"q{n}", f"sujet{s[-1]}", tuple(f"{s[-1]}{i}" for i in range(3)))
         for n, s in enumerate(sections)
