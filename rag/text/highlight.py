@@ -62,6 +62,16 @@ def best_passage(text: str, terms: Collection[str], analyser: Analyser, width: i
     return start, end
 
 
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return where sentences and lines begin and end, without the blanks around them; none is empty."""
+    first = len(text) - len(text.lstrip())
+    if first == len(text):
+        return []
+    starts = _starts(text, first)
+    ends = [*starts[1:], len(text)]
+    return [(start, start + len(text[start:end].rstrip())) for start, end in zip(starts, ends, strict=True)]
+
+
 def _matching(text: str, terms: Collection[str], analyser: Analyser) -> list[Token]:
     wanted = frozenset(terms)
     return [token for token in analyser.tokens(text) if token.term in wanted] if wanted else []
