@@ -1,0 +1,253 @@
+"""Personal data in a question: found before anything leaves the machine, and taken out on request.
+
+Numbers are found by the packages that know them (phonenumbers, python-stdnum: both pure Python, extra
+[llm]), so that their check digits are looked at; names, addresses and plates by patterns. Presidio was
+considered: it finds the same numbers, and names by a spaCy model for each language, which is more than the
+rest of Pandect weighs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, partial
+from importlib import import_module
+
+from rag.answer.patterns import data
+from rag.errors import MissingExtra
+from rag.text.folding import level
+
+
+class Kind(StrEnum):
+    """What a finding is; where two overlap, the first of this order is kept."""
+
+    EMAIL = "email"
+    IBAN = "iban"
+    NATIONAL = "national"  # of identity, social security or tax
+    CARD = "card"
+    PHONE = "phone"
+    ADDRESS = "address"
+    PLATE = "plate"
+    NAME = "name"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """Personal data at `question[start:end]`."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+_Find = Callable[[str, str], Iterator[tuple[int, int]]]  # text, region -> places
+
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", re.ASCII)
+_IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", re.IGNORECASE | re.ASCII)
+_CARD = re.compile(r"(?<![\d.,-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d,]|\.\d)", re.ASCII)
+_NAME_LETTER = r"[^\W\d_\u4e00-\u9fff]"
+_WORD = rf"{_NAME_LETTER}(?:{_NAME_LETTER}|[\u0300-\u036f'-])*"
+# country -> how its number is written, the module that checks it, the words that must stand near if the check
+# digit alone proves little (one nine-digit number in eleven passes that of the Netherlands)
+_NATIONAL: tuple[tuple[str, str, str, str], ...] = (
+    ("FR", r"[12478] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}", "fr.nir", ""),
+    ("BE", r"\d{2}[. ]?\d{2}[. ]?\d{2}[- .]?\d{3}[. ]?\d{2}", "be.nn", ""),
+    ("DE", r"[1-9]\d ?\d{3} ?\d{3} ?\d{3}", "de.idnr", ""),
+    ("IT", r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", "it.codicefiscale", ""),
+    ("NL", r"\d{8,9}", "nl.bsn", r"\bbsn\b|burgerservice|sofi"),
+    ("CH", r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d{2}", "ch.ssn", ""),
+    ("CN", r"[1-9]\d{16}[\dX]", "cn.ric", ""),
+    ("AT", r"\d{4} ?\d{6}", "at.vnr", r"\bsv|sozialvers|versicherungs"),
+    ("ES", r"\d{8}-?[A-Z]", "es.dni", ""),
+)
+_NINO = re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]\b")  # no check digit
+_NEAR = 40  # characters before a number in which such a word must stand
+_CHINESE_TITLES = ("先生", "女士", "小姐", "太太", "律师", "医生", "老师", "经理", "某")
+
+
+def personal_data(question: str, jurisdiction: str) -> tuple[Finding, ...]:
+    """Return the personal data of a question, in order; findings do not overlap.
+
+    What it cannot find: a name without anything that shows it to be one ("Pierre et moi"), and whatever
+    describes a person without naming them.
+
+    Args:
+        question: as typed.
+        jurisdiction: of the law, ISO 3166-1 alpha-2: how telephone numbers are written there.
+
+    Raises:
+        MissingExtra: phonenumbers or python-stdnum is not installed.
+    """
+    text = level(question)  # one character for one, so places are those of the question
+    region = jurisdiction.upper()
+    found: list[Finding] = []
+    for kind, find in _FINDERS.items():
+        # an address may hold "_", which `level` takes for a blank
+        for start, end in find(question if kind is Kind.EMAIL else text, region):
+            if not any(start < other.end and other.start < end for other in found):
+                found.append(Finding(start, end, kind))
+    return tuple(sorted(found))
+
+
+def redact(question: str, findings: Iterable[Finding], language: str) -> str:
+    """Return the question with a placeholder for each finding; the rest is as typed.
+
+    Args:
+        question: as typed.
+        findings: what `personal_data` found in it.
+        language: of the question, ISO 639-1; placeholders are English where it is not known.
+    """
+    known = data("personal")["placeholders"]
+    words = known.get(language, known["en"])
+    pieces, at = [], 0
+    for finding in sorted(findings):
+        pieces += [question[at : finding.start], words[finding.kind]]
+        at = finding.end
+    return "".join([*pieces, question[at:]])
+
+
+def _checked(module: str) -> Callable[..., bool]:
+    """Return what tells whether a number is valid, of a module of python-stdnum."""
+    try:
+        valid: Callable[..., bool] = import_module(f"stdnum.{module}").is_valid
+    except ImportError as error:
+        raise MissingExtra(
+            "personal data is looked for before a question leaves, which needs python-stdnum: "
+            "run pip install 'pandect[llm]'"
+        ) from error
+    return valid
+
+
+def _emails(text: str, _: str) -> Iterator[tuple[int, int]]:
+    for found in _EMAIL.finditer(text):
+        yield found.start(), found.start() + len(found[0].rstrip(".-_"))
+
+
+def _ibans(text: str, _: str) -> Iterator[tuple[int, int]]:
+    valid = partial(_checked("iban"), check_country=False)  # the check digits are enough
+    for found in _IBAN.finditer(text):
+        for length in range(len(found[0]), 14, -1):  # it may have taken in the words that follow
+            if found[0][length - 1] != " " and valid(found[0][:length]):
+                yield found.start(), found.start() + length
+                break
+
+
+def _national(text: str, region: str) -> Iterator[tuple[int, int]]:
+    for country, pattern, module, near in _NATIONAL:
+        valid = _checked(module)
+        for found in re.finditer(rf"(?<![\w.,-])(?:{pattern})(?![\w]|[.,-]\d)", text, re.ASCII | re.IGNORECASE):
+            before = text[max(0, found.start() - _NEAR) : found.start()].lower()
+            if near and not (region == country and re.search(near, before)):
+                continue
+            if valid(found[0]):
+                yield found.span()
+    for found in _NINO.finditer(text):
+        yield found.span()
+
+
+def _cards(text: str, _: str) -> Iterator[tuple[int, int]]:
+    valid = _checked("luhn")
+    for found in _CARD.finditer(text):
+        if valid(re.sub("[ -]", "", found[0])):
+            yield found.span()
+
+
+def _phones(text: str, region: str) -> Iterator[tuple[int, int]]:
+    try:
+        import phonenumbers
+    except ImportError as error:
+        raise MissingExtra(
+            "personal data is looked for before a question leaves, which needs phonenumbers: "
+            "run pip install 'pandect[llm]'"
+        ) from error
+    known = region if region in phonenumbers.SUPPORTED_REGIONS else None
+    for found in phonenumbers.PhoneNumberMatcher(text, known):
+        yield found.start, found.end
+
+
+@cache
+def _patterns(part: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for pattern in data("personal")[part].values())
+
+
+def _addresses(text: str, _: str) -> Iterator[tuple[int, int]]:
+    for pattern in _patterns("addresses"):
+        for found in pattern.finditer(text):
+            yield found.start(), found.start() + len(found[0].rstrip(" ,"))
+
+
+def _plates(text: str, region: str) -> Iterator[tuple[int, int]]:
+    for country, pattern in zip(data("personal")["plates"], _patterns("plates"), strict=True):
+        if country != "IT" or region == "IT":  # letters and digits without a hyphen are much else elsewhere
+            for found in pattern.finditer(text):
+                yield found.span()
+
+
+@cache
+def _name_patterns() -> tuple[re.Pattern[str], ...]:
+    read = data("personal")
+    fill = {
+        "Cap": rf"(?=[^\W\d_\u4e00-\u9fffa-zà-öø-ÿ]){_WORD}",
+        "word": _WORD,
+        "part": f"(?:{read['parts']})",
+        "german": read["german_names"],
+        "sur": f"[{read['surnames']}]",
+    }
+    return tuple(re.compile(pattern.format(**fill)) for pattern in read["names"])
+
+
+def _names(text: str, _: str) -> Iterator[tuple[int, int]]:
+    read = data("personal")
+    none = frozenset(read["not_names"].split())
+    spans = []
+    for pattern in _name_patterns():
+        for found in pattern.finditer(text):
+            typed = found["found"]
+            if typed[0] in read["everyday"] and not typed.endswith(_CHINESE_TITLES):
+                continue
+            span = _name(text, *found.span("found"), none)
+            if span is not None:
+                spans.append(span)
+    yield from sorted(spans, key=lambda span: (span[0] - span[1], span))  # "Frau Dr. Weber" before "Dr. Weber"
+
+
+@cache
+def _particles() -> frozenset[str]:
+    return frozenset(word for part in data("personal")["parts"].split("|") for word in part.split())
+
+
+_PIECE = re.compile(r"\S+")
+_TITLE = re.compile(
+    r"(?:MM?|Mr|Mmes?|Mlle|Monsieur|Madame|Mademoiselle|Maître|Mes?|Dr|Docteur|Mrs|Ms|Miss|Mx|mevrouw|meneer|mevr|mw|"
+    r"dhr|de|heer|Herrn?|Frau|Prof|signora|signore?|signorina|sig\.ra|sig|avv|dott\.ssa|dott)\.?",
+    re.IGNORECASE,
+)
+
+
+def _name(text: str, start: int, end: int, none: Collection[str]) -> tuple[int, int] | None:
+    """Return the span up to the first word that is no name; None where no name is left."""
+    last = None
+    for word in _PIECE.finditer(text, start, end):
+        bare = word[0].strip(".,'-")
+        if last is None and _TITLE.fullmatch(word[0]):
+            continue
+        if bare in _particles():  # "Le" of "Le Goff": a name only before another word
+            continue
+        if bare.casefold() in none:
+            break
+        last = word.end()
+    return None if last is None else (start, last)
+
+
+_FINDERS: dict[Kind, _Find] = {
+    Kind.EMAIL: _emails,
+    Kind.IBAN: _ibans,
+    Kind.NATIONAL: _national,
+    Kind.CARD: _cards,
+    Kind.PHONE: _phones,
+    Kind.ADDRESS: _addresses,
+    Kind.PLATE: _plates,
+    Kind.NAME: _names,
+}
