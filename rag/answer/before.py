@@ -14,7 +14,7 @@ from rag.answer.urgent import Situation, help_for, situations
 from rag.card import Contact, CorpusCard
 from rag.result import Result
 
-# A list that is this sure of an answer outweighs a word of kitchen or weather: "recette" is also what comes in.
+# A list this sure of an answer outweighs a word of kitchen or weather: "recette" is also what comes in.
 SURE = 0.6
 
 

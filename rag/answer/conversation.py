@@ -1,4 +1,4 @@
-"""A short conversation: a follow-up is made a question that stands alone, which is shown and may be changed."""
+"""A short conversation: a follow-up becomes a question that stands alone, which is shown and may be changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from rag.text import Analyser
 from rag.text.highlight import sentences
 
 TURNS = 6  # questions kept; what was said before them seldom matters to the next one
-LONGEST = 600  # characters of a question that stands alone; what a person types at length stands alone already
+LONGEST = (
+    600  # characters of a question that stands alone; what a person types at length stands alone already
+)
 JOINT = " — "
 
 Model = Callable[[str], str]  # a prompt to what a language model says to it
@@ -67,7 +69,9 @@ def standalone(
     if not conversation.questions or not typed or not leans(typed, analyser):
         return Standalone(typed, How.AS_TYPED)
     if model is not None:
-        said = _checked(model(_prompt(conversation, typed, analyser.language)), (*conversation.questions, typed))
+        said = _checked(
+            model(_prompt(conversation, typed, analyser.language)), (*conversation.questions, typed)
+        )
         if said is not None:
             return Standalone(said, How.MODEL)
     core = _core(conversation.questions[-1])
@@ -98,7 +102,9 @@ def leans(follow_up: str, analyser: Analyser) -> bool:
 @cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     read = data("follow_up")
-    return re.compile(read["opening"].get(language, "(?!)")), re.compile(read["pointing"].get(language, "(?!)"))
+    return re.compile(read["opening"].get(language, "(?!)")), re.compile(
+        read["pointing"].get(language, "(?!)")
+    )
 
 
 def _core(question: str) -> str:
@@ -113,7 +119,9 @@ def _prompt(conversation: Conversation, follow_up: str, language: str) -> str:
     return f"{prompts.get(language, prompts['en'])}\n\n{asked}"
 
 
-_ADDRESS = re.compile(r"https?:|www\.|[<>{}\[\]`|]|\b[\w-]+\.(?:com|org|net|io|fr|de|be|it|nl|cn)\b", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"https?:|www\.|[<>{}\[\]`|]|\b[\w-]+\.(?:com|org|net|io|fr|de|be|it|nl|cn)\b", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\d+")
 
 

@@ -9,29 +9,37 @@ from functools import cache
 from rag.answer.patterns import data, plain
 
 # "la loi belge", "code de la famille algerien", "droit de succession grec"; "Belgian law"; "瑞士法律"
-_LAW = (
-    r"\b(?:droits?|lois?|legislation|codes?(?: (?:civil|penal|de la famille|du travail))?|reglementation|"
-    r"diritto|leggi?e?|codice(?: civile| penale)?)(?: (?:de|des|du|d'|della|di|dei|delle)? ?\w+){{0,2}}? (?:{of})\b"
-    r"|\b(?:{of}) (?:\w+ ){{0,2}}?(?:laws?|act|legislation|code|recht|\w+recht\w*|gesetz\w*|wet|wetten|wetgeving|"
-    r"wetboek)\b"
-    r"|(?:{name})的?(?:法律|法|民法典?|刑法|婚姻法|继承法|合同法)"
-    r"|\b(?:loi|lois|droit|code (?:civil|penal|de la famille|du travail)|law|laws|legge|wet|gesetz|recht)(?: \w+)? "
-    r"(?:en|de|du|des|au|aux|d'|of|in|della|dell'|del|van|von|der|degli) ?(?:la |l'|the |der )?(?:{name})\b"
+_OF_LAW = (
+    r"droits?|lois?|legislation|codes?(?: (?:civil|penal|de la famille|du travail))?|reglementation|"
+    r"diritto|leggi?e?|codice(?: civile| penale)?"
 )
-_IN = r"(?:en|au|aux|a|in|in the|in der|in den|im|nel|nella|negli|nei|in het|在)"
+_LAW_OF = r"laws?|act|legislation|code|recht|\w+recht\w*|gesetz\w*|wet|wetten|wetgeving|wetboek"
+_LAW = (
+    rf"\b(?:{_OF_LAW})(?: (?:de|des|du|d'|della|di|dei|delle)? ?\w+){{{{0,2}}}}? (?:{{of}})\b"
+    rf"|\b(?:{{of}}) (?:\w+ ){{{{0,2}}}}?(?:{_LAW_OF})\b"
+    r"|(?:{name})的?(?:法律|法|民法典?|刑法|婚姻法|继承法|合同法)"
+    r"|\b(?:loi|lois|droit|code (?:civil|penal|de la famille|du travail)|law|laws|legge|wet|gesetz|recht)"
+    r"(?: \w+)? (?:en|de|du|des|au|aux|d'|of|in|della|dell'|del|van|von|der|degli) ?(?:la |l'|the |der )?"
+    r"(?:{name})\b"
+)
+_IN = r"(?:en|au|aux|a|in the|in der|in den|in het|in|im|nel|nella|negli|nei|在)"
 # "En Belgique, quel …", "Au Japon, les epoux …", "Luxembourg : quel …"
 _FRAME = r"^(?:{inside} ?(?:{name})(?: |,|，|:|$)|(?:{name}) ?[:,，]|在(?:{name}))"
 # "divorce par consentement mutuel en suisse quels papiers": nobody says what he has, was or did there
-_SHORT = r"(?:\b{inside} (?:l'|la |le |les )?(?:{name})(?: et)?\b|\b(?:{name})$|^(?:heritage|divorce|mariage|succession|bail) (?:{name})\b)"
+_SHORT = (
+    r"(?:\b{inside} (?:l'|la |le |les )?(?:{name})(?: et)?\b|\b(?:{name})$"
+    r"|^(?:heritage|divorce|mariage|succession|bail) (?:{name})\b)"
+)
 _THERE = (
-    r"\b(?:proprietaire|proprio|bailleur|bailleresse|patron|employeur|commune|mairie|notaire|tribunal|juge|loyer|voisin|"
-    r"landlord|employer|huisbaas|verhuurder|vermieter|arbeitgeber|padrone)(?: \w+)? (?:a|de|in|en|aus|di|at|from|van)"
-    r" (?:l'|la )?(?:{city}|{name})\b"
+    r"\b(?:proprietaire|proprio|bailleur|bailleresse|patron|employeur|commune|mairie|notaire|tribunal|juge|"
+    r"loyer|voisin|landlord|employer|huisbaas|verhuurder|vermieter|arbeitgeber|padrone)(?: \w+)?"
+    r" (?:a|de|in|en|aus|di|at|from|van) (?:l'|la )?(?:{city}|{name})\b"
     r"|\b(?:canton|province) de\b.{{0,10}}\b(?:{city})\b"
 )
 # What ties a person or a thing to a country without asking for its law: that is private international law.
 _TIED = re.compile(
-    r"\b(?:j'ai|je suis|j'habite|je vis|mon|ma|mes|notre|nos|mari[ee]*s?|nee?s?|achet\w*|habit\w*|vit|vivent|parti\w*|"
+    r"\b(?:j'ai|je suis|j'habite|je vis|mon|ma|mes|notre|nos|marie*s?|nee?s?|achet\w*|habit\w*|vit|vivent|"
+    r"parti\w*|"
     r"appartement|maison|terrain|bien|biens|compte|voiture|reconnue?|valable|valide|transcri\w*|adoption|adopte\w*|"
     r"testament|my|our|i|ik|mijn|ons|onze|ich|mein|meine|unser\w*|mio|mia|nostr[oa]|miei|ho|sono)\b|我|我们"
 )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 
 from rag.answer.patterns import any_of, data, plain
 from rag.encoders.static import StaticEncoder
@@ -20,8 +21,8 @@ from rag.types import DECIMALS, Article, Floats
 LONG = 360  # characters of a sentence shown whole; of a longer one, clauses
 LONGEST = 1_200  # to which clauses that deny or except may make it grow
 RECENT = 512  # articles whose sentences stay at hand: some kilobytes each
-# Beside the share of words: weight of the cosine, and what the first sentence is ahead by, for an article says its
-# rule first. Chosen on one half of the test questions, measured on the other: docs/before-the-model.md.
+# Beside the share of words: weight of the cosine, and what the first sentence is ahead by, for an article says
+# its rule first. Chosen on one half of the test questions, measured on the other: docs/before-the-model.md.
 MEANING, FIRST = 0.5, 0.15
 _CLAUSE = re.compile(r"[;:]\s+|[；：]\s*|,\s+|，\s*")
 
@@ -63,7 +64,8 @@ class Extractor:
     """Chooses sentences by the words they share with a question, rare ones first, and by meaning.
 
     The score is the share of the question's terms that the sentence has, weighted by inverse document
-    frequency, plus half the cosine of question and sentence where there is a static encoder, plus a little for the first.
+    frequency, plus half the cosine of question and sentence where there is a static encoder, plus a little
+    for the first sentence.
     """
 
     analyser: Analyser
@@ -98,12 +100,13 @@ class Extractor:
         """
         asked = frozenset(self.analyser.terms(question))
         related = {t: w for t, w in (law_words or {}).items() if t not in asked and w > 0}
-        weights = {t: self._idf(t) for t in asked} | {t: w * self._idf(t) for t, w in related.items()}
+        weights = {t: self.idf(t) for t in asked} | {t: w * self.idf(t) for t, w in related.items()}
         meant = self.encoder.encode_terms([list(asked)])[0] if self.encoder is not None else None
         made = (self._best(article, weights, related.keys(), meant) for article in articles)
         return tuple(extract for extract in made if extract is not None)
 
-    def _idf(self, term: str) -> float:
+    def idf(self, term: str) -> float:
+        """Return the inverse document frequency of a term in the corpus, as Lucene counts it."""
         often = self.documents.get(term, 0)
         return math.log1p((self.articles - often + 0.5) / (often + 0.5)) if often <= self.articles else 0.0
 
@@ -191,7 +194,7 @@ def _window(text: str, span: Span, hits: Sequence[Token], weights: Mapping[str, 
     if end - start <= LONG:
         return span
     edges = [start, *(found.end() for found in _CLAUSE.finditer(text, start, end)), end]
-    clauses = list(zip(edges, edges[1:], strict=False))
+    clauses = list(pairwise(edges))
     best, most = (0, 0), -1.0
     for i in range(len(clauses)):
         for j in range(i, len(clauses)):

@@ -137,7 +137,9 @@ def _ibans(text: str, _: str) -> Iterator[tuple[int, int]]:
 def _national(text: str, region: str) -> Iterator[tuple[int, int]]:
     for country, pattern, module, near in _NATIONAL:
         valid = _checked(module)
-        for found in re.finditer(rf"(?<![\w.,-])(?:{pattern})(?![\w]|[.,-]\d)", text, re.ASCII | re.IGNORECASE):
+        for found in re.finditer(
+            rf"(?<![\w.,-])(?:{pattern})(?![\w]|[.,-]\d)", text, re.ASCII | re.IGNORECASE
+        ):
             before = text[max(0, found.start() - _NEAR) : found.start()].lower()
             if near and not (region == country and re.search(near, before)):
                 continue
@@ -210,7 +212,9 @@ def _names(text: str, _: str) -> Iterator[tuple[int, int]]:
             span = _name(text, *found.span("found"), none)
             if span is not None:
                 spans.append(span)
-    yield from sorted(spans, key=lambda span: (span[0] - span[1], span))  # "Frau Dr. Weber" before "Dr. Weber"
+    yield from sorted(
+        spans, key=lambda span: (span[0] - span[1], span)
+    )  # "Frau Dr. Weber" before "Dr. Weber"
 
 
 @cache
