@@ -75,18 +75,21 @@ class _Kept:
     sent: str = ""  # the question, as the person agreed to send it
 
 
-@st.fragment
+# why no st.fragment: a click inside one does not interrupt its own run, so nobody could stop the writing.
 def draw(asked: Asked, model: Model, t: Words) -> None:
-    """Draw the panel in the state that the session is in; its clicks run it alone."""
+    """Draw the panel in the state that the session is in."""
+    kept = _kept(asked)  # first, for it ends what another question had begun
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
         why_not = _WHY_NOT.get(asked.decision.reason) if asked.decision.reason is not None else None
         if why_not is not None:
             st.html(tag("p", t(why_not), class_="pd-progress pd-short", role="status"))
             return
-        kept = _kept(asked)
         if kept.underway is None:
-            _offer(asked, model, t)
+            # why a container: it gives way whole to the progress, which comes at its place. Single elements
+            # would stay, faded, until the run that writes has ended.
+            with st.container(key="offer"):
+                _offer(asked, model, t)
         else:
             _write(kept, kept.underway, asked, model, t)
 
@@ -96,8 +99,13 @@ def problem(message: str, t: Words) -> None:
     said = tag(
         "p", t("Written answers are not available at the moment. The articles are complete without them.")
     )
-    told = tag("details", tag("summary", t("For whoever runs this page")), tag("pre", message, lang="en"))
-    st.html(tag("aside", said, told, class_="pd-box pd-whole"))
+    told = tag(
+        "details",
+        tag("summary", t("For whoever runs this page")),
+        tag("pre", message, lang="en"),
+        class_="pd-whole",
+    )
+    st.html(tag("aside", said, told, class_="pd-box"))
 
 
 def _kept(asked: Asked) -> _Kept:

@@ -170,7 +170,7 @@ def test_how_many_articles_may_follow_from_their_scores() -> None:
 @pytest.mark.parametrize(
     ("question", "engine", "told"),
     [
-        (QUESTION, FakeEngine(confidence=0.2, doubtful=True), "aucun de ces articles ne répond sans doute"),
+        (QUESTION, FakeEngine(confidence=0.2, doubtful=True), "probable qu’aucun de ces articles ne réponde"),
         (
             "le dépôt et l'arbre",
             FakeEngine(confidence=0.2, doubtful=True),
@@ -372,6 +372,19 @@ def test_another_question_forgets_the_answer() -> None:
     assert len({each.session for each in model.sent}) == 1  # counted as one person's calls
 
 
+@pytest.mark.parametrize(
+    "other", ["un arbre mort et le voisin", "recette de tarte avec un arbre", "xylophone"]
+)
+def test_another_question_ends_the_answer_that_is_being_written(other: str) -> None:
+    model = FakeModel(waits=2)
+    app = opened(model)
+    kept = app.session_state["answer"]
+    kept.underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    ask(app, other)
+
+    assert model.closed.wait(10)
+
+
 def test_two_people_are_counted_apart() -> None:
     model = FakeModel()
     written(model)
@@ -424,6 +437,15 @@ def test_an_answer_that_is_stopped_keeps_what_had_passed() -> None:
 
     assert underway.after(2, 0) == [Answer(Ending.STOPPED, (CUT,))]
     assert model.closed.is_set()
+
+
+def test_an_answer_that_nobody_looks_at_any_more_is_stopped() -> None:
+    model = FakeModel(waits=1)
+    underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"), unread=0.2)
+
+    assert model.closed.wait(10)
+    until(lambda: len(underway.after(0, 0)) == 2)
+    assert underway.after(1, 0) == [Answer(Ending.STOPPED)]
 
 
 def test_events_are_waited_for_no_longer_than_said() -> None:
