@@ -12,7 +12,6 @@ from rag.answer.failures import Reason
 from rag.answer.types import Answer, Ending, Event, Passed
 from rag.logs import log_failure
 
-
 UNREAD = (
     10.0  # seconds; a page that is open looks ten times a second, and draws itself anew within one or two
 )
