@@ -1,4 +1,4 @@
-"""A short conversation: a follow-up becomes a question that stands alone, which is shown and may be changed."""
+"""A short conversation: a follow-up becomes a question that stands alone, shown and open to change."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def standalone(
         follow_up: as typed.
         analyser: of the law; how many telling words a follow-up has decides whether it leans.
         model: rewrites by prompt. The conversation leaves the machine if the model is elsewhere:
-            whoever passes one has asked `rag.answer.before` first.
+            whoever passes one has asked `rag.answer.before` first. What it raises is not caught here.
     """
     typed = follow_up.strip()
     if not conversation.questions or not typed or not leans(typed, analyser):

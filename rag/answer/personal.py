@@ -9,12 +9,13 @@ rest of Pandect weighs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 
+from rag.answer.named import addresses, names, plates
 from rag.answer.patterns import data
 from rag.errors import MissingExtra
 from rag.text.folding import level
@@ -47,8 +48,6 @@ _Find = Callable[[str, str], Iterator[tuple[int, int]]]  # text, region -> place
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", re.ASCII)
 _IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", re.IGNORECASE | re.ASCII)
 _CARD = re.compile(r"(?<![\d.,-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d,]|\.\d)", re.ASCII)
-_NAME_LETTER = r"[^\W\d_\u4e00-\u9fff]"
-_WORD = rf"{_NAME_LETTER}(?:{_NAME_LETTER}|[\u0300-\u036f'-])*"
 # country -> how its number is written, the module that checks it, the words that must stand near if the check
 # digit alone proves little (one nine-digit number in eleven passes that of the Netherlands)
 _NATIONAL: tuple[tuple[str, str, str, str], ...] = (
@@ -64,7 +63,6 @@ _NATIONAL: tuple[tuple[str, str, str, str], ...] = (
 )
 _NINO = re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]\b")  # no check digit
 _NEAR = 40  # characters before a number in which such a word must stand
-_CHINESE_TITLES = ("先生", "女士", "小姐", "太太", "律师", "医生", "老师", "经理", "某")
 
 
 def personal_data(question: str, jurisdiction: str) -> tuple[Finding, ...]:
@@ -80,15 +78,25 @@ def personal_data(question: str, jurisdiction: str) -> tuple[Finding, ...]:
     Raises:
         MissingExtra: phonenumbers or python-stdnum is not installed.
     """
+    # What was found is masked and the rest read again, for a pattern may have taken in what follows: two
+    # account numbers in a row. So nothing is left that would show once the findings are taken out.
+    rest, found = question, list[Finding]()
+    while fresh := _read(rest, jurisdiction.upper()):
+        found += fresh
+        for each in fresh:
+            rest = f"{rest[: each.start]}{'[' * (each.end - each.start)}{rest[each.end :]}"
+    return tuple(sorted(found))
+
+
+def _read(question: str, region: str) -> list[Finding]:
     text = level(question)  # one character for one, so places are those of the question
-    region = jurisdiction.upper()
     found: list[Finding] = []
     for kind, find in _FINDERS.items():
         # an address may hold "_", which `level` takes for a blank
         for start, end in find(question if kind is Kind.EMAIL else text, region):
             if not any(start < other.end and other.start < end for other in found):
                 found.append(Finding(start, end, kind))
-    return tuple(sorted(found))
+    return found
 
 
 def redact(question: str, findings: Iterable[Finding], language: str) -> str:
@@ -169,89 +177,13 @@ def _phones(text: str, region: str) -> Iterator[tuple[int, int]]:
         yield found.start, found.end
 
 
-@cache
-def _patterns(part: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in data("personal")[part].values())
-
-
-def _addresses(text: str, _: str) -> Iterator[tuple[int, int]]:
-    for pattern in _patterns("addresses"):
-        for found in pattern.finditer(text):
-            yield found.start(), found.start() + len(found[0].rstrip(" ,"))
-
-
-def _plates(text: str, region: str) -> Iterator[tuple[int, int]]:
-    for country, pattern in zip(data("personal")["plates"], _patterns("plates"), strict=True):
-        if country != "IT" or region == "IT":  # letters and digits without a hyphen are much else elsewhere
-            for found in pattern.finditer(text):
-                yield found.span()
-
-
-@cache
-def _name_patterns() -> tuple[re.Pattern[str], ...]:
-    read = data("personal")
-    fill = {
-        "Cap": rf"(?=[^\W\d_\u4e00-\u9fffa-zà-öø-ÿ]){_WORD}",
-        "word": _WORD,
-        "part": f"(?:{read['parts']})",
-        "german": read["german_names"],
-        "sur": f"[{read['surnames']}]",
-    }
-    return tuple(re.compile(pattern.format(**fill)) for pattern in read["names"])
-
-
-def _names(text: str, _: str) -> Iterator[tuple[int, int]]:
-    read = data("personal")
-    none = frozenset(read["not_names"].split())
-    spans = []
-    for pattern in _name_patterns():
-        for found in pattern.finditer(text):
-            typed = found["found"]
-            if typed[0] in read["everyday"] and not typed.endswith(_CHINESE_TITLES):
-                continue
-            span = _name(text, *found.span("found"), none)
-            if span is not None:
-                spans.append(span)
-    yield from sorted(
-        spans, key=lambda span: (span[0] - span[1], span)
-    )  # "Frau Dr. Weber" before "Dr. Weber"
-
-
-@cache
-def _particles() -> frozenset[str]:
-    return frozenset(word for part in data("personal")["parts"].split("|") for word in part.split())
-
-
-_PIECE = re.compile(r"\S+")
-_TITLE = re.compile(
-    r"(?:MM?|Mr|Mmes?|Mlle|Monsieur|Madame|Mademoiselle|Maître|Mes?|Dr|Docteur|Mrs|Ms|Miss|Mx|mevrouw|meneer|mevr|mw|"
-    r"dhr|de|heer|Herrn?|Frau|Prof|signora|signore?|signorina|sig\.ra|sig|avv|dott\.ssa|dott)\.?",
-    re.IGNORECASE,
-)
-
-
-def _name(text: str, start: int, end: int, none: Collection[str]) -> tuple[int, int] | None:
-    """Return the span up to the first word that is no name; None where no name is left."""
-    last = None
-    for word in _PIECE.finditer(text, start, end):
-        bare = word[0].strip(".,'-")
-        if last is None and _TITLE.fullmatch(word[0]):
-            continue
-        if bare in _particles():  # "Le" of "Le Goff": a name only before another word
-            continue
-        if bare.casefold() in none:
-            break
-        last = word.end()
-    return None if last is None else (start, last)
-
-
 _FINDERS: dict[Kind, _Find] = {
     Kind.EMAIL: _emails,
     Kind.IBAN: _ibans,
     Kind.NATIONAL: _national,
     Kind.CARD: _cards,
     Kind.PHONE: _phones,
-    Kind.ADDRESS: _addresses,
-    Kind.PLATE: _plates,
-    Kind.NAME: _names,
+    Kind.ADDRESS: addresses,
+    Kind.PLATE: plates,
+    Kind.NAME: names,
 }
