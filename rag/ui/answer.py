@@ -164,7 +164,7 @@ def _again(asked: Asked) -> None:
 
 def _write(kept: _Kept, underway: Underway, asked: Asked, model: Model, t: Words) -> None:
     """Draw the answer as it comes, or as it came."""
-    progress, stop = st.empty(), st.empty()
+    progress, stop, notice = st.empty(), st.empty(), st.empty()
     sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
     told = 0
     for event in _events(underway, pulse):
@@ -173,13 +173,14 @@ def _write(kept: _Kept, underway: Underway, asked: Asked, model: Model, t: Words
             stop.button(t("Stop"), key="stop", on_click=underway.stop)
         elif isinstance(event, Passed):
             told += 1
+            notice.html(notice_html(model.name, asked.cited))
             sentences.html(sentence_html(event, asked.cited))
             progress.html(progress_html(True, told, t))
         elif isinstance(event, Answer):
             progress.html(ended_html(event, t))
             stop.empty()
             with end:
-                _end(event, kept, asked, model, t)
+                _end(event, kept, asked, t)
         else:
             progress.html(progress_html(True, told, t))
 
@@ -205,10 +206,8 @@ def _events(underway: Underway, pulse: DeltaGenerator) -> Iterator[Event | None]
         events = underway.after(seen, POLL)
 
 
-def _end(ended: Answer, kept: _Kept, asked: Asked, model: Model, t: Words) -> None:
+def _end(ended: Answer, kept: _Kept, asked: Asked, t: Words) -> None:
     """Draw what stands below the sentences."""
-    if ended.sentences:
-        st.html(notice_html(model.name, asked.cited))
     st.html(notes_html(ended, asked.cited))
     if kept.sent != asked.question:
         st.html(tag("p", t("This question was sent:"), " ", tag("q", kept.sent), class_="pd-hint"))

@@ -32,6 +32,8 @@ from streamlit.testing.v1 import AppTest
 
 from rag.answer.failures import Reason
 from rag.answer.types import Answer, Ending, Passed, Writing
+from rag.types import Article
+from rag.ui import configured
 from rag.ui.ports import Answers
 from rag.ui.underway import Underway
 
@@ -480,6 +482,74 @@ def test_a_wrong_setting_leaves_the_articles_and_a_word_for_whoever_runs_the_pag
     assert body(app).one("pre").text == wrong.problem
     assert len(cards(app)) == 3
     assert "write" not in keys(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("PANDECT_MODEL", "nothing", "PANDECT_MODEL: got 'nothing'"),
+        ("PANDECT_MODEL_FROMAT", "lines", "PANDECT_MODEL_FROMAT is no setting"),
+        ("PANDECT_MODEL_KEY", "sk-geheim mit leerzeichen", "PANDECT_MODEL_KEY: got a value of 25 characters"),
+    ],
+)
+def test_a_mistyped_setting_is_told_without_a_key(
+    name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PANDECT_MODEL", "openai:scripted")
+    monkeypatch.setenv(name, value)
+    configured.model.clear()
+    found, problem = configured.model()
+    configured.model.clear()
+
+    assert found is None
+    assert told in problem
+    assert "geheim" not in problem
+
+
+def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PANDECT_MODEL", "openai:scripted")
+    monkeypatch.setattr("rag.answer.setup.find_spec", lambda name: None if name == "langchain" else object())
+    configured.model.clear()
+    found, problem = configured.model()
+    configured.model.clear()
+
+    assert found is None
+    assert problem.startswith('written answers need langchain: run pip install "pandect[llm]"')
+
+
+def test_without_a_named_model_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PANDECT_MODEL", raising=False)
+    configured.model.clear()
+    assert configured.model() == (None, "")
+    configured.model.clear()
+
+
+# --- a question back ---
+
+SIDES = (
+    Article("a", "Code civil", "1", "Le bailleur rend le dépôt de garantie. Le bailleur paie le logement."),
+    Article("b", "Code civil", "2", "Le locataire entretient le logement. Le locataire répare le logement."),
+)
+
+
+def test_a_question_back_is_asked_and_the_choice_can_be_taken_back() -> None:
+    engine = FakeEngine(articles=SIDES)
+    question = "Qui doit réparer la chaudière du logement ?"
+    app = opened(None, question, engine)
+    options = [b.label for b in app.button if (b.key or "").startswith("option-")]
+    assert len(options) >= 2
+
+    press(app, "option-0")
+    asked = engine.asked[-1][0]
+    assert asked.endswith(question)
+    assert asked != question
+    assert app.text_area(key="question").value == asked
+    assert "Votre choix a été ajouté" in body(app).text
+    assert not [b for b in app.button if (b.key or "").startswith("option-")]
+
+    press(app, "unclarify")
+    assert engine.asked[-1][0] == question
+    assert [b.label for b in app.button if (b.key or "").startswith("option-")] == options
 
 
 # --- asking further ---
