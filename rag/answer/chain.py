@@ -16,8 +16,12 @@ from rag.answer.job import Job, Means
 from rag.answer.limits import Limits
 from rag.answer.prompt import Prompt
 from rag.answer.settings import ModelSettings
-from rag.answer.types import Gate
+from rag.answer.types import Gate, Quote, Statement
 from rag.types import Article
+
+# A gate reads its word lists with the first sentence, for which nobody should wait.
+_LAW = Article("1", "", "1", "Le loyer se paie le premier jour du mois.", language="fr")
+_FIRST = Statement(_LAW.text, (_LAW.id,), (Quote(_LAW.id, _LAW.text),))
 
 
 class ModelWriter:
@@ -70,7 +74,8 @@ class ModelWriter:
         return self._means.settings.articles
 
     def warm(self) -> None:
-        """Load the packages and make the client, which takes seconds; nobody is asked. For a thread."""
+        """Load the packages, make the client, begin the gate: seconds, for a thread; nobody is asked."""
+        self._means.gate.check(_FIRST, (_LAW,))
         with contextlib.suppress(Failure):  # the log says why; whoever asks is told
             self._means.clients.get(self._means.clients.plain)
 

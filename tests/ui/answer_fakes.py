@@ -30,6 +30,21 @@ from rag.ui.ports import Answers
 ARREST = "Mon voisin me frappe et menace de me tuer à cause de l'arbre"
 PERSONAL = "Mon voisin Jean Dupont, 06 12 34 56 78, a planté un arbre contre ma clôture"
 FOLLOW_UP = "et si il refuse ?"
+SPLIT = "Qui paie les réparations du logement en location ?"
+SIDES = (
+    Article(
+        "a",
+        "Code civil",
+        "1",
+        "Le bailleur rend le dépôt. Le bailleur paie les réparations du logement loué.",
+    ),
+    Article(
+        "b",
+        "Code civil",
+        "2",
+        "Le locataire entretient le logement loué. Le locataire fait les petites réparations.",
+    ),
+)
 EVIL = "<img src=x onerror=alert(21)> [x](javascript:alert(22)) $$x$$"
 
 CUT = Passed(
@@ -167,4 +182,8 @@ ANSWERS: Mapping[str, Answers] = {
         FakeModel((Writing(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,))), name=EVIL),
     ),
 }
-ANSWER_ENGINES: Mapping[str, FakeEngine] = {**ENGINES, "official": FakeEngine(card=OFFICIAL)}
+ANSWER_ENGINES: Mapping[str, FakeEngine] = {
+    **ENGINES,
+    "official": FakeEngine(card=OFFICIAL),
+    "sides": FakeEngine(articles=SIDES),
+}

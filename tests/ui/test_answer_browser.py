@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import scripted_server as scripted
-from answer_fakes import ARREST, PERSONAL
+from answer_fakes import ARREST, FOLLOW_UP, PERSONAL, SPLIT
 from browsing import CHROMIUM, FAKE, ROOT, Server, ask, served, visit
 from page_fakes import QUESTION
 
@@ -66,6 +66,7 @@ STATES = {
     "urgent": ("answers=quoted", ARREST, ".pd-urgent"),
     "doubtful": ("answers=written&engine=doubtful", QUESTION, ".pd-short"),
     "other-country": ("answers=written", "droit belge : quel arbre planter ?", ".pd-short"),
+    "split": ("answers=quoted&engine=sides", SPLIT, ".st-key-option-1"),
     "offered": ("answers=written", QUESTION, ".st-key-write"),
     "personal": ("answers=written", PERSONAL, ".pd-sent"),
 }
@@ -115,6 +116,41 @@ def test_every_state_of_an_answer(browser: Browser, fake: Server, state: str, wi
         assert page.locator(".pd-card").count() == 3
         assert page.get_by_role("button", name=WRITE).count() == 0
         _fits(page)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_follow_up_is_shown_whole(browser: Browser, fake: Server, width: int) -> None:
+    with visit(browser, f"{fake.url}/?answers=quoted", viewport={"width": width, "height": 900}) as page:
+        ask(page, QUESTION)
+        box = page.get_by_role("textbox", name="Votre question suivante")
+        box.fill(FOLLOW_UP)
+        box.press("Enter")
+        whole = page.get_by_role("textbox", name="La question telle qu’elle sera posée")
+        whole.wait_for()
+        picture(page, "followup", width)
+        page.get_by_role("button", name="Poser cette question").click()
+        page.get_by_role("textbox", name="Votre question", exact=True).and_(
+            page.locator("textarea")
+        ).wait_for()
+        page.wait_for_function(
+            "said => document.querySelector('.st-key-question textarea').value.endsWith(said)", arg=FOLLOW_UP
+        )
+        assert page.get_by_role("button", name="Poser cette question").count() == 0
+        _fits(page)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_choice_can_be_taken_back(browser: Browser, fake: Server, width: int) -> None:
+    with visit(browser, f"{fake.url}/?answers=quoted&engine=sides") as page:
+        page.set_viewport_size({"width": width, "height": 900})
+        ask(page, SPLIT)
+        page.get_by_role("button", name="locataire").click()
+        back = page.get_by_role("button", name="Annuler ce choix")
+        back.wait_for()
+        picture(page, "chosen", width)
+        _fits(page)
+        back.click()
+        page.get_by_role("button", name="locataire").wait_for()
 
 
 # --- a real page, a real client, and a server that does as it is told ---
