@@ -75,10 +75,22 @@ class _Kept:
     sent: str = ""  # the question, as the person agreed to send it
 
 
-# why no st.fragment: a click inside one does not interrupt its own run, so nobody could stop the writing.
 def draw(asked: Asked, model: Model, t: Words) -> None:
-    """Draw the panel in the state that the session is in."""
-    kept = _kept(asked)  # first, for it ends what another question had begun
+    """Draw the panel in the state that the session is in, and the button that stops it."""
+    _kept(asked)  # first, for it ends what another question had begun
+    panel, below = st.container(), st.container(key="stopping")
+    with below:
+        # why not in the panel: a click inside a fragment does not interrupt its own run, so nobody could stop
+        # the writing. The style sheet shows it while something is written, which the rest of the page does
+        # not know.
+        st.button(t("Stop"), key="stop", on_click=_stop)
+    with panel:
+        _panel(asked, model, t)
+
+
+@st.fragment  # so that the answer begins without a new search, before the first token
+def _panel(asked: Asked, model: Model, t: Words) -> None:
+    kept = _kept(asked)
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
         why_not = _WHY_NOT.get(asked.decision.reason) if asked.decision.reason is not None else None
@@ -157,6 +169,13 @@ def _untranslated(message: str, /, **values: object) -> str:
     return message
 
 
+def _stop() -> None:
+    """End the answer that is being written; for a callback."""
+    kept: _Kept | None = st.session_state.get(KEPT)
+    if kept is not None and kept.underway is not None:
+        kept.underway.stop()
+
+
 def _again(asked: Asked) -> None:
     """Go back to the offer, so that nothing is sent unseen; for a callback."""
     _kept(asked).underway = None
@@ -164,13 +183,12 @@ def _again(asked: Asked) -> None:
 
 def _write(kept: _Kept, underway: Underway, asked: Asked, model: Model, t: Words) -> None:
     """Draw the answer as it comes, or as it came."""
-    progress, stop, notice = st.empty(), st.empty(), st.empty()
+    progress, notice = st.empty(), st.empty()
     sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
     told = 0
     for event in _events(underway, pulse):
         if event is None:  # nothing has come yet
             progress.html(progress_html(False, 0, t))
-            stop.button(t("Stop"), key="stop", on_click=underway.stop)
         elif isinstance(event, Passed):
             told += 1
             notice.html(notice_html(model.name, asked.cited))
@@ -178,7 +196,6 @@ def _write(kept: _Kept, underway: Underway, asked: Asked, model: Model, t: Words
             progress.html(progress_html(True, told, t))
         elif isinstance(event, Answer):
             progress.html(ended_html(event, t))
-            stop.empty()
             with end:
                 _end(event, kept, asked, t)
         else:
