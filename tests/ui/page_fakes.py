@@ -170,6 +170,8 @@ class FakeEngine:
     confidence: float | None = None
     doubtful: bool = False
     mended: tuple[Mended, ...] = ()
+    keyword: None = None  # `app.py` makes an extractor of an engine's parts
+    meaning: None = None
 
     def warm(self) -> None:
         """Nothing is slow here."""
