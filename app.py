@@ -6,6 +6,8 @@ import os
 import threading
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -13,11 +15,14 @@ from indexes.places import version_of
 from rag.errors import PandectError
 from rag.types import Question
 from rag.ui import failure, frame, pages
-from rag.ui.ports import AskEngine
+from rag.ui.ports import Answers
+
+if TYPE_CHECKING:
+    from rag.engine import Engine
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def opened(index: str | None, version: str | None) -> AskEngine:
+def opened(index: str | None, version: str | None) -> Engine:
     """Open an index by name or path, None for the one that ships; every session shares a version of it.
 
     A version that is switched in while the page runs is another key, so the next question meets it.
@@ -27,6 +32,15 @@ def opened(index: str | None, version: str | None) -> AskEngine:
     engine = indexes.open(index)
     threading.Thread(target=engine.warm, name="warm", daemon=True).start()  # while the person still types
     return engine
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def answers(index: str | None, version: str | None) -> Answers:
+    """Return what the page answers with, beside the articles of a version of an index."""
+    from rag.answer.extract import Extractor
+    from rag.ui.configured import model
+
+    return Answers(Extractor.of(opened(index, version)), *model())
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
@@ -65,31 +79,16 @@ def main() -> None:
         st.session_state["corpus_language"] = engine.card.language
         if frame.interface(engine.card.language).language != t.language:
             st.rerun()
+    handed: tuple[object, ...] = ()  # what a page needs beside the index
     if page == pages.COMPARE:
-        from rag.ui import compare
-
-        compare.render(engine, t, partial(test_questions, index, version))
-    elif page == pages.BROWSE:
-        from rag.ui import browse
-
-        browse.render(engine, t)
-    elif page == pages.SHEET:
-        from rag.ui import sheet
-
-        sheet.render(engine, t)
+        handed = (partial(test_questions, index, version),)
     elif page == pages.QUALITY:
         from indexes import measured
-        from rag.ui import quality
 
-        quality.render(engine, t, partial(measured.of, index))
-    elif page == pages.ABOUT:
-        from rag.ui import about
-
-        about.render(engine, t)
-    else:
-        from rag.ui import ask  # why here: as above, it brings the analysers
-
-        ask.render(engine, t)
+        handed = (partial(measured.of, index),)
+    elif not page:
+        handed = (answers(index, version),)
+    import_module(f"rag.ui.{page or 'ask'}").render(engine, t, *handed)  # only now: it brings the analysers
 
 
 main()

@@ -178,7 +178,7 @@ def _mapping(each: _Parser) -> _Parser:
 
 # How to read the fields that are not plain text.
 _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
-    Contact: {},
+    Contact: {"topics": texts},
     Moved: {"new": texts},
     Elsewhere: {"title": _mapping(text), "explain": _mapping(text), "phrases": texts, "codes": texts},
     CorpusCard: {

@@ -16,6 +16,9 @@ class Contact:
     url: str | None = None
     phone: str | None = None
     note: str | None = None
+    topics: tuple[
+        str, ...
+    ] = ()  # urgent situations that it is for: rag.answer.urgent.Danger; () says nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
@@ -10,13 +11,17 @@ from rag.answer import prompt as prompts
 from rag.answer.client import Client, LangChainClient
 from rag.answer.clients import Clients
 from rag.answer.draft import Cancel, Draft
-from rag.answer.failures import Say, english
+from rag.answer.failures import Failure, Say, english
 from rag.answer.job import Job, Means
 from rag.answer.limits import Limits
 from rag.answer.prompt import Prompt
 from rag.answer.settings import ModelSettings
-from rag.answer.types import Gate
+from rag.answer.types import Gate, Quote, Statement
 from rag.types import Article
+
+# A gate reads its word lists with the first sentence, for which nobody should wait.
+_LAW = Article("1", "", "1", "Le loyer se paie le premier jour du mois.", language="fr")
+_FIRST = Statement(_LAW.text, (_LAW.id,), (Quote(_LAW.id, _LAW.text),))
 
 
 class ModelWriter:
@@ -58,15 +63,33 @@ class ModelWriter:
         """The model's name, without its provider."""
         return self._means.settings.name
 
-    def for_session(self, session: Hashable, say: Say = english) -> ModelWriter:
+    @property
+    def local(self) -> bool:
+        """Whether the model runs on this machine for certain."""
+        return self._means.settings.local
+
+    @property
+    def articles(self) -> int | None:
+        """How many articles the model is to be shown; None: as many as the scores call for."""
+        return self._means.settings.articles
+
+    def warm(self) -> None:
+        """Load the packages, make the client, begin the gate: seconds, for a thread; nobody is asked."""
+        self._means.gate.check(_FIRST, (_LAW,))
+        with contextlib.suppress(Failure):  # the log says why; whoever asks is told
+            self._means.clients.get(self._means.clients.plain)
+
+    def for_session(self, session: Hashable, say: Say = english, as_of: str | None = None) -> ModelWriter:
         """Return this writer for one person: it counts their calls, and tells failures in their language.
 
         Args:
             session: any key of theirs.
             say: translates a message of `rag.answer.failures.Reason` and fills it in.
+            as_of: the date of the law that they ask, where it is not this writer's.
         """
         other = copy.copy(self)
-        other._means = replace(self._means, session=session, say=say)
+        as_of = self._means.as_of if as_of is None else as_of
+        other._means = replace(self._means, session=session, say=say, as_of=as_of)
         return other
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:

@@ -16,10 +16,9 @@ from rag.answer.clients import Clients
 from rag.answer.draft import Cancel
 from rag.answer.failures import Failure, Reason, Say
 from rag.answer.limits import Limits
+from rag.answer.missing import missing_text
 from rag.answer.parsing import Labels, PieceReader, ProseReader, Reader, whole
-from rag.answer.plain import plain
 from rag.answer.prompt import Messages, Prompt
-from rag.answer.quiet import log_failure
 from rag.answer.settings import MOST_ARTICLES, ModelSettings
 from rag.answer.types import (
     Answer,
@@ -36,6 +35,7 @@ from rag.answer.types import (
     Writing,
 )
 from rag.answer.wire import Call, Patience, Stopped
+from rag.logs import log_failure
 from rag.text import Analyser
 from rag.text.analysers import LANGUAGES, analyser
 from rag.types import Article
@@ -116,7 +116,7 @@ class Job:
             ending = Ending.LIMITED if limited else Ending.FAILED
             yield self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
         except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
-            log_failure(error)
+            log_failure(error, "the answer")
             yield self.answer(Ending.FAILED, Reason.UNEXPECTED)
         else:
             yield self.written()
@@ -229,7 +229,7 @@ class Job:
                     else:
                         self.notes.removed.append(checked)
                 case Missing():
-                    text = plain(piece.text)
+                    text = missing_text(piece.text)
                     if text and text not in self.notes.missing and len(self.notes.missing) < MOST_MISSING:
                         self.notes.missing.append(text)
                 case Refusal():

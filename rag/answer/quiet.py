@@ -40,8 +40,6 @@ CLIENTS = (
 )
 _SILENT = logging.CRITICAL + 1
 
-_log = logging.getLogger(__name__)
-
 
 def silence_clients() -> None:
     """Keep the clients' loggers from saying anything; what matters comes as an error, which is converted.
@@ -62,12 +60,3 @@ def silence_langchain() -> None:
 
     switches.set_debug(False)
     switches.set_verbose(False)
-
-
-def log_failure(error: BaseException) -> None:
-    """Log what kind an unexpected error is and where it arose; its message may quote the question."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = "unknown" if place is None else f"{place.tb_frame.f_globals.get('__name__')}:{place.tb_lineno}"
-    _log.error("the answer failed with %s at %s", type(error).__name__, where)

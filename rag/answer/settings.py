@@ -66,6 +66,14 @@ class ModelSettings:
         """What stands after it, such as "llama3.1:8b"."""
         return self.model.partition(":")[2]
 
+    @property
+    def local(self) -> bool:
+        """Whether the model is known to run on this machine, so that a question does not leave it."""
+        if self.url is not None:
+            host = urlsplit(self.url).hostname or ""
+            return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
+        return self.provider == "huggingface"  # Ollama without an address asks the one of OLLAMA_HOST
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:

@@ -1,27 +1,52 @@
-"""The page "Ask": a question in, articles out."""
+"""The page "Ask": a question in, articles out; then, if it is wanted, an answer written from them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from rag.errors import PandectError
+from rag.answer.before import Decision, before
+from rag.errors import MissingExtra, PandectError
 from rag.explanation import Explanation
+from rag.logs import log_failure
 from rag.result import Result
-from rag.ui import bridged, evidence, form, frame, notices, permalink, share
+from rag.ui import (
+    answer,
+    bridged,
+    clarifying,
+    evidence,
+    followup,
+    form,
+    frame,
+    notices,
+    permalink,
+    quoted,
+    share,
+    urgent,
+)
 from rag.ui.cards import View, card_html
 from rag.ui.dates import of_day
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, tag
-from rag.ui.ports import AskEngine
-from rag.ui.quiet import log_failure
+from rag.ui.passages import Cited
+from rag.ui.ports import Answers, AskEngine
 
 SHOWN = 10
+FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
 _DOTTED = N_("Those with a dotted line are words that this law has for yours.")
 SURE = 0.7  # calibrated probability from which nothing need be said
+NO_ANSWERS = Answers()
 
 
-def render(engine: AskEngine, t: Words) -> None:
-    """Draw the page under the masthead, in the state that the session is in."""
+def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS) -> None:
+    """Draw the page under the masthead, in the state that the session is in.
+
+    Args:
+        engine: finds the articles.
+        t: the interface.
+        answers: what there is to answer with, beside the articles.
+    """
     evidence.take()
     shared = permalink.opened()
     form.draw_question(t, engine.card.language)
@@ -29,28 +54,52 @@ def render(engine: AskEngine, t: Words) -> None:
         shared = None
     options = form.draw_options(engine, t)
     frame.notice(t)
-    asked: str | None = st.session_state.get("asked")
-    question, was_cut = form.shorten(asked or "")
-    result: Result | None = None
-    explained: list[Explanation] = []
-    if question:
-        result, explained = _search(engine, question, options, t)
-        if was_cut:
-            notices.cut(len(asked or ""), t)
+    typed: str | None = st.session_state.get("asked")
+    question, was_cut = form.shorten(typed or "")
+    found = _search(engine, question, options, t) if question else None
+    page: _Page | None = None
+    if found is not None:
+        result, explained = found
+        decision, problem = _decide(question, result, engine, answers)
+        page = _Page(engine, t, options, answers, question, result, explained, decision, problem)
+        urgent.draw(decision, t)
+    if was_cut:
+        notices.cut(len(typed or ""), t)
+    slot = None
     if shared is not None:
         share.draw(engine, permalink.draw(engine, shared, options, t), shared.question, options.where, t)
-    elif asked is not None and (not question or (result is not None and result.status == "empty")):
+    elif typed is not None and (not question or (page is not None and page.result.status == "empty")):
         notices.empty(t)
-    elif result is not None:
-        _draw(engine, question, result, explained, options, t)
-    if shared is None and (result is None or result.status != "found"):
+    elif page is not None:
+        slot = _draw(page)
+    if shared is None and (page is None or page.result.status != "found"):
         form.draw_examples(engine.card.examples, t)
     frame.footer(engine, t)
+    if page is not None and slot is not None:
+        with slot:  # last, so that nothing on the page waits for a model
+            _answer(page)
+    else:
+        answer.forget()
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """One question, what was found, and what is drawn of it."""
+
+    engine: AskEngine
+    t: Words
+    options: form.Options
+    answers: Answers
+    question: str
+    result: Result
+    explained: list[Explanation]
+    decision: Decision
+    problem: str  # why no answer can be written, for whoever runs the page
 
 
 def _search(
     engine: AskEngine, question: str, options: form.Options, t: Words
-) -> tuple[Result | None, list[Explanation]]:
+) -> tuple[Result, list[Explanation]] | None:
     """Ask the engine, and why; None, and a calm word, when it breaks."""
     try:
         with st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles))):
@@ -58,31 +107,59 @@ def _search(
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
             return result, engine.explain(result)
     except PandectError as error:
-        log_failure(error)
+        log_failure(error, "the search")
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error)
+        log_failure(error, "the search")
     notices.failed(t)
-    return None, []
+    return None
 
 
-def _draw(
-    engine: AskEngine,
-    question: str,
-    result: Result,
-    explained: list[Explanation],
-    options: form.Options,
-    t: Words,
-) -> None:
+def _decide(question: str, result: Result, engine: AskEngine, answers: Answers) -> tuple[Decision, str]:
+    """Return what comes before a model is asked, and why none can be."""
+    try:
+        return before(question, result, engine.card, leaves=answers.model is not None), answers.problem
+    except MissingExtra as error:  # personal data cannot be looked for, so nothing is sent
+        return before(question, result, engine.card, leaves=False), str(error)
+
+
+def _draw(page: _Page) -> st.delta_generator.DeltaGenerator | None:
+    """Draw the articles; return the place for an answer among them, None where there is no article."""
+    engine, result, t = page.engine, page.result, page.t
     notices.elsewhere(result.elsewhere, t)
+    notices.not_asked(page.decision, engine.card, t)
     notices.known(result, t)
     notices.mended(result, engine.analyser, t)
-    bridged.draw(question, result, t)
+    bridged.draw(page.question, result, t)
     if not result.shown:
-        if options.chosen:
+        if page.options.chosen:
             notices.filtered_out(t)
         else:
             notices.nothing(engine.card, t)
-        return
+        return None
+    _heading(page)
+    if page.decision.may_ask:
+        clarifying.draw(page.question, result, engine.card.language, t)
+    cited = Cited.of(result.shown, engine.card, t)
+    if page.answers.quoter is not None and page.decision.may_ask:
+        quoted.draw(page.answers.quoter, result, page.question, cited)
+    view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law)
+    pairs = zip(result.shown, page.explained, strict=True)
+    cards = [card_html(shown, view, explanation) for shown, explanation in pairs]
+    for card in cards[:FIRST]:
+        st.html(card)
+    slot = st.container()
+    for card in cards[FIRST:]:
+        st.html(card)
+    found = [shown.article for shown in result.shown]
+    found += evidence.draw(found, view, st.session_state["asked"], t)
+    share.draw(engine, found, result.question, result.where, t)
+    if page.answers.quoter is not None or page.answers.model is not None:
+        followup.draw(page.question, engine.analyser, t)
+    return slot
+
+
+def _heading(page: _Page) -> None:
+    engine, result, t = page.engine, page.result, page.t
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
     unsure: Html | str = ""
     if result.elsewhere:  # says enough: two warnings would be one too many
@@ -96,15 +173,20 @@ def _draw(
     if result.bridged:
         said = f"{said} {t(_DOTTED)}"
     order = tag("p", said)
-    day = result.in_force_on
-    law = of_day(day, engine.card, dated=engine.facets().dated, t=t)
-    st.html(tag("div", tag("h2", heading), unsure, order, law, class_="pd-found", role="status"))
-    view = View(engine.card, engine.analyser, t, day, engine.law)
-    for shown, explanation in zip(result.shown, explained, strict=True):
-        st.html(card_html(shown, view, explanation))
-    found = [shown.article for shown in result.shown]
-    found += evidence.draw(found, view, st.session_state["asked"], t)
-    share.draw(engine, found, result.question, result.where, t)
+    law = of_day(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
+    offered = page.answers.model is not None and page.decision.may_ask and not page.problem
+    way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
+    found = tag("h2", heading), unsure, order, law, way if offered else ""
+    st.html(tag("div", *found, class_="pd-found", role="status"))
+
+
+def _answer(page: _Page) -> None:
+    if page.problem:
+        answer.problem(page.problem, page.t)
+    elif page.answers.model is not None:
+        cited = Cited.of(page.result.shown, page.engine.card, page.t)
+        asked = answer.Asked(page.question, page.result, page.decision, cited)
+        answer.draw(asked, page.answers.model, page.t)
 
 
 def _law(engine: AskEngine) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from rag.browsing import Place, steps, written
 from rag.errors import PandectError
+from rag.logs import log_failure
 from rag.result import Shown
 from rag.types import Filter
 from rag.ui import frame, notices
@@ -18,7 +19,6 @@ from rag.ui.links import address, go, named
 from rag.ui.markup import Html, join, plain_label, tag
 from rag.ui.pages import BROWSE
 from rag.ui.ports import AskEngine
-from rag.ui.quiet import log_failure
 from rag.ui.reading import reading
 
 A_PAGE = 100  # links of one list; what is more stands on pages of its own
@@ -185,8 +185,8 @@ def _ask(engine: AskEngine, question: str, code: str, t: Words) -> Sequence[Show
     try:
         return engine.ask(question, k=FOUND, where=where).shown
     except PandectError as error:
-        log_failure(error)
+        log_failure(error, "the search in a code")
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error)
+        log_failure(error, "the search in a code")
     notices.failed(t)
     return None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from rag.errors import PandectError
+from rag.logs import log_failure
 from rag.result import Mode
 from rag.types import Question
 from rag.ui import form, frame, notices
@@ -15,7 +16,6 @@ from rag.ui.i18n import N_, Words
 from rag.ui.markup import tag
 from rag.ui.pages import COMPARE
 from rag.ui.ports import AskEngine, Benchmark
-from rag.ui.quiet import log_failure
 from rag.ui.side_by_side import Column, table
 
 SHOWN = 10
@@ -114,8 +114,8 @@ def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words)
                 columns.append(Column(system, result.shown, why, result.in_force_on))
             return columns
     except PandectError as error:
-        log_failure(error)
+        log_failure(error, "the comparison")
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error)
+        log_failure(error, "the comparison")
     notices.failed(t)
     return None

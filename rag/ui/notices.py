@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import streamlit as st
 
+from rag.answer.before import Decision, Reason
 from rag.card import CorpusCard, Elsewhere, Moved
 from rag.result import KnownItem, Result
 from rag.text import Analyser, Mended
@@ -29,6 +30,10 @@ _TIPS = (
     N_("Leave out the details that are yours alone: names, dates, amounts."),
 )
 _SCOPE = N_("Only this law is searched here: {title}. Another one may hold the answer.")
+_ONLY = N_("Only this law is searched here: {title}. What is shown below may not help.")
+_OTHER_LAW = N_(
+    "Look for the official site of that country's law, or for a page like this one that holds it."
+)
 _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
 _ALL_THE_SAME = N_("The closest ones are shown all the same. What you can try:")
@@ -111,6 +116,20 @@ def elsewhere(topics: tuple[Elsewhere, ...], t: Words) -> None:
 def in_language(texts: Mapping[str, str], language: str) -> str:
     """Return the text in the interface's language, else in English, else in any."""
     return next((texts[code] for code in (language, "en", *texts) if texts.get(code)), "")
+
+
+def not_asked(decision: Decision, card: CorpusCard, t: Words) -> None:
+    """Say that a question seems to be about another country's law, or about no law at all."""
+    if decision.reason is Reason.OTHER_COUNTRY:
+        tips = [t(_OTHER_LAW), *([t(_PEOPLE)] if card.contacts else [])]
+        title = t("Your question seems to be about the law of another country")
+    elif decision.reason is Reason.NOT_LAW:
+        tips = [t(_TIPS[0])]
+        title = t("This does not seem to be a question of law")
+    else:
+        return
+    scope = tag("p", t(_ONLY, title=card.title))
+    _box(title, scope, tag("ul", *(tag("li", tip) for tip in tips)), kind="pd-doubt")
 
 
 def doubtful(card: CorpusCard, law: str, t: Words) -> None:

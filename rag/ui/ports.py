@@ -1,9 +1,10 @@
-"""What the page asks of the engine behind it; `rag.engine.Engine` is one, a test's fake another."""
+"""What the pages ask of whoever stands behind them; `rag.engine.Engine` is one, a test's fake another."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from rag.bridge import KEEP_ALL, Removed
 from rag.browsing import Law
@@ -11,7 +12,11 @@ from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Mode, Result
 from rag.text import Analyser
-from rag.types import Filter, Question
+from rag.types import Article, Filter, Question
+
+if TYPE_CHECKING:  # the page is on the screen before they are loaded
+    from rag.answer.draft import Draft
+    from rag.answer.extract import Extract
 
 
 class LoadedIndex(Protocol):
@@ -132,3 +137,53 @@ class Benchmark(Protocol):
     def __call__(self) -> Sequence[Question]:
         """Return them; asked at every run of the page, so whoever gives it keeps them."""
         ...
+
+
+class Quoter(Protocol):
+    """Chooses a sentence of each article without any model; `rag.answer.extract.Extractor` is one."""
+
+    def extract(
+        self, question: str, articles: Iterable[Article], law_words: Mapping[str, float] | None = None
+    ) -> Sequence[Extract]:
+        """Return one extract for each article that has a text, in their order."""
+        ...
+
+
+class SessionWriter(Protocol):
+    """Writes answers for one person."""
+
+    def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:
+        """Return the events of one answer; nothing is sent before the first is wanted."""
+        ...
+
+
+class Model(Protocol):
+    """A language model that writes answers; `rag.answer.chain.ModelWriter` is one."""
+
+    @property
+    def name(self) -> str:
+        """What the page calls it."""
+        ...
+
+    @property
+    def local(self) -> bool:
+        """Whether a question stays on the machine that serves the page."""
+        ...
+
+    @property
+    def articles(self) -> int | None:
+        """How many articles it is shown; None: as many as the scores call for."""
+        ...
+
+    def for_session(self, session: Hashable, say: Callable[..., str], as_of: str | None) -> SessionWriter:
+        """Return what writes for one person, whose calls are counted, from the law of a date."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the page has to answer with beside the articles."""
+
+    quoter: Quoter | None = None
+    model: Model | None = None  # None: nothing is ever sent anywhere
+    problem: str = ""  # why a model that was asked for is not there, for whoever runs the page

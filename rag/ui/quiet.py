@@ -8,8 +8,6 @@ import logging
 # messages or frames of the socket), and the browser sends the question.
 CHATTY = ("streamlit", "uvicorn", "websockets", "wsproto", "starlette", "tornado", "asyncio")
 
-_log = logging.getLogger(__name__)
-
 
 def keep_questions_out_of_logs() -> None:
     """Raise every logger that sees what the browser sends to "info" at least."""
@@ -21,12 +19,3 @@ def keep_questions_out_of_logs() -> None:
             logger = logging.getLogger(name)
             if logger.getEffectiveLevel() < logging.INFO:
                 logger.setLevel(logging.INFO)
-
-
-def log_failure(error: BaseException) -> None:
-    """Log where an unexpected error came from, and not its message, which may quote the question."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = "unknown" if place is None else f"{place.tb_frame.f_globals.get('__name__')}:{place.tb_lineno}"
-    _log.error("the search failed with %s at %s", type(error).__name__, where)

@@ -31,7 +31,7 @@ KEYS = sentence(
 )
 RENT = sentence("Le loyer se paie en farine.", ("RENT", "Le loyer du moulin se paie en farine"))
 LIE = sentence("Le loyer se paie en or.", ("A2", "se paie en or"))
-LINES = (KEYS, LIE, RENT, missing("Les articles ne disent pas ce que coûte une clé perdue."))
+LINES = (KEYS, LIE, RENT, missing("Les articles ne précisent pas le prix d'une serrure."))
 TEXTS = ["Vous devez rendre les clés dans les trois jours.", "Le loyer se paie en farine."]
 
 

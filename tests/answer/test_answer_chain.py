@@ -67,7 +67,7 @@ def test_sentences_that_pass_come_in_order_and_the_others_are_only_counted() -> 
     assert last.ending is Ending.WRITTEN
     assert last.reason == ""
     assert texts(last) == TEXTS
-    assert last.missing == ("Les articles ne disent pas ce que coûte une clé perdue.",)
+    assert last.missing == ("Les articles ne précisent pas le prix d'une serrure.",)
     assert [removed.faults for removed in last.removed] == [(Fault.ALTERED,)]
     assert (last.model, last.prompt_version) == ("scripted", "fr-1")
     assert (last.usage.input_tokens, last.usage.output_tokens) == (7, 11)

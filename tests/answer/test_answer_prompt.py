@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rag.answer.budget import Excerpt
 from rag.answer.parsing import Labels, pieces
-from rag.answer.plain import LONGEST, plain
 from rag.answer.prompt import BASELINE, LANGUAGES, Messages, Prompt, load, parse
 from rag.answer.types import Missing, Refusal, Statement
 from rag.errors import BadInput
@@ -140,34 +139,3 @@ def test_a_prompt_that_is_not_whole_is_refused(source: str, expected: str) -> No
     parse(SOUND, "sound")
     with pytest.raises(BadInput, match=re.escape(expected)):
         parse(source, "broken")
-
-
-# --- what is shown beside an answer ---
-
-
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("Nothing is said.", "Nothing is said."),
-        ("<b>Bold</b> &lt;script&gt;x", "Bold x"),
-        (
-            "See [this](https://evil.example/a?b) and https://evil.example/x or www.evil.example",
-            "See this and and or".replace("and and", "and"),
-        ),
-        ("![pixel](http://evil.example/p.png) end", "pixel end"),
-        ("**a** `b` _c_", "a b c"),
-        ("a\u202eb\u200bc\x00d\ne", "abcd e"),
-        ("x" * 400, "x" * (LONGEST - 1) + "…"),
-    ],
-)
-def test_markup_is_taken_out(written: str, shown: str) -> None:
-    assert plain(written) == shown
-
-
-@given(st.text(max_size=400))
-def test_nothing_of_markup_is_left(text: str) -> None:
-    found = plain(text)
-
-    assert not set("<>[]`*_|{}\\\n\x00\u202e") & set(found)
-    assert "://" not in found or not re.search(r"[a-z]://\S", found, re.IGNORECASE)
-    assert len(found) <= LONGEST

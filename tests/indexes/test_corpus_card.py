@@ -28,7 +28,10 @@ FULL = CorpusCard(
     official_site="https://example.org",
     text_kind="summary",
     note="A note.",
-    contacts=(Contact("Town hall"), Contact("Desk", url="https://example.org/desk", phone="1", note="open")),
+    contacts=(
+        Contact("Town hall", topics=("housing",)),
+        Contact("Desk", url="https://example.org/desk", phone="1", note="open"),
+    ),
     elsewhere=(
         Elsewhere(
             "taxes",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -292,7 +291,6 @@ def test_without_langchain_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
         writers.chat(ModelSpec("openai:x"))
 
 
-@pytest.mark.skipif(find_spec("rag.answer.chain") is None, reason="the page's writer is not here yet")
 def test_the_page_s_writer_and_gate_over_the_wire(tmp_path: Path) -> None:
     pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
     said_by_law = "Le locataire doit payer le loyer le premier jour de chaque mois."

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from answers_fakes import ARTICLES, Scripted, Silent, context, good, lying, refusing
 
-from rag.answer.types import Answer, Ending, Passage, Passed
+from rag.answer.types import Answer, Ending, Event, Passage, Passed
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question
+from training.answers import writers
 from training.answers.cache import opened
 from training.answers.contexts import Context, check, make, system_of
-from training.answers.extractive import Extractive
 from training.answers.run import Candidate, TooManyFailuresError, ask
+from training.answers.writers import ModelSpec
 
 BY_ID = {f"a{n}": Article(f"a{n}", "Code", str(n), f"Texte {n}.") for n in range(1, 9)}
 RANKING = tuple(Hit(f"a{n}", 1 / n) for n in range(1, 8))  # a8 is not found
@@ -137,28 +139,41 @@ def test_time_is_measured(tmp_path: Path) -> None:
     assert (refused.first_seconds, refused.answer.ending) == (None, Ending.REFUSED)
 
 
-def test_an_extract_is_the_first_sentence_of_three_articles() -> None:
+def test_an_extract_is_the_best_sentence_of_three_articles() -> None:
     texts = (
-        "  Le prix est payé, soit 1.500 euros. Sinon, non.",
-        "第一条规定。第二句。",
-        "Sans point",
-        "Non lu.",
+        "Le bail dure neuf ans. Le loyer est payé le premier jour du mois.",
+        "Le loyer est payé au bailleur.",
+        "   ",
+        "Le loyer : non lu.",
     )
     articles = [Article(f"a{n}", "Code", str(n), text) for n, text in enumerate(texts)]
-    *sentences, answer = Extractive().write("Quoi ?", articles, "fr")
+    writer = writers.candidate(ModelSpec("extractive"), "fr", 10).writer
+    *sentences, answer = writer.write("Quand le loyer est-il payé ?", articles, "fr")
     assert isinstance(answer, Answer)
     assert answer.sentences == tuple(sentences)
     assert [s.text for s in answer.sentences] == [
-        "Le prix est payé, soit 1.500 euros.",
-        "第一条规定。",
-        "Sans point",
+        "Le loyer est payé le premier jour du mois.",
+        "Le loyer est payé au bailleur.",
     ]
     first = sentences[0]
     assert isinstance(first, Passed)
-    assert first.passages == (Passage("a0", 2, 37),)
-    assert [
-        a.text[p.start : p.end] for a, s in zip(articles, answer.sentences, strict=False) for p in s.passages
-    ] == [s.text for s in answer.sentences]
-    [nothing] = Extractive().write("Quoi ?", [Article("x", "Code", "1", "   ")], "fr")
+    assert first.passages == (Passage("a0", 23, 65),)
+    [nothing] = writer.write("Quoi ?", [Article("x", "Code", "1", "   ")], "fr")
     assert isinstance(nothing, Answer)
     assert nothing.ending is Ending.REFUSED
+
+
+def test_a_rate_limit_is_waited_for_once(tmp_path: Path) -> None:
+    waited: list[float] = []
+
+    class Limited(Scripted):
+        def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
+            if not waited:
+                yield Answer(Ending.LIMITED, wait=7)
+                return
+            yield from super().write(question, articles, language)
+
+    with opened(tmp_path / "r.jsonl") as cache:
+        [written] = ask(candidate(Limited(good)), [context()], "fr", cache, sleep=waited.append)
+    assert waited == [7]
+    assert written.answer.ending is Ending.WRITTEN

@@ -1,11 +1,13 @@
 """The page over a fake engine: AppTest puts one in the session, a browser names one (`?engine=hostile`)."""
 
 import streamlit as st
-from page_fakes import ENGINES
+from answer_fakes import ANSWER_ENGINES, ANSWERS
 
 from rag.ui import ask, frame
 
 frame.set_up()
 words = frame.interface()
 frame.masthead(words)
-ask.render(st.session_state.get("engine") or ENGINES[st.query_params.get("engine", "plain")], words)
+engine = st.session_state.get("engine") or ANSWER_ENGINES[st.query_params.get("engine", "plain")]
+answers = st.session_state.get("answers") or ANSWERS.get(st.query_params.get("answers", ""), ask.NO_ANSWERS)
+ask.render(engine, words, answers)

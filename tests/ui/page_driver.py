@@ -8,13 +8,18 @@ from html_reading import Element, read
 from page_fakes import FakeEngine
 from streamlit.testing.v1 import AppTest
 
+from rag.ui.ports import Answers
+
 SCRIPT = Path(__file__).with_name("page.py")
 
 
-def page(engine: FakeEngine | None = None, locale: str = "fr-FR", **query: str) -> AppTest:
+def page(
+    engine: FakeEngine | None = None, locale: str = "fr-FR", answers: Answers | None = None, **query: str
+) -> AppTest:
     """The page as a browser first sees it."""
     app = AppTest.from_file(SCRIPT, default_timeout=30)
     app.session_state["engine"] = engine or FakeEngine()
+    app.session_state["answers"] = answers
     app.context["locale"] = locale
     app.query_params.update(query)
     return checked(app.run())
@@ -35,6 +40,10 @@ def body(app: AppTest) -> Element:
     """All that the page says in HTML of its own, without style and script."""
     said = [block.body for block in app.html if not block.body.startswith(("<style", "<script"))]
     return read("".join(said))
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return checked(app.button(key=key).click().run())
 
 
 def cards(app: AppTest) -> list[Element]:

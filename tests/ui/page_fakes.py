@@ -177,6 +177,8 @@ class FakeEngine:
     mended: tuple[Mended, ...] = ()
     bridged: tuple[Bridged, ...] = ()
     without: list[Removed] = field(default_factory=list)
+    keyword: None = None  # `app.py` makes an extractor of an engine's parts
+    meaning: None = None
 
     def warm(self) -> None:
         """Nothing is slow here."""

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from browsing import CHROMIUM, FAKE, ROOT, Server, ask, served, visit
 from page_fakes import QUESTION
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
-ROOT = Path(__file__).resolve().parents[2]
-FAKE = Path(__file__).with_name("page.py")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-ARGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-]  # fmt: skip
-CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-WAIT = 30_000  # milliseconds; a loaded machine may need some
+    from playwright.sync_api import Browser
 
 pytestmark = [
     pytest.mark.browser,
@@ -39,88 +20,10 @@ pytestmark = [
 ]
 
 
-@dataclass(frozen=True)
-class Server:
-    url: str
-    log: Path
-
-    def said(self) -> str:
-        return self.log.read_text(encoding="utf-8", errors="replace")
-
-
-@contextmanager
-def served(script: Path, folder: Path) -> Iterator[Server]:
-    """Run a page in a clean environment, everything it logs at its most talkative kept in a file."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(f"http://127.0.0.1:{port}", folder / "server.log")
-    clean = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
-    command = [
-        sys.executable, "-m", "streamlit", "run", str(script),
-        "--server.port", str(port), "--logger.level", "debug",
-    ]  # fmt: skip
-    with server.log.open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=clean, stdout=log, stderr=subprocess.STDOUT)
-        try:
-            _wait_until_healthy(server, process)
-            yield server
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
-
-
-def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + WAIT / 1000
-    while time.monotonic() < end:
-        assert process.poll() is None, server.said()
-        try:
-            with urllib.request.urlopen(server.url + "/_stcore/health", timeout=2) as answer:  # noqa: S310
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.1)
-    pytest.fail(f"the page did not come up:\n{server.said()}")
-
-
 @pytest.fixture(scope="module")
 def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'pandect[dev]'")
-    with sync.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield chromium
-        chromium.close()
-
-
-@contextmanager
-def visit(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
-    """Open a page; a dialog, an error of the script or a call to another machine fails the test."""
-    context = browser.new_context(**{"locale": "fr-FR", **options})
-    context.set_default_timeout(WAIT)
-    page = context.new_page()
-    wrong: list[str] = []
-    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on("pageerror", lambda error: wrong.append(f"error {error}"))
-    page.on(
-        "request", lambda r: None if "//127.0.0.1:" in r.url or r.url[:5] == "data:" else wrong.append(r.url)
-    )
-    page.goto(url)
-    page.wait_for_selector(".pd-notice")
-    yield page
-    context.close()
-    assert not wrong
-
-
-def ask(page: Page, question: str) -> None:
-    box = page.get_by_role("textbox", name=re.compile("question"))
-    box.fill(question)
-    box.press("Enter")
 
 
 def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tmp_path: Path) -> None:

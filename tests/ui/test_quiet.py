@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag.ui.quiet import keep_questions_out_of_logs, log_failure
+from rag.logs import log_failure
+from rag.ui.quiet import keep_questions_out_of_logs
 
 SECRET = "mon voisin a planté un arbre"  # noqa: S105 - a question
 
@@ -43,15 +44,15 @@ def test_an_error_is_logged_without_its_message(caplog: pytest.LogCaptureFixture
     try:
         raise KeyError(SECRET)
     except KeyError as error:
-        log_failure(error)
+        log_failure(error, "the search")
 
     [record] = caplog.records
-    assert "KeyError at test_quiet:" in record.getMessage()
+    assert "the search failed with KeyError at test_quiet:" in record.getMessage()
     assert SECRET not in caplog.text
 
 
 def test_an_error_that_was_never_raised_has_no_place(caplog: pytest.LogCaptureFixture) -> None:
-    log_failure(ValueError(SECRET))
+    log_failure(ValueError(SECRET), "the search")
 
     assert "ValueError at unknown" in caplog.text
     assert SECRET not in caplog.text

@@ -80,6 +80,7 @@ def row(
     measures |= {m: ratio(*r, seed) for m, r in ratios.items()}
     ended = score.endings(written)
     more: dict[str, Any] = {"endings": {e: float(v.mean()) for e, v in ended.items()} if written else {}}
+    more["unreadable"] = sum(w.answer.unreadable for w in written)
     more |= taken([w.answer.usage for w in written if w.answer.ending != Ending.FAILED], prices or Prices())
     firsts = [w.first_seconds for w in written if w.first_seconds is not None]
     more["ms_to_first_sentence"] = _times(firsts)

@@ -24,6 +24,8 @@ def table(rows: Sequence[Row]) -> str:
     lines += [[m, *(_cell(row.measures.get(m)) for row in rows)] for m in measures]
     endings = [e for e in ("written", "refused", "empty", "failed", "limited") if _any(rows, e)]
     lines += [[f"ended: {e}", *(_share(row, e) for row in rows)] for e in endings]
+    if any(row.more.get("unreadable") for row in rows):
+        lines.append(["unreadable pieces", *(str(row.more.get("unreadable", "–")) for row in rows)])
     if any("ms_per_question" in row.more for row in rows):
         lines.append(["seconds (p95)", *(_took(row) for row in rows)])
         lines.append(["tokens in / out", *(_tokens(row) for row in rows)])

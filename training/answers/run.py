@@ -15,6 +15,7 @@ from training.answers.cache import Cache, key
 from training.answers.contexts import Context
 
 AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED)  # not kept: asked anew the next time
+LONGEST_WAIT = 120  # seconds that a server may ask for before it is tried once more
 GIVE_UP = 5  # answers in a row that fail: the server is gone, and the rest would fail as slowly
 
 
@@ -54,6 +55,7 @@ def ask(
     *,
     tell: Callable[[int], object] = lambda done: None,
     give_up: int = GIVE_UP,
+    sleep: Callable[[float], object] = time.sleep,
 ) -> list[Written]:
     """Return what the candidate answers in every context; what is in the cache is not asked again.
 
@@ -64,6 +66,7 @@ def ask(
         cache: what it answered before; new answers join it, failures do not.
         tell: called with how many are answered.
         give_up: after how many failures in a row to stop; 0 never does.
+        sleep: waits so many seconds, where a rate limit says when to come back.
 
     Raises:
         TooManyFailuresError: so many; the last failure's reason is in the text.
@@ -77,6 +80,10 @@ def ask(
             written = Written(context, from_json(kept["answer"]), kept["first_seconds"])
         else:
             written = _ask(candidate.writer, context, language)
+            wait = written.answer.wait
+            if written.answer.ending is Ending.LIMITED and wait is not None and wait <= LONGEST_WAIT:
+                sleep(wait)
+                written = _ask(candidate.writer, context, language)
             failures = failures + 1 if written.answer.ending in AGAIN else 0
             if failures and failures == give_up:
                 raise TooManyFailuresError(

@@ -6,18 +6,24 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from importlib import import_module
 from typing import Any
 
+from rag.answer.chain import ModelWriter
+from rag.answer.extract import Extractor
+from rag.answer.extractive import ExtractiveWriter
+from rag.answer.gate import CitationGate
+from rag.answer.prompt import BASELINE, Prompt
+from rag.answer.prompt import load as prompt_of
+from rag.answer.settings import read
 from rag.answer.types import Passed, Removed, Statement, Usage
 from rag.errors import BadInput, MissingExtra
+from rag.text.analysers import analyser
 from rag.types import Article
 from training.answers.chat import ChatFailedError, Reply
-from training.answers.extractive import Extractive
 from training.answers.run import Candidate
 
 EXTRACTIVE = "extractive"
+BEST = "best-sentence-1"  # how it chooses: replies that were kept of another way are not used
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,8 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
         MissingExtra: the packages of language models are not installed.
     """
     if spec.model == EXTRACTIVE:
-        return Candidate(EXTRACTIVE, Extractive())
+        # Its words all weigh the same: rare ones are told by an index, and a context need not come from one.
+        return Candidate(EXTRACTIVE, ExtractiveWriter(Extractor(analyser(language), {}, 0)), BEST)
     return model_writer(spec, language, k)
 
 
@@ -65,7 +72,6 @@ def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
         BadInput: a setting that does not exist, or a value that it cannot have.
         MissingExtra: the packages of language models are not installed.
     """
-    chain, gate, prompt, settings = map(import_module, _PARTS)  # a run without a model needs none of them
     typed = {
         "PANDECT_MODEL": spec.model,
         "PANDECT_MODEL_TEMPERATURE": str(spec.temperature),
@@ -74,12 +80,15 @@ def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
         **({"PANDECT_MODEL_URL": spec.base_url} if spec.base_url else {}),
     }
     # Nobody limits how often a measurement may ask, and it decides itself how many articles are given.
-    chosen = replace(settings.read({**os.environ, **typed}), articles=k, per_session=None, per_host=None)
-    load = partial(_baseline, prompt) if spec.baseline else prompt.load
+    named = read({**os.environ, **typed})
+    if named is None:
+        raise BadInput("--model: got an empty name; expected PROVIDER:NAME, or extractive")
+    chosen = replace(named, articles=k, per_session=None, per_host=None)
+    load = _baseline if spec.baseline else prompt_of
     kept = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
     return Candidate(
         f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
-        chain.ModelWriter(chosen, Unchecked() if spec.baseline else gate.CitationGate(), prompt=load),
+        ModelWriter(chosen, Unchecked() if spec.baseline else CitationGate(), prompt=load),
         load(language).id,
         kept,
     )
@@ -93,11 +102,8 @@ class Unchecked:
         return Passed(statement.text, statement.article_ids, ())
 
 
-_PARTS = ("rag.answer.chain", "rag.answer.gate", "rag.answer.prompt", "rag.answer.settings")
-
-
-def _baseline(prompt: Any, language: str) -> Any:  # noqa: ANN401 - of whatever language
-    return prompt.load(prompt.BASELINE)
+def _baseline(language: str) -> Prompt:
+    return prompt_of(BASELINE)
 
 
 def chat(spec: ModelSpec) -> LangChainChat:

@@ -1,0 +1,73 @@
+"""One question back where the first articles split on a condition; the choice is seen, and can be undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rag.answer.clarify import Option, answered, clarify
+from rag.result import Result
+from rag.ui.i18n import N_, Words
+from rag.ui.markup import plain_label, tag
+
+_WHY = N_("The first articles depend on this. You may also leave it open.")
+_CHOSEN = N_("Your choice stands in front of your question.")
+_KEY = "clarified"  # in the session
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What was chosen."""
+
+    question: str  # with the choice
+    before: str  # as it was
+    region: str | None  # that the choice filters by
+
+
+def draw(question: str, result: Result, language: str, t: Words) -> None:
+    """Draw the question back, or what was chosen with the way back; mostly nothing.
+
+    Args:
+        question: whose articles are on the page.
+        result: those articles.
+        language: of the law, in which the question back is asked.
+        t: the interface.
+    """
+    choice: _Choice | None = st.session_state.get(_KEY)
+    if choice is not None and choice.question == question:
+        with st.container(key="clarified", horizontal=True, vertical_alignment="center"):
+            st.html(tag("p", t(_CHOSEN), class_="pd-hint", role="status"))
+            st.button(t("Take it back"), key="unclarify", on_click=_undo, args=(choice,))
+        return
+    asked = clarify(question, result.shown, language)
+    if asked is None:
+        return
+    with st.container(key="clarifying"):
+        st.html(tag("h2", asked.ask, class_="pd-small", lang=language))
+        with st.container(key="clarifying-options", horizontal=True):
+            for number, option in enumerate(asked.options):
+                st.button(
+                    plain_label(option.label),
+                    key=f"option-{number}",
+                    on_click=_choose,
+                    args=(question, option),
+                )
+        st.html(tag("p", t(_WHY), class_="pd-hint"))
+
+
+def _choose(question: str, option: Option) -> None:
+    """Ask again with the choice; for a callback."""
+    whole = answered(question, option)
+    st.session_state[_KEY] = _Choice(whole, question, option.region)
+    st.session_state["question"] = st.session_state["asked"] = whole
+    if option.region is not None:
+        st.session_state["regions"] = [option.region]
+
+
+def _undo(choice: _Choice) -> None:
+    """Ask as before; for a callback."""
+    st.session_state.pop(_KEY, None)
+    st.session_state["question"] = st.session_state["asked"] = choice.before
+    if choice.region is not None:
+        st.session_state.pop("regions", None)

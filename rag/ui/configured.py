@@ -1,0 +1,25 @@
+"""The language model that the page's environment and secrets name; one for all sessions of a process."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import streamlit as st
+
+from rag.answer.setup import model_writer
+from rag.errors import PandectError
+from rag.ui.ports import Model
+
+
+@st.cache_resource(show_spinner=False)
+def model() -> tuple[Model | None, str]:
+    """Return the model, or what is wrong with its settings; (None, "") where none is named."""
+    secrets = st.secrets.to_dict() if st.secrets.load_if_toml_exists() else {}
+    try:
+        writer = model_writer(os.environ, secrets)
+    except PandectError as error:  # its message holds no key
+        return None, str(error)
+    if writer is not None:
+        threading.Thread(target=writer.warm, name="warm model", daemon=True).start()
+    return writer, ""

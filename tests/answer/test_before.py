@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import indexes
+from indexes.questions import read_questions
+from rag.answer.before import Advice, Decision, Reason, before, not_law
+from rag.answer.personal import Kind
+from rag.card import Contact, CorpusCard, Elsewhere
+from rag.engine import Engine
+from rag.result import KnownItem, Result, Shown, Why
+from rag.types import Article, Filter
+from training.before import measure
+
+CASES = Path(__file__).parent / "cases"
+CARD = CorpusCard("law", "Law", "fr", "FR", contacts=(Contact("Une permanence"),))
+SHOWN = (Shown(1, Article("a", "Code", "1", "Le mur est mitoyen."), 1.0, Why()),)
+TOPIC = Elsewhere("rent", {"fr": "loyer"}, "Loi", ("loyer",), {"fr": "Ailleurs."})
+
+
+def decided(question: str = "à qui est le mur", **of: object) -> Decision:
+    asked = {"status": "found", "shown": SHOWN, "confidence": 0.9} | of
+    return before(question, Result(question, **asked), CARD)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return indexes.open("builtin")
+
+
+def test_a_sure_list_may_be_handed_to_a_model() -> None:
+    made = decided()
+    assert made == Decision()
+    assert made.may_ask
+    assert not made.grave
+
+
+@pytest.mark.parametrize(
+    ("question", "of", "reason"),
+    [
+        ("", {"status": "empty", "shown": ()}, Reason.EMPTY),
+        (" \n", {}, Reason.EMPTY),
+        ("que dit la loi belge sur le mur", {}, Reason.OTHER_COUNTRY),
+        ("recette de la blanquette", {"confidence": 0.3}, Reason.NOT_LAW),
+        ("recette de la blanquette", {"confidence": None}, Reason.NOT_LAW),
+        ("xyzzy", {"status": "nothing", "shown": (), "confidence": None}, Reason.NOTHING),
+        ("à qui est le mur", {"doubtful": True, "confidence": 0.1}, Reason.DOUBTFUL),
+        ("mon loyer", {"doubtful": True, "confidence": 0.1, "elsewhere": (TOPIC,)}, Reason.ELSEWHERE),
+        ("mon loyer", {"elsewhere": (TOPIC,)}, None),
+        ("recette de la blanquette", {"confidence": 0.9}, None),
+        ("à qui est le mur", {"confidence": None}, None),
+    ],
+)
+def test_reasons(question: str, of: dict[str, object], reason: Reason | None) -> None:
+    made = decided(question, **of)
+    assert made.reason is reason
+    assert made.may_ask is (reason is None)
+    assert bool(made.advice) is (reason is not None)
+
+
+def test_an_article_named_by_number_needs_no_confidence() -> None:
+    known = (KnownItem("article 1", "1", None, ("a",)),)
+    assert decided("article 1 et la recette", known=known, confidence=None).may_ask
+    assert decided("article 823 BGB", known=known).reason is Reason.OTHER_COUNTRY
+
+
+def test_filters_are_taken_away_first() -> None:
+    made = decided(doubtful=True, where=Filter(codes=frozenset({"Code"})))
+    assert made.advice == (Advice.FILTERS, Advice.MORE_WORDS, Advice.OTHER_WORDS, Advice.PEOPLE)
+
+
+def test_help_is_shown_whatever_is_decided() -> None:
+    made = decided("mon mari me frappe", doubtful=True)
+    assert made.reason is Reason.DOUBTFUL
+    assert made.grave
+    assert "17" in [contact.phone for contact in made.contacts]
+
+
+def test_personal_data_is_looked_for_only_where_a_question_may_leave() -> None:
+    question = "écrivez-moi à zoe@example.org"
+    result = Result(question, "found", SHOWN)
+    assert [f.kind for f in before(question, result, CARD).personal] == [Kind.EMAIL]
+    assert before(question, result, CARD, leaves=False).personal == ()
+
+
+def test_words_of_law_outweigh_words_of_the_kitchen() -> None:
+    assert not_law("une recette de gâteau")
+    assert not not_law("le vendeur du gâteau refuse le remboursement")
+
+
+def test_no_off_topic_question_reaches_a_model(engine: Engine) -> None:
+    counts = measure.off_topic(CASES / "not_law.tsv", engine)
+    assert sum(count["questions"] for count in counts.values()) == 70
+    assert all(count["stopped"] == count["questions"] for count in counts.values())
+
+
+def test_legal_questions_are_not_taken_for_others(engine: Engine) -> None:
+    builtin = Path(indexes.__file__).parent / "builtin"
+    asked = read_questions(builtin / "questions_test.jsonl", engine.articles.values())
+    counts = measure.decisions(asked, engine)["answerable"]
+    assert counts["questions"] == 492
+    # one in a hundred at most, of each
+    assert counts[Reason.NOT_LAW] + counts[Reason.OTHER_COUNTRY] + counts[Reason.NOTHING] <= 4
+    assert counts["personal"] <= 4
+    assert counts["clarifying"] <= 0.15 * 492
+    assert counts["may ask"] >= 0.95 * 492
+
+
+@pytest.mark.data
+def test_questions_of_citizens_are_not_taken_for_others(engine: Engine, data: Path) -> None:
+    import json
+
+    lines = (data / "fr" / "questions_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    questions = [json.loads(line)["question"] for line in lines]
+    reasons = [before(q, engine.ask(q), engine.card).reason for q in questions]
+    assert len(reasons) == 70
+    assert not {Reason.NOT_LAW, Reason.OTHER_COUNTRY} & set(reasons)

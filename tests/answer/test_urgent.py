@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag.answer.patterns import data
+from rag.answer.urgent import Danger, Situation, help_for, situations
+from rag.card import Contact, CorpusCard
+from training.before import measure
+
+CASES = Path(__file__).parent / "cases"
+CARD = CorpusCard(
+    "law",
+    "Law",
+    "fr",
+    "FR",
+    contacts=(
+        Contact("Écoute", phone="3919", note="Pour les victimes de violences"),
+        Contact("Logement pour tous", note="location, impayés"),
+    ),
+)
+
+
+@pytest.mark.parametrize("part", ["before", "second", "third"])
+def test_situations_of_the_written_cases_are_found(part: str) -> None:
+    counts = measure.urgent(CASES / "urgent.tsv")[part]
+    assert counts["found"] == counts["cases"]
+
+
+def test_the_share_found_that_nothing_was_amended_for_is_as_published() -> None:
+    assert measure.urgent(CASES / "urgent.tsv")["final"] == {"cases": 27, "found": 15}
+
+
+def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
+    assert situations("quelle peine pour violences conjugales") == (Situation(Danger.VIOLENCE, now=False),)
+    assert situations("MON MARI ME FRAPPE") == (Situation(Danger.VIOLENCE, now=True),)
+    assert situations("mon mari me frappe, je veux mourir") == (
+        Situation(Danger.VIOLENCE, now=True),
+        Situation(Danger.SUICIDE, now=True),
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "   \n",
+        "qui paie les réparations du toit",
+        "combien de jours pour déclarer une naissance",
+        "mon fils a eu un coup de chance, le banquier réclame tout d'un coup 3 000 euros",
+        "je veux en finir avec la procédure de divorce",
+        "how long do I have to appeal a judgment",
+        "Frist für die Kündigung einer Wohnung",
+        "wat is de termijn voor hoger beroep",
+        "离婚冷静期有多长",
+    ],
+)
+def test_ordinary_questions_raise_no_alarm(question: str) -> None:
+    assert not any(situation.now for situation in situations(question))
+
+
+def test_accents_case_and_typography_make_no_difference() -> None:
+    assert situations("Je   n’ai plus envie de VIVRE")[0].danger is Danger.SUICIDE
+    assert situations("j'ai e\u0301te\u0301 viole\u0301e") == situations("j'ai été violée") != ()
+
+
+def test_contacts_of_the_card_come_first_and_no_number_twice() -> None:
+    found = help_for([Situation(Danger.VIOLENCE, now=True)], CARD)
+    assert found[0].name == "Écoute"
+    phones = [contact.phone for contact in found]
+    assert phones.count("3919") == 1
+    assert {"17", "112", "114", "116 006"} <= set(phones)
+    assert "Logement pour tous" not in [contact.name for contact in found]
+
+
+def test_topics_of_a_contact_say_more_than_its_words() -> None:
+    about = Contact("Violences", topics=("housing",))
+    card = CorpusCard("law", "Law", "fr", "XX", contacts=(about,))
+    assert help_for([Situation(Danger.VIOLENCE, now=True)], card) == ()
+    assert help_for([Situation(Danger.HOUSING, now=True)], card) == (about,)
+
+
+def test_nothing_is_invented_for_an_unknown_jurisdiction() -> None:
+    assert help_for([Situation(Danger.SUICIDE, now=True)], CorpusCard("law", "Law", "fr", "")) == ()
+    assert help_for([], CARD) == ()
+
+
+def test_every_jurisdiction_has_a_number_where_life_is_in_danger() -> None:
+    for jurisdiction, numbers in data("emergency").items():
+        served = {danger for number in numbers for danger in number["for"]}
+        assert {"violence", "sexual", "child", "suicide"} <= served, jurisdiction
+        assert served <= set(Danger)
+
+
+def test_a_very_long_question_takes_no_time() -> None:
+    assert situations("mon fils et ma fille " * 1000) == ()
+    assert situations("je suis a b c d e f " * 1000) == ()

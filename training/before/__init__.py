@@ -1,0 +1,1 @@
+"""Measures what is decided before a model is asked."""
