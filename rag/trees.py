@@ -120,8 +120,10 @@ class Trees:
             The rows chosen, (n,) in their order, and their scores, the same that `scores` gives.
         """
         self._check(rows)
-        if len(rows) <= n or not self.trees:
+        if len(rows) <= n:
             return np.arange(len(rows)), self.scores(rows)
+        if not self.trees:  # all are alike
+            return np.arange(n), self.scores(rows[:n])
         return self._layout.best(rows, n, first)
 
     def contributions(self, rows: Floats | Matrix, into: tuple[int, ...] | None = None) -> Matrix:

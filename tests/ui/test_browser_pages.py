@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from browsing import CHROMIUM, ROOT, Server, ask, served, visit
 from page_fakes import QUESTION
-from test_browser import ROOT, Server, ask, browser, pytestmark, served, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["browser", "pytestmark"]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
+]
 LANDED = "text => document.querySelector('[data-arrive]')?.textContent === text"
 
 
