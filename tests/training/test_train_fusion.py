@@ -238,7 +238,7 @@ def test_it_is_held_against_the_fusion_that_the_index_has(
 ) -> None:
     install(settings=replace(FITTED, fusion=FusionSettings("percentile")))
     engine = indexes.open("hamlet")
-    lists = tuple(engine._search(ASKED, 10, None, "hybrid")[1].values())
+    lists = tuple(engine._search(ASKED, 10, None, "hybrid", engine.bridging.over("hybrid"))[1].values())
     seen: list[list[str]] = []
 
     def spy(*given: Any, fuse: Fuse, most: int) -> list[Example]:
@@ -257,7 +257,7 @@ def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
     three = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0, NEAREST: 2.0})
     install(settings=replace(FITTED, fusion=three))
     engine = indexes.open("hamlet")
-    lists = engine._search(ASKED, 10, None, "hybrid")[1]
+    lists = engine._search(ASKED, 10, None, "hybrid", engine.bridging.over("hybrid"))[1]
     assert set(lists) == {KEYWORD, MEANING, NEAREST}
     two = {name: lists[name] for name in (KEYWORD, MEANING)}
     wanted = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0}).fuse(tuple(two))(tuple(two.values()), 10)
