@@ -78,7 +78,8 @@ def learn(
     chosen = settings or BridgeSettings()
     law = _law_terms(counts, chosen, stop)
     lay = sorted({t for terms in cut for t in terms if _told(t, stop)})
-    learnt = _translated(counts, questions, cut, lay, law, chosen)
+    sides = _sides(counts, questions, cut, lay, law, chosen)
+    learnt = _translated(sides, lay, list(law), chosen)
     nearest: dict[str, dict[str, tuple[float, float]]] = {}
     if encoder is not None and chosen.synonyms > 0:
         unwritten = (t for t in encoder.vocabulary if t not in counts.vocabulary and _told(t, stop))
@@ -116,18 +117,11 @@ def _law_terms(counts: FieldCounts, settings: BridgeSettings, stop: frozenset[st
 
 
 def _translated(
-    counts: FieldCounts,
-    questions: Sequence[Question],
-    cut: Sequence[Sequence[str]],
-    lay: Sequence[str],
-    law: Mapping[str, int],
-    settings: BridgeSettings,
+    sides: _Sides, lay: Sequence[str], words: Sequence[str], settings: BridgeSettings
 ) -> dict[str, dict[str, tuple[float, int]]]:
     """Return lay term -> law term -> probability and number of questions."""
-    sides = _sides(counts, questions, cut, lay, law, settings)
     if not len(sides.question) or not sides.law.nnz:
         return {}
-    words = list(law)
     # one entry for every term of a question, or the empty word, beside every term of an article it cites
     left, right, pair = _beside(sides)
     keys, of = np.unique(left * len(words) + right, return_inverse=True)

@@ -33,7 +33,7 @@ from rag.retrieval.learned import Learned
 from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.versions import most_versions, once
 from rag.signals import Signals
-from rag.surroundings import side_by_side
+from rag.surroundings import groups
 from rag.text import Analyser
 from rag.text.tolerant import TolerantAnalyser
 from rag.topics import Topics
@@ -108,7 +108,7 @@ class Engine:
         self.fusion = fusion or FusionSettings()
         self.distributions = distributions or {}
         systems = self.fusion.systems or (KEYWORD, MEANING)
-        self._fuse = self.fusion.fuse(systems, self.distributions, self._group) if meaning else None
+        self._fuse = self.fusion.fuse(systems, self.distributions, lambda: self._beside) if meaning else None
         self._systems = {KEYWORD: keyword, NEAREST: nearest}
         if len(systems) < 2:
             raise BadInput(f"a fusion of {', '.join(systems)} alone: name two lists or more")
@@ -133,14 +133,9 @@ class Engine:
         self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, kept)
         self._topics = Topics(card, {a.code for a in articles}, analyser)
 
-    def _group(self) -> Mapping[str, int]:
-        """Number the headings that articles stand under."""
-        return self._beside
-
     @cached_property
     def _beside(self) -> Mapping[str, int]:
-        articles = list(self.articles.values())
-        return dict(zip(self.articles, side_by_side(articles).tolist(), strict=True))
+        return groups(list(self.articles.values()))
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -315,7 +310,7 @@ class Engine:
         fused = len(lists) > 1 and self.learned is None  # a learned fusion has reasons of its own
         shares = self.fusion.shares(lists, wanted, self.distributions) if fused else {}
         if fused and self.fusion.beside:
-            places[BESIDE], shares = told_beside(ranking, shares, self._group())
+            places[BESIDE], shares = told_beside(ranking, shares, self._beside)
         terms = frozenset(self.analyser.terms(question))
         told = self._told(question, [article.id for article in found], over)
         shown: list[Shown] = []

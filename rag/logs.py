@@ -1,8 +1,9 @@
-"""The one line that an unexpected error leaves in the log."""
+"""What the log may hold: of an unexpected error one line, and which loggers are to be kept from more."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterator
 
 _log = logging.getLogger(__name__)
 
@@ -19,3 +20,14 @@ def log_failure(error: BaseException, what: str) -> None:
         place = place.tb_next
     where = "unknown" if place is None else f"{place.tb_frame.f_globals.get('__name__')}:{place.tb_lineno}"
     _log.error("%s failed with %s at %s", what, type(error).__name__, where)
+
+
+def loggers_under(packages: Collection[str]) -> Iterator[logging.Logger]:
+    """Yield the loggers of these packages and of their modules, as many as there are by now.
+
+    One by one, because libraries give loggers of their modules levels of their own, of which a parent's
+    level says nothing; those of modules that are loaded later come with a later call.
+    """
+    for name in [*packages, *logging.Logger.manager.loggerDict]:
+        if name.split(".")[0] in packages:
+            yield logging.getLogger(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +40,11 @@ class Surroundings:
 def side_by_side(articles: Sequence[Article]) -> Ints:
     """Return a number for each article, (n_articles,), that those under the very same headings share."""
     return _numbered([(a.code, *a.headings) for a in articles])
+
+
+def groups(articles: Sequence[Article]) -> Mapping[str, int]:
+    """Return article id -> the number that it shares with those under the very same headings."""
+    return dict(zip((a.id for a in articles), side_by_side(articles).tolist(), strict=True))
 
 
 def _numbered(keys: Sequence[tuple[str, ...]]) -> Ints:

@@ -28,7 +28,7 @@ from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.query_likelihood import QueryLikelihood
 from rag.retrieval.scored import Mask
 from rag.retrieval.tfidf import TfIdf
-from rag.surroundings import Surroundings, side_by_side
+from rag.surroundings import Surroundings, groups, side_by_side
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.text.tolerant import tolerant
@@ -267,9 +267,13 @@ class Bench:
     def _beside(self) -> Ints:
         return side_by_side(self.corpus.articles)
 
+    @cached_property
+    def _groups(self) -> Mapping[str, int]:
+        return groups(self.corpus.articles)
+
     def group(self) -> Mapping[str, int]:
         """Number the headings that articles stand under."""
-        return dict(zip(self.order.ids, self._beside.tolist(), strict=True))
+        return self._groups
 
     def _fusion(self, name: str, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
         keyword = "bm25+questions" if lesson.learn else "bm25"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import warnings
 
+from rag.logs import loggers_under
+
 # Whoever touches a request on its way. Versions of openai and anthropic log whole requests at "debug", httpx
 # logs addresses at "info", and LangChain logs what a callback failed on.
 CLIENTS = (
@@ -47,9 +49,8 @@ def silence_clients() -> None:
     Called before every request, because modules that were loaded since may have brought loggers with levels
     of their own, and a host may have lowered a level.
     """
-    for name in [*CLIENTS, *logging.Logger.manager.loggerDict]:
-        if name.split(".")[0] in CLIENTS:
-            logging.getLogger(name).setLevel(_SILENT)
+    for logger in loggers_under(CLIENTS):
+        logger.setLevel(_SILENT)
     # pydantic quotes the value that it warns about, and that may be what the model wrote
     warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
 

@@ -27,19 +27,17 @@ def lifted(fuse: Fuse, group: Callable[[], Mapping[str, int]], share: float) -> 
 
     Args:
         fuse: what makes one ranking of several.
-        group: gives article id -> number of its headings, when that is first needed.
+        group: gives article id -> number of its headings; whoever gives it keeps it, for it is asked for at
+            every question.
         share: 0 to 1, of the best score; 0 lifts nothing.
     """
     if not share:
         return fuse
-    known: list[Mapping[str, int]] = []
 
     def fused(rankings: Sequence[Ranking], k: int) -> Ranking:
         if k <= 0:
             return ()
-        if not known:
-            known.append(group())
-        return lift(fuse(rankings, sum(map(len, rankings))), known[0], share)[:k]
+        return lift(fuse(rankings, sum(map(len, rankings))), group(), share)[:k]
 
     return fused
 
