@@ -19,6 +19,7 @@ from indexes.corpus import Corpus, read
 from indexes.export import export
 from indexes.importing import bring_in, with_cleaning, with_shipped
 from indexes.learned import worth_fitting
+from indexes.lent import read_lent
 from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
 from indexes.opening import analyser_of
@@ -65,6 +66,7 @@ def _import(parsed: argparse.Namespace) -> None:
     if not parsed.no_shipped_questions:
         imported = with_shipped(imported)
     corpus, source, counted = imported.corpus, imported.source, imported.counted()
+    building = replace(building, lent=read_lent(parsed.lent, corpus.card.language))
     name = corpus.card.name
     with store.new_corpus(name, replace=parsed.replace) as place:
         imported.keep(place)
@@ -107,6 +109,7 @@ def _build(parsed: argparse.Namespace) -> None:
         if not folder.is_dir():
             raise _no_corpus(name)
         corpus = read(folder)
+    settings = replace(settings, lent=read_lent(parsed.lent, corpus.card.language))
     _build_index(corpus, name, settings, parsed.keep)
 
 

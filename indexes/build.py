@@ -49,7 +49,8 @@ class BuildSettings:
 
     encoder: str = "auto"  # auto | fit | borrow | none | a model's path or hub id
     bm25: BM25Settings = field(default_factory=BM25Settings)
-    fit: FitSettings = field(default_factory=FitSettings)
+    fit: FitSettings | None = None  # None: as is suited to the number of questions
+    lent: tuple[Corpus, ...] = ()  # of the same language, whose questions the encoder learns from too
     vectors: Kind = "flat"
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
     model: Mapping[str, Any] = field(default_factory=dict)  # prompts and pooling of a pretrained model
@@ -151,7 +152,11 @@ def _encoder(
     corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
 ) -> Chosen | None:
     if settings.encoder in ("auto", "fit", "borrow", "none"):
-        return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell)
+        return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell, settings.lent)
+    if settings.lent:
+        raise BadInput(
+            f"--lent: {settings.encoder} is pretrained and learns from no questions: leave out one"
+        )
     return pretrained(settings.encoder, settings.model)
 
 

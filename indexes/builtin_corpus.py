@@ -22,7 +22,6 @@ from indexes.articles import read_articles
 from indexes.build import BuildSettings, Report, build_into, fit_encoder
 from indexes.card import card_of
 from indexes.corpus import Corpus, attach, read_cited
-from indexes.fit import FitSettings
 from indexes.manifest import Manifest
 from indexes.places import BUILTIN
 from rag.card import CorpusCard
@@ -35,9 +34,6 @@ from rag.trees import Trees
 from rag.types import Article, Question
 
 CODE = "Code civil"
-# Fourteen thousand questions are not learnt by heart as a thousand can be: less of them is left out
-# (docs/measurements.md).
-FIT = FitSettings(question_batch=256, random_negatives=512, drop_question=0.2, drop_article=0.3)
 # scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
 # stands tells much. Chosen on the dev half of the test questions (docs/measurements.md).
 FUSION = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, NEAREST: 0.7})
@@ -70,7 +66,7 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
     cut = analyser(card.language)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
-    encoder = fit_encoder(full, full.questions, cut, FIT, report)
+    encoder = fit_encoder(full, full.questions, cut, None, report)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "index"
         made.mkdir()

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitter
+from indexes.fitted import suited
+from indexes.lent import articles_of, questions_of
 from indexes.machine import machine
 from indexes.manifest import read as read_manifest
 from indexes.places import BUILTIN, locate
@@ -30,17 +32,26 @@ class Chosen(NamedTuple):
 
 
 def choose(
-    wanted: str, corpus: Corpus, learnt: Sequence[Question], cut: Analyser, fit: FitSettings, tell: Report
+    wanted: str,
+    corpus: Corpus,
+    learnt: Sequence[Question],
+    cut: Analyser,
+    fit: FitSettings | None,
+    tell: Report,
+    lent: Sequence[Corpus] = (),
 ) -> Chosen | None:
     """Return the static encoder that was asked for: "auto", "fit", "borrow" or "none".
 
     Raises:
-        BadInput: one was to be borrowed, and the one that ships is for another language.
+        BadInput: one was to be borrowed, and the one that ships is for another language; or questions
+            were lent to one that is not fitted.
     """
+    if lent and wanted not in ("auto", "fit"):
+        raise BadInput(f"--lent: only a fitted encoder learns from questions, not {wanted!r}: --encoder fit")
     if wanted == "none":
         return None
-    if wanted == "fit" or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
-        return Chosen(*fit_encoder(corpus, learnt, cut, fit, tell))
+    if wanted == "fit" or lent or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
+        return Chosen(*fit_encoder(corpus, learnt, cut, fit, tell, lent))
     return borrow(corpus, cut, required=wanted == "borrow")
 
 
@@ -66,30 +77,51 @@ def pretrained(model: str, options: Mapping[str, Any]) -> Chosen:
 
 
 def fit_encoder(
-    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: FitSettings, tell: Report
+    corpus: Corpus,
+    learnt: Sequence[Question],
+    cut: Analyser,
+    settings: FitSettings | None,
+    tell: Report,
+    lent: Sequence[Corpus] = (),
 ) -> tuple[StaticEncoder, Mapping[str, Any]]:
     """Fit a static encoder to a corpus and its annotated questions.
+
+    Args:
+        corpus: its articles.
+        learnt: its questions.
+        cut: cuts both.
+        settings: how to fit; None is as is suited to the number of questions.
+        tell: called as the work goes on.
+        lent: other corpora of the language, whose articles and questions it learns too.
 
     Returns:
         The encoder, and what the manifest says of it.
     """
-    fitter = Fitter(corpus.articles, cut, settings)
+    asked = [*learnt, *questions_of(lent)]
+    chosen = settings or suited(len(asked))
+    fitter = Fitter([*corpus.articles, *articles_of(lent)], cut, chosen)
     fitted = fitter.fit_corpus(lambda done, total, loss: tell("fitting the encoder to the law", done, total))
-    if learnt:
+    if asked:
         fitted = fitter.fit_questions(
-            fitted, learnt, lambda done, total, loss: tell("fitting the encoder to questions", done, total)
+            fitted, asked, lambda done, total, loss: tell("fitting the encoder to questions", done, total)
         )
-    name = f"static-{corpus.card.language}-{settings.dim}"
+    name = f"static-{corpus.card.language}-{chosen.dim}"
     entry = {
         "kind": "static",
         "name": name,
-        "dim": settings.dim,
+        "dim": chosen.dim,
         "terms": len(fitted.vocabulary),
         "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
-        "settings": asdict(settings),
-        "learnt_from": [provenance(corpus.card)],  # the licence goes wherever the encoder goes
+        "settings": asdict(chosen),
+        # the licences go wherever the encoder goes
+        "learnt_from": [provenance(each.card) for each in (corpus, *lent)],
         "made_on": machine(),
     }
+    if lent:
+        entry["lent"] = [
+            {"name": each.card.name, "corpus_sha256": each.sha256, "questions_sha256": each.questions_sha256}
+            for each in lent
+        ]
     return fitted.encoder(name, cut), entry
 
 

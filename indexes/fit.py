@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from indexes.asked import Asked, Batch, Make
 from indexes.contrastive import SparseAdam, pair_gradient
-from indexes.fitted import FitSettings, Fitted
+from indexes.fitted import FitSettings, Fitted, suited
 from indexes.pairs import TASKS, TermIds, Texts, bags, pair
 from rag.retrieval.fields import term_ids
 from rag.text import Analyser
@@ -44,8 +44,9 @@ class Fitter:
         Args:
             articles: the corpus.
             analyser: cuts the text; the encoder must be used with the same one.
-            settings: how to fit.
+            settings: how to fit; None fits to questions as is suited to their number.
         """
+        self._given = settings
         self.settings = settings or FitSettings()
         self.analyser = analyser
         self.position = {a.id: i for i, a in enumerate(articles)}
@@ -138,7 +139,7 @@ class Fitter:
             [self.texts.whole(i) for i in range(self.n_articles)],
             len(words),
         )
-        s = self.settings
+        s = self._given or suited(len(questions))
         return self._descend(start, list(asked.batches(s)), s.question_temperature, progress)
 
     def _descend(

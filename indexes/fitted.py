@@ -41,6 +41,19 @@ class FitSettings:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:8]
 
 
+MANY = 5000  # annotated questions; between a thousand and seven thousand nothing was measured
+_FOR_MANY = FitSettings(question_batch=256, random_negatives=512, drop_question=0.2, drop_article=0.3)
+
+
+def suited(n_questions: int) -> FitSettings:
+    """Return how an encoder is fitted to so many annotated questions.
+
+    A thousand would be learnt by heart, so much of each is left out; thousands cannot be, and say more whole
+    (docs/measurements.md).
+    """
+    return _FOR_MANY if n_questions >= MANY else FitSettings()
+
+
 @dataclass(frozen=True)
 class Fitted:
     """Parameters of a static encoder, still in float32 so that fitting can go on."""

@@ -198,6 +198,14 @@ def _building() -> argparse.ArgumentParser:
         "or the path or hub id of a sentence-transformers model, which needs the extra [models]",
     )
     group.add_argument(
+        "--lent",
+        action="append",
+        default=[],
+        metavar="CORPUS",
+        help="fit the encoder to the articles and questions of this corpus of the same language too: the "
+        f"name of an imported one, or {places.BUILTIN}; may be repeated",
+    )
+    group.add_argument(
         "--vectors",
         choices=("flat", "hnsw", "8bit"),
         default="flat",

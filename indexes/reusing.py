@@ -16,6 +16,7 @@ from indexes.corpus import Corpus, to_learn_from
 from indexes.disk import link
 from indexes.encoders import Chosen, Report, borrow, fit_encoder, pretrained
 from indexes.fit import FitSettings
+from indexes.lent import read_lent
 from indexes.opening import damaged_if_unreadable
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
@@ -177,7 +178,8 @@ def _anew(entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, tell: Report)
     if "borrowed_from" in entry:
         return borrow(corpus, cut, required=False)
     settings = FitSettings(**entry["settings"])
-    return Chosen(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, tell))
+    lent = read_lent((each["name"] for each in entry.get("lent", ())), corpus.card.language)
+    return Chosen(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, tell, lent))
 
 
 def _linked(start: Start, part: Path) -> dict[str, str]:

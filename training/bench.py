@@ -13,6 +13,7 @@ from typing import Any
 from indexes import counted
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitted, Fitter
+from indexes.lent import articles_of, questions_of
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.evidence import Evidence
@@ -66,7 +67,7 @@ class Bench:
         cache: Path | None = None,
         *,
         ready: Ready | None = None,
-        fitted_to: Corpus | None = None,
+        fitted_to: Sequence[Corpus] = (),
         fit: FitSettings | None = None,
         analyser_options: Mapping[str, Any] | None = None,
         tell: Tell | None = None,
@@ -78,22 +79,25 @@ class Bench:
             cache: folder that keeps what is analysed and fitted, by the corpus's hash; None keeps
                 nothing.
             ready: what is not fitted here: that of an index.
-            fitted_to: what encoders are fitted to where it is another text of the same articles, under
-                the same ids: the official one of a corpus of summaries.
-            fit: how to fit.
+            fitted_to: what encoders are fitted to where it is not the corpus alone: first the corpus, or
+                another text of its articles under the same ids (the official one of summaries); then
+                others of the language, whose articles and questions encoders learn too.
+            fit: how to fit; None is as is suited to the number of questions.
             analyser_options: of an index that is measured; they go before what settings say.
             tell: called as the work goes on.
         """
         self.corpus = corpus
         self._kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
-        of = (fitted_to or corpus).sha256[:16]
+        own, *lent = fitted_to or [corpus]
+        of = "+".join(each.sha256[:16] for each in (own, *lent))
         self._kept_fits = Kept(cache / of if cache is not None else None)
         self.given = ready.encoder if ready else None
         self.trees = ready.trees if ready else None
         self.fusion = ready.fusion if ready else None
         self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
-        self._fitted_to = fitted_to or corpus
+        self._fitted_to, self._lent = own, tuple(lent)
         self.fit = fit or FitSettings()
+        self._fit = fit
         self._options = dict(analyser_options or {})
         self.tell = tell or (lambda what, done, total: None)
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
@@ -127,9 +131,14 @@ class Bench:
         self.tell("analysing articles", done, total)
 
     @cached_property
+    def _questions_lent(self) -> tuple[Question, ...]:
+        return tuple(questions_of(self._lent))
+
+    @cached_property
     def fitter(self) -> Fitter:
         """The corpus as the encoder sees it."""
-        return Fitter(self._fitted_to.articles, self.analyser(), self.fit)
+        articles = [*self._fitted_to.articles, *articles_of(self._lent)]
+        return Fitter(articles, self.analyser(), self._fit)
 
     @cached_property
     def fitted(self) -> Fitted:
@@ -143,16 +152,20 @@ class Bench:
             load_fitted,
         )
 
-    def encoder(self, learn: Sequence[Question]) -> StaticEncoder:
-        """Return the encoder fitted to the law and to these questions, or the one that was given."""
+    def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
+        """Return the encoder fitted to the law and to these questions, or the one that was given.
+
+        Args:
+            learn: the questions, beside which it learns those that others lend; None for the law alone.
+        """
         if self.given is not None:
             return self.given
-        asked = tuple(learn)
+        asked = () if learn is None else (*learn, *self._questions_lent)
         if asked not in self._encoders:
             fitted = self.fitted
-            if learn:
+            if asked:
                 fitted = self.fitter.fit_questions(
-                    fitted, learn, lambda done, total, loss: self.tell("fitting to questions", done, total)
+                    fitted, asked, lambda done, total, loss: self.tell("fitting to questions", done, total)
                 )
             self._encoders[asked] = fitted.encoder("static", self.analyser())
         self._encoders.move_to_end(asked)  # folds that learn from the same questions share it
@@ -226,19 +239,19 @@ class Bench:
             self._lawful = settings, {}
         made = self._lawful[1]
         if name not in made:
-            made[name] = self._dense(()) if name == "dense-law" else self._lexical(name, (), settings)
+            made[name] = self._dense(None) if name == "dense-law" else self._lexical(name, (), settings)
         return made[name]
 
-    def _dense(self, learn: Sequence[Question]) -> Dense:
+    def _dense(self, learn: Sequence[Question] | None) -> Dense:
         vectors = build_vectors(self._vectors(self.encoder(learn)))
         return Dense(self._asked_encoder(learn), vectors, self.order, self.mask)
 
-    def _asked_encoder(self, learn: Sequence[Question]) -> StaticEncoder:
+    def _asked_encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder as it reads questions: typing errors are mended."""
         encoder = self.encoder(learn)
         if encoder.analyser.id != self.analyser().id:  # one that was given: its words are others
             return encoder
-        return replace(encoder, analyser=self._asking(learn))
+        return replace(encoder, analyser=self._asking(learn or ()))
 
     def _asking(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
         """Return the analyser of questions, which knows the words that `indexes.opening` has it know."""

@@ -16,6 +16,7 @@ from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
 from indexes.distributions import load_fusion
 from indexes.learned import trees_of
+from indexes.lent import read_lent
 from indexes.progress import Bars
 from indexes.shipped_questions import shipped
 from rag.encoders.static import StaticEncoder
@@ -205,7 +206,8 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
     if not parsed.corpus.exists():
         raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
     corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
-    bench = Bench(corpus, cache, tell=progress)
+    lent = read_lent(parsed.lent, corpus.card.language)
+    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], tell=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
     return bench, asked, _annotated(parsed, corpus)
 

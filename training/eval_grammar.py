@@ -73,6 +73,14 @@ def parser() -> argparse.ArgumentParser:
         help="other questions to learn from, builtin for those that ship; --questions stay unseen",
     )
     top.add_argument(
+        "--lent",
+        action="append",
+        default=[],
+        metavar="CORPUS",
+        help="have the encoder learn the articles and questions of this corpus of the same language too: the "
+        "name of an imported one, or builtin; may be repeated",
+    )
+    top.add_argument(
         "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"
     )
     top.add_argument(

@@ -82,7 +82,7 @@ def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell)
     corpus = read(store.builtin() / "corpus")
     full = full_text(corpus, read_articles(parsed.law))
     cache = store.home() / "cache" / "eval"
-    bench = Bench(corpus, cache, fitted_to=full, tell=tell)
+    bench = Bench(corpus, cache, fitted_to=[full], tell=tell)
     found = list(examples(bench, to_learn_from(corpus.questions), Settings(), most=parsed.asked))
     of = {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256}
     trees = yield from _fitted(parsed, found, how, FusionSettings().method, of)
