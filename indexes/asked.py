@@ -4,7 +4,8 @@ A question, and its answer where it has one, is paired with each article that it
 keep a thousand questions from being learnt by heart: terms are left out at random on both sides
 (dropout, Srivastava et al. 2014), the answer says the same in the law's own words, and every second
 pass the articles that are wrongly near are looked up and put among the negatives (Xiong et al. 2021).
-What each of them gives is in docs/measurements.md.
+Where articles have several questions, some steps pair those of the same article with each other, so that
+what says the same is near whatever the law calls it. What each of them gives is in docs/measurements.md.
 """
 
 from __future__ import annotations
@@ -88,6 +89,9 @@ class Asked:
         rng = np.random.default_rng(settings.seed + 2)
         parts = max(1, -(-len(self.pairs) // settings.question_batch))
         near: list[Ints] = []  # of the last look-up; a list, so that all batches see the newest
+        alike = _Alike.of(self.gold)
+        every = settings.alike_every if len(alike.entries) else 0
+        others = np.random.default_rng(settings.seed + 5)
         for number in range(settings.question_passes):
             for n, part in enumerate(np.array_split(rng.permutation(len(self.pairs)), parts)):
                 # the first pass has no look-up: what is near before it is near by its words alone
@@ -95,6 +99,8 @@ class Asked:
                 yield lambda vectors, log_weights, part=part, look=look: self._batch(  # type: ignore[misc]
                     part, settings, rng, near, self._mine(vectors, log_weights) if look else None
                 )
+                if every and (number * parts + n) % every == 0:
+                    yield lambda vectors, log_weights: self._alike(alike, settings, others)
 
     def _batch(
         self,
@@ -119,6 +125,15 @@ class Asked:
             np.asarray(self.gold[texts][:, right].toarray() > 0),
         )
 
+    def _alike(self, alike: _Alike, settings: FitSettings, rng: np.random.Generator) -> Batch:
+        """Return a batch of texts and others that cite the same article."""
+        left, right = alike.draw(settings.question_batch, rng)
+        return _over_own_terms(
+            dropped(self.texts[left], settings.drop_question, rng),
+            dropped(self.texts[right], settings.drop_question, rng),
+            np.asarray((self.gold[left] @ self.gold[right].T).toarray() > 0),
+        )
+
     def _mine(self, vectors: Floats, log_weights: Floats) -> Ints:
         """Return (n_texts, MINED at most) positions of the nearest articles that a text does not cite."""
         weighted = vectors * np.exp(log_weights)[:, None]
@@ -134,6 +149,30 @@ class Asked:
             kept = np.argpartition(-scores, max(depth - 1, 0), axis=1)[:, :depth]
             found.append(kept.astype(np.int64))
         return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """The texts that cite each article, to draw two of the same."""
+
+    texts: Ints  # (n_citations,), article by article
+    starts: Ints  # (n_citations,), where the article of each begins
+    often: Ints  # (n_citations,), how many texts cite it
+    entries: Ints = field(repr=False)  # citations of articles that two texts cite or more
+
+    @classmethod
+    def of(cls, gold: sp.csr_array) -> _Alike:
+        """Lay out what texts cite, (n_texts, n_articles)."""
+        cited = gold.tocsc()
+        often = np.diff(cited.indptr)
+        each = np.repeat(often, often)
+        return cls(cited.indices, np.repeat(cited.indptr[:-1], often), each, np.flatnonzero(each > 1))
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """Return n texts, and for each another that cites the same article."""
+        at = rng.choice(self.entries, n)
+        other = self.starts[at] + rng.integers(0, self.often[at] - 1)
+        return self.texts[at], self.texts[other + (other >= at)]  # itself is stepped over
 
 
 def bag(texts: Sequence[TermIds], n_terms: int) -> Bags:

@@ -27,6 +27,7 @@ class FitSettings:
     question_batch: int = 512  # pairs of a question, or its answer, and an article that it cites
     random_negatives: int = 1024  # articles that join each batch of questions
     hard_negatives: int = 3  # for each pair, of the articles that are wrongly near
+    alike_every: int = 0  # one step more after so many, on questions of the same article; 0: none
     drop_question: float = 0.4  # share of a question's terms that a step leaves out
     drop_article: float = 0.5
     temperature: float = 0.05  # of pairs cut from the law
@@ -42,7 +43,9 @@ class FitSettings:
 
 
 MANY = 5000  # annotated questions; between a thousand and seven thousand nothing was measured
-_FOR_MANY = FitSettings(question_batch=256, random_negatives=512, drop_question=0.2, drop_article=0.3)
+_FOR_MANY = FitSettings(
+    question_batch=256, random_negatives=512, alike_every=4, drop_question=0.2, drop_article=0.3
+)
 
 
 def suited(n_questions: int) -> FitSettings:

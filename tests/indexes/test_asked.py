@@ -139,3 +139,30 @@ def _wide(side: sp.csr_array, columns: np.ndarray) -> np.ndarray:
     whole = np.zeros((side.shape[0], N_TERMS), np.float32)
     whole[:, columns] = side.toarray()
     return whole
+
+
+@given(laid(), st.integers(1, 5))
+def test_texts_that_cite_the_same_article_are_paired_and_no_right_one_is_a_negative(
+    made: tuple[Asked, list[Question]], every: int
+) -> None:
+    asked, _ = made
+    settings = replace(SETTINGS, drop_question=0.0, drop_article=0.0)
+    plain = len(list(asked.batches(settings)))
+    more = list(asked.batches(replace(settings, alike_every=every)))
+    often = np.asarray(asked.gold.sum(axis=0)).ravel()
+    assert len(more) - plain == (-(-plain // every) if (often > 1).any() else 0)
+    texts = asked.texts.toarray()
+    together = (asked.gold @ asked.gold.T).toarray() > 0
+    if len(more) == plain:
+        return
+    batch = more[1](*parameters())  # after the first step
+    assert batch.masked is not None
+    left, right = (_wide(side, batch.terms) for side in (batch.left, batch.right))
+    which = [[set(np.flatnonzero((texts == row).all(axis=1))) for row in side] for side in (left, right)]
+    for i, mine in enumerate(which[0]):
+        for j, other in enumerate(which[1]):
+            pairs = {(a, b) for a in mine for b in other}
+            if i == j:
+                assert any(a != b and together[a, b] for a, b in pairs)
+            elif not batch.masked[i, j]:
+                assert not all(together[a, b] for a, b in pairs)
