@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-LONG_TEST = "test_a_hundredth_of_real_law_is_a_build_from_nothing_too"
 REPORT = Path(__file__).resolve().parent.parent / ".ci" / "report.py"
 
 
@@ -97,27 +96,20 @@ def test_nothing_ran(work: Path) -> None:
     assert _report(work, shared="elsewhere", path="nowhere")[0] == 1
 
 
-def test_the_marks_of_a_test_are_written_beside_it(tmp_path: Path) -> None:
-    written = tmp_path / "one.xml"
-    file = REPORT.parent.parent / "tests" / "indexes" / "test_update.py"
-    run = subprocess.run(
-        [
-            sys.executable, "-m", "pytest", "-q", f"{file}::{LONG_TEST}",
-            "-p", "no:cacheprovider", "--junitxml", str(written),
-        ],
-        cwd=REPORT.parent.parent,
-        env={**os.environ, "PANDECT_SHARED": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout
-    said = written.read_text(encoding="utf-8")
-    assert '<property name="mark" value="data"' in said
-    assert '<property name="mark" value="long"' in said
+def _conftest(config: pytest.Config) -> Any:
+    return config.pluginmanager.get_plugin(str(REPORT.parent.parent / "tests" / "conftest.py"))
+
+
+def test_the_marks_of_a_test_are_written_beside_it(request: pytest.FixtureRequest) -> None:
+    item = pytest.Function.from_parent(request.node.parent, name="test_nothing_ran")
+    item.add_marker("data")
+    item.add_marker("long")
+    item.add_marker("slow")
+    _conftest(request.config).pytest_collection_modifyitems(request.config, [item])
+    assert item.user_properties == [("mark", "data"), ("mark", "long")]
 
 
 def test_the_files_that_go_first_are_there(pytestconfig: pytest.Config) -> None:
-    named = pytestconfig.pluginmanager.get_plugin(str(REPORT.parent.parent / "tests" / "conftest.py"))
-    assert named is not None
-    assert [file for file in named.LONGEST if not (REPORT.parent.parent / file).is_file()] == []
+    assert [
+        file for file in _conftest(pytestconfig).LONGEST if not (REPORT.parent.parent / file).is_file()
+    ] == []
