@@ -1,8 +1,8 @@
 """Tell which tests never ran, by reason, and refuse the skips that the machine gives no reason for.
 
 `python .ci/report.py FOLDER` reads what `.ci/run` left there: JUnit reports (`*.xml`) of one or more
-pytest runs, and `data.txt`, `browser.txt` and `long.txt`, the tests that carry these marks as pytest
-collects them. A test that was skipped in one run and passed in another did run.
+pytest runs. `tests/conftest.py` writes the marks that decide what may be skipped into them, as properties
+of the tests. A test that was skipped in one run and passed in another did run.
 """
 
 from __future__ import annotations
@@ -25,19 +25,11 @@ class Outcomes:
 
     ran: set[str] = field(default_factory=set)
     reasons: dict[str, str] = field(default_factory=dict)  # test -> why it was skipped
+    marks: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # mark -> its tests
 
     def skipped(self) -> dict[str, str]:
         """The tests that no run has run, with the reason."""
         return {test: reason for test, reason in self.reasons.items() if test not in self.ran}
-
-
-def junit_name(node: str) -> str:
-    """Turn `tests/test_a.py::TestB::test_c[x/y]` into `tests.test_a.TestB::test_c[x/y]`."""
-    path, _, rest = node.partition("::")
-    owners, _, name = rest.partition("[")
-    *classes, function = owners.split("::")
-    parameters = f"[{name}" if name else ""
-    return ".".join([path.removesuffix(".py").replace("/", "."), *classes]) + f"::{function}{parameters}"
 
 
 def read(reports: Iterable[Path]) -> Outcomes:
@@ -46,6 +38,8 @@ def read(reports: Iterable[Path]) -> Outcomes:
     for report in reports:
         for case in ElementTree.parse(report).iter("testcase"):  # noqa: S314  pytest has just written it
             test = f"{case.get('classname') or ''}::{case.get('name')}"
+            for mark in case.iterfind("properties/property[@name='mark']"):
+                outcomes.marks[mark.get("value") or ""].add(test)
             skip = case.find("skipped")
             if skip is None:
                 outcomes.ran.add(test)
@@ -54,19 +48,13 @@ def read(reports: Iterable[Path]) -> Outcomes:
     return outcomes
 
 
-def marked(listing: Path) -> set[str]:
-    """Read what `pytest --collect-only -q` printed."""
-    lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
-    return {junit_name(line) for line in lines if "::" in line}
-
-
-def complaints(folder: Path, outcomes: Outcomes, data: bool, chromium: bool) -> list[str]:
+def complaints(outcomes: Outcomes, data: bool, chromium: bool) -> list[str]:
     """Name the skips that nothing here excuses."""
     found = []
     if data:
-        skipped = sorted(marked(folder / "data.txt") - marked(folder / "long.txt") - outcomes.ran)
+        skipped = sorted(outcomes.marks["data"] - outcomes.marks["long"] - outcomes.ran)
         found += [f"the measuring data is here, but {test} did not run" for test in skipped]
-    if chromium and not marked(folder / "browser.txt") & outcomes.ran:
+    if chromium and not outcomes.marks["browser"] & outcomes.ran:
         found.append("chromium is here, but no test marked browser ran")
     return found
 
@@ -83,7 +71,7 @@ def main(folder: Path) -> int:
             sys.stdout.write(f"           {test}\n")
     sys.stdout.write(f"{len(outcomes.ran)} tests ran, {len(outcomes.skipped())} were skipped in every run\n")
     shared = Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared"))
-    unexcused = complaints(folder, outcomes, (shared / "data").is_dir(), shutil.which("chromium") is not None)
+    unexcused = complaints(outcomes, (shared / "data").is_dir(), shutil.which("chromium") is not None)
     for complaint in unexcused:
         sys.stdout.write(f"ERROR: {complaint}\n")
     return 1 if unexcused or not outcomes.ran else 0

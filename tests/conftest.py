@@ -17,6 +17,20 @@ settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
+MARKS = ("browser", "data", "long")  # written into JUnit reports, for the report of CI
+# The files that take longest, longest first: with files handed out to several processes in this order, none
+# of them is begun when the other processes have nothing left to do.
+LONGEST = (
+    "tests/indexes/test_killed.py", "tests/indexes/test_update.py", "tests/ui/test_answer_browser.py",
+    "tests/ui/test_browser.py", "tests/answer/test_before.py", "tests/indexes/test_learned_index.py",
+    "tests/indexes/test_digest_command.py", "tests/indexes/test_datacard.py",
+    "tests/indexes/test_switching.py", "tests/indexes/test_sources_fuzz.py",
+    "tests/indexes/test_source_measuring.py", "tests/training/test_metrics.py",
+    "tests/retrieval/test_transformer.py", "tests/test_repository.py", "tests/test_elsewhere.py",
+    "tests/training/test_near_duplicates.py", "tests/indexes/test_streaming.py",
+)  # fmt: skip
+
+
 def shared() -> Path:
     """The folder that holds `data/`; PANDECT_SHARED names another one."""
     return Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared"))
@@ -31,7 +45,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     data = (shared() / "data").is_dir()
+    turn = {ROOT / file: n for n, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: turn.get(item.path, len(turn)))  # stable: the others stay as they are
     for item in items:
+        item.user_properties += [("mark", mark) for mark in MARKS if item.get_closest_marker(mark)]
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
         if "long" in item.keywords and not config.getoption("--long"):

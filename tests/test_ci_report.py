@@ -5,16 +5,22 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 REPORT = Path(__file__).resolve().parent.parent / ".ci" / "report.py"
 
 
-def _case(test: str, skipped: str = "") -> str:
+def _case(test: str, skipped: str = "", *marks: str) -> str:
     owner, _, name = test.partition("::")
-    inside = f'<skipped type="pytest.skip" message="{skipped}"/>' if skipped else ""
+    inside = "".join(f'<property name="mark" value="{mark}"/>' for mark in marks)
+    inside = f"<properties>{inside}</properties>" if marks else ""
+    inside += f'<skipped type="pytest.skip" message="{skipped}"/>' if skipped else ""
     return f'<testcase classname="{owner}" name="{name}">{inside}</testcase>'
+
+
+PAGE = _case("tests.b::page", "", "browser")
 
 
 @pytest.fixture
@@ -48,11 +54,10 @@ def _report(work: Path, *, shared: str = "shared", path: str = "bin") -> tuple[i
 
 
 def test_skips_are_grouped_and_excused(work: Path) -> None:
-    _write(work, "readme", _case("tests.a::one"), _case("tests.a::two", "no torch"), _case("tests.b::page"))
+    _write(work, "readme", _case("tests.a::one"), _case("tests.a::two", "no torch"), PAGE)
     _write(
         work, "models", _case("tests.b::three", "no torch"), _case("tests.b::four", "slow: run with --slow")
     )
-    (work / "browser.txt").write_text("tests/b.py::page\n\n1 test collected\n")
     status, said = _report(work)
     assert status == 0
     assert "    2  no torch\n" in said
@@ -61,17 +66,13 @@ def test_skips_are_grouped_and_excused(work: Path) -> None:
 
 
 def test_a_test_that_another_run_has_run_is_not_skipped(work: Path) -> None:
-    _write(work, "readme", _case("tests.a.TestK::one[x/y]", "slow: run with --slow"), _case("tests.b::page"))
+    _write(work, "readme", _case("tests.a.TestK::one[x/y]", "slow: run with --slow", "data"), PAGE)
     _write(work, "slow", _case("tests.a.TestK::one[x/y]"))
-    (work / "data.txt").write_text("tests/a.py::TestK::one[x/y]\n")
-    (work / "browser.txt").write_text("tests/b.py::page\n")
     assert _report(work) == (0, "2 tests ran, 0 were skipped in every run\n")
 
 
 def test_data_is_here_but_its_test_was_skipped(work: Path) -> None:
-    _write(work, "readme", _case("tests.a::one[p::q]", "no reason"), _case("tests.b::page"))
-    (work / "data.txt").write_text("tests/a.py::one[p::q]\n")
-    (work / "browser.txt").write_text("tests/b.py::page\n")
+    _write(work, "readme", _case("tests.a::one[p::q]", "no reason", "data"), PAGE)
     status, said = _report(work)
     assert status == 1
     assert "ERROR: the measuring data is here, but tests.a::one[p::q] did not run" in said
@@ -79,16 +80,12 @@ def test_data_is_here_but_its_test_was_skipped(work: Path) -> None:
 
 
 def test_a_long_test_of_the_data_may_stay_out(work: Path) -> None:
-    _write(work, "readme", _case("tests.a::one", "long: run with --long"), _case("tests.b::page"))
-    (work / "data.txt").write_text("tests/a.py::one\n")
-    (work / "long.txt").write_text("tests/a.py::one\n")
-    (work / "browser.txt").write_text("tests/b.py::page\n")
+    _write(work, "readme", _case("tests.a::one", "long: run with --long", "data", "long"), PAGE)
     assert _report(work)[0] == 0
 
 
 def test_chromium_is_here_but_no_page_was_opened(work: Path) -> None:
-    _write(work, "readme", _case("tests.a::one"), _case("tests.b::page", "no chromium"))
-    (work / "browser.txt").write_text("tests/b.py::page\n")
+    _write(work, "readme", _case("tests.a::one"), _case("tests.b::page", "no chromium", "browser"))
     status, said = _report(work)
     assert status == 1
     assert "ERROR: chromium is here, but no test marked browser ran" in said
@@ -97,3 +94,22 @@ def test_chromium_is_here_but_no_page_was_opened(work: Path) -> None:
 
 def test_nothing_ran(work: Path) -> None:
     assert _report(work, shared="elsewhere", path="nowhere")[0] == 1
+
+
+def _conftest(config: pytest.Config) -> Any:
+    return config.pluginmanager.get_plugin(str(REPORT.parent.parent / "tests" / "conftest.py"))
+
+
+def test_the_marks_of_a_test_are_written_beside_it(request: pytest.FixtureRequest) -> None:
+    item = pytest.Function.from_parent(request.node.parent, name="test_nothing_ran")
+    item.add_marker("data")
+    item.add_marker("long")
+    item.add_marker("slow")
+    _conftest(request.config).pytest_collection_modifyitems(request.config, [item])
+    assert item.user_properties == [("mark", "data"), ("mark", "long")]
+
+
+def test_the_files_that_go_first_are_there(pytestconfig: pytest.Config) -> None:
+    assert [
+        file for file in _conftest(pytestconfig).LONGEST if not (REPORT.parent.parent / file).is_file()
+    ] == []

@@ -21,11 +21,15 @@ from training.answers.writers import ModelSpec, chat
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
 PATIENCE = 120  # seconds for torch to be imported on a busy machine
+TAIL = 30  # lines of the server's log that a failure shows
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    for package in ("transformers", "fastapi", "uvicorn", "openai", "langchain_openai"):
+    # up to openai what `transformers serve` needs; it asks for accelerate only once it loads a model
+    for package in (
+        "transformers", "torch", "accelerate", "fastapi", "uvicorn", "openai", "langchain_openai",
+    ):  # fmt: skip
         pytest.importorskip(
             package, reason=f"{package} is not installed: pip install 'pandect[dev,llm,models]'"
         )
@@ -39,21 +43,21 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [program, "serve", str(folder), "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    log = (folder.parent / "log").open("wb")
+    said = folder.parent / "log"
     with (
-        log,
+        said.open("wb") as log,
         subprocess.Popen(
             command, stdout=log, stderr=log, env={**os.environ, "HF_HUB_OFFLINE": "1"}
         ) as server,
     ):
         try:
-            _wait(f"http://127.0.0.1:{port}/health", server)
+            _wait(f"http://127.0.0.1:{port}/health", server, said)
             yield f"http://127.0.0.1:{port}/v1", str(folder)
         finally:
             server.terminate()
 
 
-def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
+def _wait(address: str, server: subprocess.Popen[bytes], said: Path) -> None:
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and server.poll() is None:
         try:
@@ -61,7 +65,8 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
                 return
         except OSError:
             time.sleep(0.5)
-    pytest.fail(f"the server did not come up: exit status {server.poll()}")
+    tail = "\n".join(said.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL:])
+    pytest.fail(f"the server did not come up: exit status {server.poll()}; the end of its log:\n{tail}")
 
 
 def test_a_real_server_replies_streams_and_counts(served: tuple[str, str], tmp_path: Path) -> None:
