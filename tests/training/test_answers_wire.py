@@ -20,7 +20,7 @@ from training.answers.chat import replies
 from training.answers.writers import ModelSpec, chat
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
-PATIENCE = 120  # seconds for torch to be imported on a busy machine
+PATIENCE = 300  # seconds for torch to be imported on a busy machine
 TAIL = 30  # lines of the server's log that a failure shows
 
 
