@@ -15,7 +15,13 @@ from importlib.resources import files
 
 from rag.errors import BadInput
 
-LANGUAGES: Mapping[str, str] = {"fr": "Français", "en": "English"}  # each by its own name
+LANGUAGES: Mapping[str, str] = {  # each by its own name
+    "fr": "Français",
+    "nl": "Nederlands",
+    "en": "English",
+    "de": "Deutsch",
+    "it": "Italiano",
+}
 _LINE = re.compile(r'(?:(msgid|msgid_plural|msgstr|msgstr\[(\d)\])\s+)?("(?:[^"\\]|\\.)*")')
 
 
