@@ -21,6 +21,7 @@ LANGUAGES: Mapping[str, str] = {  # each by its own name
     "en": "English",
     "de": "Deutsch",
     "it": "Italiano",
+    "zh": "中文",
 }
 _LINE = re.compile(r'(?:(msgid|msgid_plural|msgstr|msgstr\[(\d)\])\s+)?("(?:[^"\\]|\\.)*")')
 
