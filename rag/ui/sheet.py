@@ -101,9 +101,7 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words)
         tag("h3", t("What to know")),
         tag("ul", *(tag("li", line) for line in (*limits(extract, t), *_origin(engine, articles, t)))),
         tag("h3", t("Talk to a person")) if helpers else "",
-        tag("ul", *(tag("li", _contact(c), lang=card.language) for c in card.contacts[:CONTACTS]))
-        if card.contacts
-        else "",
+        tag("ul", *helpers) if helpers else "",
         class_="pd-sheet",
         aria_label=t("The sheet as it is printed"),
     )
