@@ -38,8 +38,8 @@ class Reason(StrEnum):
     )
     CUT = N_("The language model's answer was cut short. What is shown was checked.")
     TOO_LONG = N_("The question is too long for the language model. Ask it in fewer words.")
-    SERVER_BUSY = N_("The language model has too many requests. Try again in {seconds} seconds.")
-    BUSY = N_("Too many answers were asked for. Try again in {seconds} seconds.")
+    SERVER_BUSY = N_("The language model has too many requests. Try again in {seconds}.")
+    BUSY = N_("Too many answers were asked for. Try again in {seconds}.")
     SETTINGS = N_(
         "The language model is not set up correctly. Whoever runs this site finds the reason in its log."
     )
@@ -47,7 +47,9 @@ class Reason(StrEnum):
 
 
 def english(message: str, /, **values: object) -> str:
-    """Fill a message in, untranslated."""
+    """Fill a message in, untranslated; `seconds` is how many of them."""
+    if (seconds := values.get("seconds")) is not None:
+        values["seconds"] = "one second" if seconds == 1 else f"{seconds} seconds"
     return message.format(**values)
 
 

@@ -62,7 +62,7 @@ def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS) -> None:
         result, explained = found
         decision, problem = _decide(question, result, engine, answers)
         page = _Page(engine, t, options, answers, question, result, explained, decision, problem)
-        urgent.draw(decision, t)
+        urgent.draw(decision, t, engine.card.language)
     if was_cut:
         notices.cut(len(typed or ""), t)
     slot = None
@@ -171,7 +171,7 @@ def _heading(page: _Page) -> None:
         unsure = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
     said = t("The most likely first. Highlighted words are those of your question.")
     if result.bridged:
-        said = f"{said} {t(_DOTTED)}"
+        said = t.sentences(said, t(_DOTTED))
     order = tag("p", said)
     law = of_day(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
     offered = page.answers.model is not None and page.decision.may_ask and not page.problem

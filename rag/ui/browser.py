@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag.ui.i18n import LANGUAGES
+from rag.ui.conventions import CONVENTIONS
 
 # Static, and ours: nothing that a corpus or a person wrote is ever put into it.
 # - why the language: Streamlit always writes <html lang="en">, and screen readers believe it.
@@ -74,6 +74,6 @@ if (!window.pandectListens) {
 
 def script(language: str) -> str:
     """Return the script element for a page in one of the interface's languages."""
-    if language not in LANGUAGES:
-        raise ValueError(f"got {language!r}; expected one of {', '.join(LANGUAGES)}")
-    return f"<script>{_SCRIPT.replace('LANGUAGE', language)}</script>"
+    if language not in CONVENTIONS:
+        raise ValueError(f"got {language!r}; expected one of {', '.join(CONVENTIONS)}")
+    return f"<script>{_SCRIPT.replace('LANGUAGE', CONVENTIONS[language].tag)}</script>"

@@ -162,7 +162,7 @@ def _copied(cite: str, view: View) -> str:
         said.append(t("text: {month} {year}", month=month, year=card.law_date.year))
     if card.source and card.text_kind == "summary":
         said.append(t("source: {source}", source=source_line(card)))
-    return f"{cite} ({', '.join(said)})" if said else cite
+    return t.aside(cite, t.listed(said)) if said else cite
 
 
 def facts(article: Article, view: View) -> Iterator[str]:

@@ -50,7 +50,7 @@ def recall_curves(curves: Mapping[str, Mapping[int, Rate]], t: Words) -> Figure:
         figure.text(_BOX.left + 50, y, name)
         if not n:
             for (px, py), (k, rate) in zip(points, curve.items(), strict=True):
-                figure.dot(px, py, 4, f"{k}: {_percent(rate.value, t)}")
+                figure.dot(px, py, 4, f"{t.number(k)} → {_percent(rate.value, t)}")
     return figure
 
 
@@ -74,7 +74,7 @@ def reliability(bins: Sequence[Bin], t: Words) -> Figure:
             x,
             y,
             3 + 5 * math.sqrt(b.questions / most),
-            f"{_percent(b.predicted, t)}: {_percent(b.observed, t)}",
+            f"{_percent(b.predicted, t)} → {_percent(b.observed, t)}",
         )
     return figure
 

@@ -26,7 +26,7 @@ def of_day(day: date | None, card: CorpusCard, *, dated: bool, t: Words) -> Html
     if not dated:
         return Html()
     said = [t(_ANY)] if day is None else of_day_text(day, card, t)
-    return tag("p", " ".join(said), class_="pd-day")
+    return tag("p", t.sentences(*said), class_="pd-day")
 
 
 def of_day_text(day: date | None, card: CorpusCard, t: Words) -> list[str]:

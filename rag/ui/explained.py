@@ -152,9 +152,9 @@ def _standing(word: WordShare, t: Words) -> str:
     fields = sorted(word.fields.items(), key=lambda field: -field[1])
     names = [t(FIELDS[name]) if name in FIELDS else name for name, _ in fields]
     if len(fields) < 2:
-        return ", ".join(names)
+        return t.listed(names)
     told = zip(names, fields, strict=True)
-    return ", ".join(f"{name} ({percent(part, word.share, t)})" for name, (_, part) in told)
+    return t.listed(t.aside(name, percent(part, word.share, t)) for name, (_, part) in told)
 
 
 def _meaning(explanation: Explanation, t: Words) -> Iterator[Html]:

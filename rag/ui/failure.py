@@ -43,7 +43,7 @@ _SAID: tuple[tuple[type[PandectError], str, str], ...] = (
 def draw(error: PandectError, t: Words) -> None:
     """Draw the reason calmly, the command to type, and a way to try again."""
     title, reason = next((title, reason) for kind, title, reason in _SAID if isinstance(error, kind))
-    explained = tag("p", t(reason), " ", t(_TYPE))
+    explained = tag("p", t.sentences(t(reason), t(_TYPE)))
     st.html(tag("aside", tag("h2", t(title)), explained, class_="pd-box", role="status"))
     st.code(command(str(error)), language=None)
     message = tag("pre", str(error), lang="en")

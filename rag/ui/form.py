@@ -65,7 +65,7 @@ def draw_question(t: Words, law: str, page: str = "") -> None:
             height=112,
             placeholder=t("Tell what happened, and what you would like to know. No names are needed."),
         )
-        keys = tag("span", t(_KEYS), " ", class_="pd-keys")
+        keys = tag("span", t(_KEYS), t.how.space, class_="pd-keys")
         hint = tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
         other = other_language(law, t)
         st.html(join(tag("p", other, class_="pd-spoken"), hint) if other else hint)
@@ -142,7 +142,7 @@ def _draw_filters(facets: Facets, t: Words) -> Filter:
         # why by the session: a default of the widget's own would come back when the filters are removed
         st.session_state.setdefault("in_force_on", date.today())
         day = st.date_input(
-            t("Law in force on"), value=None, min_value=EARLIEST, key="in_force_on", format="DD/MM/YYYY"
+            t("Law in force on"), value=None, min_value=EARLIEST, key="in_force_on", format=t.how.entry
         )
     return Filter(codes, law_types, regions, day)
 

@@ -10,8 +10,9 @@ import streamlit as st
 from rag.card import Contact, CorpusCard
 from rag.licence import Grant, licence_of
 from rag.ui.browser import script
+from rag.ui.conventions import quotes_css
 from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
-from rag.ui.markup import Html, link, rows, tag
+from rag.ui.markup import Html, join, link, rows, tag
 from rag.ui.ports import AskEngine
 from rag.ui.quiet import keep_questions_out_of_logs
 
@@ -48,7 +49,7 @@ def interface(corpus: str | None = None) -> Words:
 
 def masthead(t: Words) -> None:
     """Draw the name, the promise and the choice of language; load the style and the script."""
-    css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8")
+    css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
     st.html(f"<style>{css}</style>")
     st.html(script(t.language), unsafe_allow_javascript=True)
     with st.container(key="masthead"):
@@ -75,12 +76,13 @@ def _remember_language() -> None:
 def notice(t: Words) -> None:
     """Draw what must be known before reading on."""
     first = tag("strong", t("Legal information, not legal advice."))
-    st.html(tag("p", first, " ", t(MACHINE), class_="pd-notice", role="note"))
+    st.html(tag("p", first, t.how.space, t(MACHINE), class_="pd-notice", role="note"))
 
 
 def footer(engine: AskEngine, t: Words) -> None:
     """Draw who can help and what is loaded."""
-    contacts = [_contact(contact) for contact in engine.card.contacts]
+    law = engine.card.language
+    contacts = [tag("li", _contact(contact, law)) for contact in engine.card.contacts]
     if contacts:
         head = tag("h2", t("Talk to a person"))
         st.html(tag("section", head, tag("p", t(_PEOPLE)), tag("ul", *contacts), class_="pd-help"))
@@ -88,15 +90,18 @@ def footer(engine: AskEngine, t: Words) -> None:
     st.html(tag("footer", tag("h2", t("What this page searches")), loaded, class_="pd-loaded"))
 
 
-def _contact(contact: Contact) -> Html:
+def _contact(contact: Contact, law: str) -> Html:
+    """Return who can help; the card of a corpus is written in the corpus's language."""
     rest = [f" · {part}" for part in (contact.phone, contact.note) if part]
-    return tag("li", link(contact.url, contact.name), *rest)
+    return tag("span", link(contact.url, contact.name), *rest, lang=law)
 
 
 def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
     """Yield what is known of the corpus and the index, each with its name."""
     card, info = engine.card, engine.info
-    yield t("Law"), f"{card.title} ({t.n('one article', '{count} articles', info.articles)})"
+    before, after = t.how.brackets
+    count = t.n("one article", "{count} articles", info.articles)
+    yield t("Law"), join(tag("span", card.title, lang=card.language), before, count, after)
     if card.law_date is not None:
         yield t("Law as of"), t.day(card.law_date)
     if card.text_kind == "summary":
@@ -113,7 +118,7 @@ def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
     yield t("Ranked by"), t(_BOTH, encoder=info.encoder) if info.encoder else t("shared words")
     yield t("Index"), t(_BUILT, name=info.name, version=info.version, day=t.iso_day(info.built))
     if card.note:
-        yield t("Note"), card.note
+        yield t("Note"), tag("span", card.note, lang=card.language)
 
 
 def terms(card: CorpusCard, t: Words) -> str:

@@ -7,15 +7,16 @@ import functools
 import io
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from gettext import GNUTranslations
 from importlib.resources import files
 
 from rag.errors import BadInput
+from rag.ui.conventions import CONVENTIONS, Conventions
 
-LANGUAGES: Mapping[str, str] = {"fr": "Français", "en": "English"}  # each by its own name
+LANGUAGES: Mapping[str, str] = {code: each.name for code, each in CONVENTIONS.items()}
 _LINE = re.compile(r'(?:(msgid|msgid_plural|msgstr|msgstr\[(\d)\])\s+)?("(?:[^"\\]|\\.)*")')
 
 
@@ -31,6 +32,11 @@ class Words:
     language: str
     _catalogue: GNUTranslations = field(repr=False)
 
+    @property
+    def how(self) -> Conventions:
+        """How the language writes numbers, lists and brackets."""
+        return CONVENTIONS[self.language]
+
     def __call__(self, message: str, /, **values: object) -> str:
         """Return the message in this language."""
         return self._catalogue.gettext(message).format(**values)
@@ -41,7 +47,25 @@ class Words:
 
     def number(self, value: int) -> str:
         """Return the number with the thousands apart, as this language writes it."""
-        return f"{value:,}".replace(",", "\u202f" if self.language == "fr" else ",")
+        return f"{value:,}".replace(",", self.how.thousands)
+
+    def decimal(self, value: float, places: int) -> str:
+        """Return the number with so many places behind the decimal sign of this language."""
+        whole, sign, rest = f"{value:,.{places}f}".partition(".")
+        return whole.replace(",", self.how.thousands) + (self.how.decimal if sign else "") + rest
+
+    def listed(self, parts: Iterable[str]) -> str:
+        """Return the parts as a list within a sentence."""
+        return self.how.comma.join(parts)
+
+    def sentences(self, *parts: str) -> str:
+        """Return sentences one behind the other."""
+        return self.how.space.join(part for part in parts if part)
+
+    def aside(self, said: str, more: str) -> str:
+        """Return what is said with more of it in brackets."""
+        before, after = self.how.brackets
+        return f"{said}{before}{more}{after}"
 
     def day(self, day: date) -> str:
         """Return the date in words."""

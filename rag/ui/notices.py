@@ -13,7 +13,7 @@ from rag.text import Analyser, Mended
 from rag.types import Article
 from rag.ui.form import MAX_CHARS, other_language, remove_filters
 from rag.ui.i18n import N_, Words
-from rag.ui.markup import link, rows, tag, web_address
+from rag.ui.markup import Html, link, rows, tag, web_address
 from rag.ui.why import matched_words
 
 _EMPTY = N_("A sentence or two about what happened is enough.")
@@ -66,7 +66,7 @@ def mended(result: Result, analyser: Analyser, t: Words) -> None:
     """Say which words were read as others, as the articles shown write them."""
     if not result.mended:
         return
-    said = ", ".join(
+    said = t.listed(
         t(_READ_AS, word=_as_written(each, result, analyser), typed=each.typed) for each in result.mended
     )
     st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint", role="status"))
@@ -113,9 +113,10 @@ def elsewhere(topics: tuple[Elsewhere, ...], t: Words) -> None:
         )
 
 
-def in_language(texts: Mapping[str, str], language: str) -> str:
-    """Return the text in the interface's language, else in English, else in any."""
-    return next((texts[code] for code in (language, "en", *texts) if texts.get(code)), "")
+def in_language(texts: Mapping[str, str], language: str) -> Html:
+    """Return the text in the interface's language, else in English, else in any, and say in which it is."""
+    code = next((code for code in (language, "en", *texts) if texts.get(code)), language)
+    return tag("span", texts.get(code, ""), lang=None if code == language else code)
 
 
 def not_asked(decision: Decision, card: CorpusCard, t: Words) -> None:
@@ -154,10 +155,10 @@ def known(result: Result, t: Words) -> None:
 
 
 def _fate(item: KnownItem, shown: Mapping[str, Article], t: Words) -> Iterator[str]:
-    name = item.article_no if item.code is None else f"{item.article_no} ({item.code})"
+    name = item.article_no if item.code is None else t.aside(item.article_no, item.code)
     if item.moved:
         for move in item.moved:
-            yield " ".join(_moved(move, item, shown, t))
+            yield t.sentences(*_moved(move, item, shown, t))
     elif not item.found:
         yield t("There is no article {name} here.", name=name)
     elif item.code is None and len(item.found) > 1:
@@ -181,7 +182,7 @@ def _moved(move: Moved, item: KnownItem, shown: Mapping[str, Article], t: Words)
             yield t(said, day=t.iso_day(move.since), about=about)
         else:
             yield t(_WAS_OTHER if item.found else _WAS, about=about)
-    new = ", ".join(move.new)
+    new = t.listed(move.new)
     if {(move.code, number) for number in move.new} <= {(a.code, a.article_no) for a in shown.values()}:
         if item.found:
             new = t.n("{new} (shown too)", "{new} (all shown too)", len(move.new), new=new)

@@ -35,7 +35,7 @@ class Cited:
         """Return what an article is called here; with its code where there are several."""
         article = self.shown[article_id].article
         several = len({each.article.code for each in self.shown.values()}) > 1
-        return f"{title(article, self.t)} ({article.code})" if several else title(article, self.t)
+        return self.t.aside(title(article, self.t), article.code) if several else title(article, self.t)
 
     def link(self, article_id: str) -> Html:
         """Return a link to the article's card."""
@@ -44,7 +44,7 @@ class Cited:
     def links(self, article_ids: Sequence[str]) -> Html:
         """Return links to the cards of those that are shown."""
         made = [self.link(each) for each in article_ids if each in self.shown]
-        return join(*[part for link in made for part in (", ", link)][1:])
+        return join(*[part for link in made for part in (self.t.how.comma, link)][1:])
 
     def passage(self, passage: Passage) -> Html:
         """Return a passage as it stands in its article, with where that is; nothing of one not shown."""

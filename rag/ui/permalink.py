@@ -78,7 +78,7 @@ def draw(engine: AskEngine, shared: Shared, options: form.Options, t: Words) -> 
     if shared.version and shared.version != engine.info.version:
         told.append(tag("p", t(_OTHER)))
     if gone and found:
-        names = ", ".join(gone[:NAMED]) + (" …" if len(gone) > NAMED else "")
+        names = t.listed([*gone[:NAMED], *["…"] * (len(gone) > NAMED)])
         told.append(tag("p", t(_GONE, names=names)))
     title = t.n("One article was shared", "{count} articles were shared", len(found))
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")

@@ -133,14 +133,14 @@ def _topics(measured: Measured, t: Words) -> Html:
         (
             name,
             t(_TOPIC, part=round(10 * topic.rate.value)),
-            f"{topic.found}/{topic.questions}",
+            f"{t.number(topic.found)}/{t.number(topic.questions)}",
             interval(topic.rate, t),
         )
         for name, topic in sorted(told.items(), key=lambda pair: (-pair[1].rate.value, pair[0]))
     ]
     head = (t("Topic"), t("Answered"), t("Questions"), t("Likely between"))
     table = _table(t("Answered among the first ten, by topic"), head, rows) if rows else ""
-    rest = tag("p", t(_FEW, topics=", ".join(few))) if few else ""
+    rest = tag("p", t(_FEW, topics=t.listed(few))) if few else ""
     return _section(t("Reliability by topic"), tag("p", t(_TOPICS)), table, rest)
 
 
@@ -170,7 +170,7 @@ def _systems(measured: Measured, t: Words) -> Html:
     order = sorted(measured.systems, key=lambda name: name != measured.answers_with)
     rows = [(called(name, t), *_row(measured.systems[name], measures, t)) for name in order]
     head = (t("Way to search"), *measures, t("Time"), t("Slowest twentieth"))
-    note = tag("p", t("The first row is how this page searches."), " ", t(_INTERVAL))
+    note = tag("p", t.sentences(t("The first row is how this page searches."), t(_INTERVAL)))
     return _section(
         t("Each way to search"), note, _table(t("Measures and times, by way to search"), head, rows)
     )
@@ -179,7 +179,7 @@ def _systems(measured: Measured, t: Words) -> Html:
 def _row(system: System, measures: Sequence[str], t: Words) -> Iterator[str]:
     for name in measures:
         rate = system.measures.get(name)
-        yield f"{percent(rate.value, t)} ({interval(rate, t)})" if rate is not None else "–"
+        yield t.aside(percent(rate.value, t), interval(rate, t)) if rate is not None else "–"
     yield milliseconds(system.median_ms, t)
     yield milliseconds(system.p95_ms, t)
 
@@ -205,7 +205,7 @@ def _reliability(measured: Measured, t: Words) -> Html:
 def _published(t: Words) -> Html:
     rows = [
         (
-            f"{row.corpus} ({row.paper})",
+            t.aside(row.corpus, row.paper),
             row.system,
             t("yes") if row.trained else t("no"),
             *(percent(row.measures[m] / 100, t) if m in row.measures else "–" for m in ("R@10", "R@100")),

@@ -87,7 +87,7 @@ def _changes(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
                 )
             elif about:
                 yield t("This number used to stand for something else: {about}.", about=about)
-            new = ", ".join(moved.new)
+            new = t.listed(moved.new)
             yield t.n(
                 "What it used to say has moved to article {new}.",
                 "What it used to say has moved to articles {new}.",

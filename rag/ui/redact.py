@@ -83,4 +83,4 @@ def forget() -> None:
 
 
 def _kinds(found: tuple[Finding, ...], t: Words) -> str:
-    return ", ".join(t(KINDS[kind]) for kind in dict.fromkeys(each.kind for each in found))
+    return t.listed(t(KINDS[kind]) for kind in dict.fromkeys(each.kind for each in found))

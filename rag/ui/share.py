@@ -141,7 +141,7 @@ def labels(extract: Extract, t: Words) -> Labels:
 
 def limits(extract: Extract, t: Words) -> tuple[str, ...]:
     """Return what has to be known of articles that stand alone, away from the pages."""
-    said = [f"{t('Legal information, not legal advice.')} {t(MACHINE)}"]
+    said = [t.sentences(t("Legal information, not legal advice."), t(MACHINE))]
     if extract.card.text_kind == "summary":
         said.append(t(_SUMMARIES))
     return (*said, *of_day_text(extract.day, extract.card, t))

@@ -82,6 +82,7 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words)
     day = today.in_force_on if today else None
     extract = Extract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
     room = max(LEAST, ROOM // len(articles))
+    helpers = [tag("li", _contact(c), lang=card.language) for c in card.contacts[:CONTACTS]]
     return tag(
         "section",
         tag(
@@ -99,8 +100,8 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words)
         *(_article(article, engine, room, day, t) for article in articles),
         tag("h3", t("What to know")),
         tag("ul", *(tag("li", line) for line in (*limits(extract, t), *_origin(engine, articles, t)))),
-        tag("h3", t("Talk to a person")) if card.contacts else "",
-        tag("ul", *(tag("li", _contact(c)) for c in card.contacts[:CONTACTS])) if card.contacts else "",
+        tag("h3", t("Talk to a person")) if helpers else "",
+        tag("ul", *helpers) if helpers else "",
         class_="pd-sheet",
         aria_label=t("The sheet as it is printed"),
     )
@@ -130,7 +131,7 @@ def _origin(engine: AskEngine, articles: Sequence[Article], t: Words) -> Iterato
     card, info = engine.card, engine.info
     dated = t("Law as of {day}", day=t.day(card.law_date)) if card.law_date else ""
     source = t("Source: {source}", source=frame.source_line(card)) if card.source else ""
-    yield ". ".join(
+    yield " · ".join(
         part
         for part in (
             dated,

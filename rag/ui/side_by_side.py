@@ -76,10 +76,9 @@ def _metrics(column: Column, gold: frozenset[str], t: Words) -> Html:
     if not gold:
         return Html()
     found = [shown.article.id for shown in column.shown]
-    first = f"{reciprocal_rank(gold, found):.2f}"
-    score = first.replace(".", ",") if t.language == "fr" else first
-    said = t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t))
-    return tag("p", said, " (R@10) · ", t("reciprocal rank: {score}", score=score), class_="pd-metrics")
+    score = t.decimal(reciprocal_rank(gold, found), 2)
+    said = t.aside(t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t)), "R@10")
+    return tag("p", said, " · ", t("reciprocal rank: {score}", score=score), class_="pd-metrics")
 
 
 def _entry(
@@ -146,7 +145,7 @@ def _words(why: Explanation, t: Words) -> Iterator[Html]:
     """Yield the words that count most: by their share of the score, else by their points of meaning."""
     if why.words:
         whole = weight(why.words)
-        told = [f"{w.word.lower()} ({percent(w.share, whole, t)})" for w in why.words[:TOP_WORDS]]
+        told = [t.aside(w.word.lower(), percent(w.share, whole, t)) for w in why.words[:TOP_WORDS]]
     else:
         told = [f"{m.word.lower()} ({points(m.share)})" for m in why.meaning[:TOP_WORDS] if m.share > 0]
     if told:

@@ -16,15 +16,21 @@ _NOBODY = N_("Call the emergency number of the place where you are.")
 _TIMED = ("housing", "deadline")
 
 
-def draw(decision: Decision, t: Words) -> None:
-    """Draw the help box; nothing where the question speaks of no urgent situation."""
+def draw(decision: Decision, t: Words, law: str) -> None:
+    """Draw the help box; nothing where the question speaks of no urgent situation.
+
+    Args:
+        decision: about the question.
+        t: the interface.
+        law: language of the corpus, in which its contacts are written.
+    """
     if not decision.urgent:
         return
     timed = any(situation.now and situation.danger in _TIMED for situation in decision.urgent)
     danger = any(situation.danger not in _TIMED for situation in decision.urgent)
     said = [tag("p", t(_LIMIT))] if timed else []
     if decision.contacts:
-        said.append(tag("ul", *(tag("li", _contact(contact)) for contact in decision.contacts)))
+        said.append(tag("ul", *(tag("li", _contact(contact), lang=law) for contact in decision.contacts)))
     elif danger and decision.grave:
         said.append(tag("p", t(_NOBODY)))
     if not said:

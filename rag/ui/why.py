@@ -45,7 +45,7 @@ def _lines(shown: Shown, analyser: Analyser, t: Words, law: str) -> Iterator[Htm
         yield join(t("Your question names it by its number."))
     common = matched_words(shown.article, why.terms, analyser)
     if common:
-        quoted = ", ".join(t("“{word}”", word=word) for word in common)
+        quoted = t.listed(t("“{word}”", word=word) for word in common)
         yield join(t("Words in common with your question: {words}.", words=quoted))
     asked = why.asked[:MAX_ASKED]
     if asked:
@@ -60,7 +60,7 @@ def _lines(shown: Shown, analyser: Analyser, t: Words, law: str) -> Iterator[Htm
             t("no. {rank} {by}", rank=rank, by=t(LISTS[name]) if name in LISTS else name)
             for name, rank in sorted(why.ranks.items())
         )
-        yield join(t("Its place in each ranking: {places}.", places=", ".join(places)))
+        yield join(t("Its place in each ranking: {places}.", places=t.listed(places)))
 
 
 def matched_words(article: Article, terms: frozenset[str], analyser: Analyser) -> list[str]:

@@ -24,9 +24,10 @@ def sentence_html(passed: Passed, cited: Cited) -> Html:
     t = cited.t
     told = t("The words of the summary") if cited.summary else t("The words of the law")
     spoken = cited.card.language
+    before, after = t.how.brackets
     return tag(
         "div",
-        tag("p", tag("span", passed.text, lang=spoken), " (", cited.links(passed.article_ids), ")"),
+        tag("p", tag("span", passed.text, lang=spoken), before, cited.links(passed.article_ids), after),
         tag(
             "details",
             tag("summary", told),
@@ -58,7 +59,7 @@ def progress_html(begun: bool, sentences: int, t: Words) -> Html:
 def ended_html(answer: Answer, t: Words) -> Html:
     """Return how writing ended, in place of the progress; said aloud by a screen reader."""
     kind = "pd-progress" if answer.ending is Ending.WRITTEN else "pd-progress pd-short"
-    said = " ".join(_ended(answer, t))
+    said = t.sentences(*_ended(answer, t))
     return tag("p", said, class_=kind, role="status", aria_live="polite")
 
 
@@ -78,7 +79,8 @@ def _ended(answer: Answer, t: Words) -> Iterator[str]:
 
 def _reason(answer: Answer, t: Words) -> str:
     """Return a failure's message in the page's language, which may have changed since it came."""
-    return t(answer.reason, seconds=answer.wait)
+    wait = t.n("one second", "{count} seconds", answer.wait or 1)
+    return t(answer.reason, seconds=wait)
 
 
 def notes_html(answer: Answer, cited: Cited) -> Html:
@@ -108,10 +110,10 @@ def _unseen(answer: Answer, cited: Cited) -> Iterator[str]:
     t = cited.t
     trimmed = [cited.name(each.article_id) for each in answer.trimmed if each.article_id in cited.shown]
     if trimmed:
-        yield t("The model was shown only a part of: {articles}.", articles=", ".join(trimmed))
+        yield t("The model was shown only a part of: {articles}.", articles=t.listed(trimmed))
     left = [cited.name(each) for each in answer.left_out if each in cited.shown]
     if left:
-        yield t("The model was not shown: {articles}.", articles=", ".join(left))
+        yield t("The model was not shown: {articles}.", articles=t.listed(left))
 
 
 def notice_html(model: str, cited: Cited) -> Html:
@@ -120,4 +122,4 @@ def notice_html(model: str, cited: Cited) -> Html:
     said = [t(_MACHINE, model=model)]
     if day is not None:
         said.append(t(_LAW, day=t.day(day)))
-    return tag("p", " ".join(said), class_="pd-machine", role="note")
+    return tag("p", t.sentences(*said), class_="pd-machine", role="note")

@@ -45,7 +45,7 @@ from small_answers import (
 
 from rag.answer import prompt
 from rag.answer.chain import ModelWriter
-from rag.answer.failures import Reason
+from rag.answer.failures import Reason, english
 from rag.answer.job import MOST_SENTENCES
 from rag.answer.limits import Limits, Rate
 from rag.answer.types import Answer, Ending, Fault, Passed, Removed, Statement, Writing
@@ -225,8 +225,8 @@ def test_a_question_that_fills_the_window_is_said_to_be_too_long() -> None:
         (fails(400), {}, Ending.FAILED, Reason.REJECTED),
         (fails(413), {}, Ending.FAILED, Reason.TOO_LONG),
         (fails(500), {}, Ending.FAILED, Reason.SERVER),
-        (limited("90"), {}, Ending.LIMITED, Reason.SERVER_BUSY.format(seconds=90)),
-        (limited(), {}, Ending.LIMITED, Reason.SERVER_BUSY.format(seconds=60)),
+        (limited("90"), {}, Ending.LIMITED, english(Reason.SERVER_BUSY, seconds=90)),
+        (limited(), {}, Ending.LIMITED, english(Reason.SERVER_BUSY, seconds=60)),
         (empty, {}, Ending.EMPTY, Reason.UNREADABLE),
         (garbage, {}, Ending.EMPTY, Reason.UNREADABLE),
         (no_protocol, {}, None, None),

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rag.answer.failures import Reason, convert
+from rag.answer.failures import Reason, convert, english
 
 
 class Response:
@@ -80,3 +80,9 @@ def test_the_wait_may_be_a_date() -> None:
     found = convert(StatusError(503, told), begun=False).wait
     assert found is not None
     assert 25 < found <= 31
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(1, "in one second."), (42, "in 42 seconds.")])
+def test_the_time_to_wait_is_told_in_plain_english(seconds: int, said: str) -> None:
+    assert english(Reason.BUSY, seconds=seconds).endswith(said)
+    assert english(Reason.SLOW, seconds=None) == Reason.SLOW

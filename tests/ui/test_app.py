@@ -112,8 +112,8 @@ def motto(app: AppTest) -> str:
     ("locale", "corpus", "said"),
     [
         ("fr-CA", "zh", "Interrogez la loi avec vos mots."),
-        ("de-DE", "fr", "Interrogez la loi avec vos mots."),
-        ("de-DE", "zh", "Ask the law in your own words."),
+        ("es-ES", "fr", "Interrogez la loi avec vos mots."),
+        ("es-ES", "la", "Ask the law in your own words."),
     ],
 )
 def test_a_browser_of_another_language_gets_that_of_the_corpus(

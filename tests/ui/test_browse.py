@@ -82,7 +82,7 @@ def test_an_article_with_all_that_stands_around_it() -> None:
     [
         ("1382", "Before 1 October 2016, this number stood for something else: réparer le dommage"),
         ("1382", "What it used to say has moved to article 1240."),
-        ("1240", "It took over what article 1382 used to say."),
+        ("1240", "It now holds what article 1382 used to say."),
     ],
 )
 def test_known_changes_of_a_number_are_told(article: str, said: str) -> None:
@@ -145,7 +145,7 @@ def test_many_codes_are_narrowed_by_name() -> None:
     assert [text for text, _ in links(shelf(app, "Codes"))] == ["Loi 29"]
 
     checked(app.text_input(key="codes_named").set_value("absent").run())
-    assert "No code is named like this." in body(app).text
+    assert "No code has this name." in body(app).text
 
 
 def search(app: AppTest, text: str) -> AppTest:

@@ -91,7 +91,7 @@ def test_the_reasons_are_in_plain_words() -> None:
     ("why", "reason"),
     [
         (Why(known=True), "Your question names it by its number."),
-        (Why(moved_from="1382"), "It took over what article 1382 used to say."),
+        (Why(moved_from="1382"), "It now holds what article 1382 used to say."),
         (Why(ranks={"colbert": 2}), "Its place in each ranking: no. 2 colbert."),
         (Why(), "Its meaning is close to that of your question."),
     ],

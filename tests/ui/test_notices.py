@@ -15,7 +15,7 @@ from rag.result import KnownItem, Result, Shown, Why
 from rag.text import Mended
 
 DOUBT = {
-    "fr": "Aucun article du Code civil ne répond sans doute à cette question.",
+    "fr": "Il est probable qu’aucun article du Code civil ne réponde à cette question.",
     "en": "Probably no article of the Code civil answers this.",
 }
 UNSURE = {
@@ -73,7 +73,7 @@ def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_
     app = ask(page(FakeEngine(card=card, offers=facets, doubtful=True)), QUESTION)
 
     assert headings(app)[0] == (
-        "Aucun article de «\u00a0Lois de Belgique\u00a0» ne répond sans doute à cette question."
+        "Il est probable qu’aucun article de «\u00a0Lois de Belgique\u00a0» ne réponde à cette question."
     )
     assert len(body(app).one(class_="pd-doubt").all("li")) == 2
 

@@ -126,7 +126,7 @@ def test_an_old_number_shows_what_bears_it_and_where_its_content_went() -> None:
     )
     assert [card.one(class_="pd-why").one("li").text for card in cards(app)] == [
         "Your question names it by its number.",
-        "It took over what article 1382 used to say.",
+        "It now holds what article 1382 used to say.",
     ]
 
 

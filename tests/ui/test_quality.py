@@ -79,7 +79,7 @@ def test_cross_validated_numbers_and_those_of_another_corpus_say_so() -> None:
 def test_no_result_file_says_what_to_type() -> None:
     app = open_page("quality")
 
-    assert "Nothing was measured of this index yet." in body(app).text
+    assert "Nothing has been measured for this index yet." in body(app).text
     [command] = app.code
     assert "python -m indexes results civil measured/metrics.json" in command.value
     assert not body(app).all("img")
@@ -114,7 +114,7 @@ def test_about_says_what_it_is_and_lacks() -> None:
     assert "court decisions" in said
     assert "The texts are those of 1 January 2025." in said
     assert "summaries in plain words" in said
-    assert "It lets you use the texts again" in said
+    assert "It allows the texts to be reused" in said
     assert "artificial intelligence" in said
     assert "Point-justice" in said
 
@@ -131,7 +131,7 @@ def test_about_says_plainly_what_a_licence_forbids() -> None:
     said = about(FakeEngine(card=forbidden))
 
     assert "may not be used commercially" in said
-    assert "It lets you use the texts again" not in said
+    assert "It allows the texts to be reused" not in said
     assert "does not say of which day" in said
     assert "The publisher states no licence" in about(
         FakeEngine(card=replace(CARD, licence="", licence_url=None))
