@@ -111,7 +111,9 @@ def counts(words: Iterable[Word]) -> Iterator[str]:
     kept = list(words)
     yield f"{len(kept):,} words, {sum(word.question is not None for word in kept):,} with their question"
     for name, reasons in sorted(counted(kept).items()):
-        yield f"{name}: " + ", ".join(f"{reasons.get(reason, 0):,} {reason}" for reason in Reason)
+        yield f"{name}: " + ", ".join(
+            f"{reasons[reason]:,} {reason}" for reason in Reason if reason in reasons
+        )
 
 
 def prune(feedback: Feedback, days: int, today: date) -> str:

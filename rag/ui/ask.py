@@ -164,9 +164,9 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
     found += evidence.draw(found, view, st.session_state["asked"], t)
     share.draw(engine, found, result.question, result.where, t)
     if kept is not None:
-        about = feedback.About(
-            page.question, tuple(found), engine.info.name, engine.info.version, engine.card
-        )
+        answered = page.answers.quoter is not None or page.answers.model is not None
+        index, version = engine.info.name, engine.info.version
+        about = feedback.About(page.question, tuple(found), index, version, engine.card, answered)
         feedback.draw(kept, about, t)
     if page.answers.quoter is not None or page.answers.model is not None:
         followup.draw(page.own, engine.analyser, t)

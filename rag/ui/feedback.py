@@ -46,6 +46,7 @@ class About:
     index: str
     version: str
     card: CorpusCard
+    answered: bool  # whether an answer, quoted or written, stands with them
 
 
 def kept_for(feedback: Feedback, t: Words) -> str:
@@ -86,7 +87,7 @@ def _form(feedback: Feedback, about: About, t: Words) -> Word | None:
     )
     reason = st.radio(
         t("What you would like to say"),
-        list(REASONS),
+        [each for each in REASONS if each is not Reason.FALSE_ANSWER or about.answered],
         index=None,
         format_func=lambda each: t(REASONS[each]),
         key="feedback_reason",
