@@ -87,8 +87,8 @@ def in_front(says: Iterable[str], question: str) -> str:
 
 
 def label(sentence: str) -> str:
-    """Return a sentence without its end, for a button."""
-    return sentence.rstrip(_ENDS)
+    """Return a sentence without its end and with typographic apostrophes, for a button."""
+    return sentence.rstrip(_ENDS).replace("'", "’")
 
 
 @cache

@@ -54,6 +54,7 @@ def test_a_region_is_called_by_its_name_and_any_other_as_the_corpus_calls_it() -
     assert region_name("Sarre", "de") == "Sarre"
     assert living_in("BE-BRU", "la") == ""
     assert label("我住在布鲁塞尔。") == "我住在布鲁塞尔"
+    assert label("J'hérite d'un proche.") == "J’hérite d’un proche"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -21,8 +21,10 @@ from rag.ui.ports import AskEngine
 
 KEY = "situation"  # of the chips, and of the address
 _SEEN = "situation_seen"  # what the address said of it when it was last looked at
+SOME = 2  # that the folded chips are told by
 _REGION = "in:"  # before a region, which may be called as a situation is
 _LABEL = N_("What is true of you (optional)")
+_FOLDED = N_("What is true of you (optional): {some}…")  # a dozen chips would push the button off a phone
 _ASKED = N_("This stands in front of your question. Press one to ask without it.")
 
 
@@ -60,13 +62,16 @@ def draw(offers: Mapping[str, Said], t: Words) -> Sequence[Said]:
         st.session_state[KEY] = told
     else:  # of another corpus, which was open before
         st.session_state[KEY] = [key for key in st.session_state[KEY] if key in offers]
-    st.pills(
-        t(_LABEL),
-        list(offers),
-        selection_mode="multi",
-        format_func=lambda key: plain_label(offers[key].label) if key in offers else key,
-        key=KEY,
-    )
+    some = ", ".join(said.label for said in list(offers.values())[:SOME])
+    with st.expander(plain_label(t(_FOLDED, some=some))):
+        st.pills(
+            t(_LABEL),
+            list(offers),
+            selection_mode="multi",
+            format_func=lambda key: plain_label(offers[key].label) if key in offers else key,
+            key=KEY,
+            label_visibility="collapsed",
+        )
     now: list[str] = [
         key for key in offers if key in st.session_state[KEY]
     ]  # in one order, whatever was first

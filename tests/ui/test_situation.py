@@ -36,7 +36,7 @@ def test_nothing_is_offered_that_the_corpus_does_not_hold() -> None:
     one = page(FakeEngine(offers=FakeFacets(regions={"BE-BRU": 2})))  # one region is no choice
     assert not one.pills
     assert page(belgian()).pills(key="situation").options == [
-        "Je suis locataire", "Je suis propriétaire", "J'habite à Bruxelles", "J'habite en Wallonie",
+        "Je suis locataire", "Je suis propriétaire", "J’habite à Bruxelles", "J’habite en Wallonie",
     ]  # fmt: skip
 
 
