@@ -71,4 +71,4 @@ def _undo(choice: _Choice) -> None:
     st.session_state.pop(_KEY, None)
     st.session_state["question"] = st.session_state["asked"] = choice.before
     if choice.region is not None:
-        st.session_state.pop("regions", None)
+        st.session_state["regions"] = []

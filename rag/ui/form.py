@@ -37,6 +37,7 @@ LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
 _KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
 _HINT = N_("{limit} characters at most. Your question is not recorded.")
 FILTER_KEYS = ("codes", "law_types", "regions")
+_KEPT = "options_kept"  # in the session: Streamlit forgets the choices of a page that is left
 NO_OFFERS: Mapping[str, Said] = MappingProxyType({})
 EARLIEST = date(1500, 1, 1)  # a law of before is in no corpus
 
@@ -126,6 +127,8 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
     filters = len(facets.codes) > 1 or len(facets.law_types) > 1 or len(facets.regions) > 1 or facets.dated
     if not (switch or filters):
         return Options("keyword")
+    for key, value in st.session_state.get(_KEPT, {}).items():
+        st.session_state.setdefault(key, value)
     with st.expander(t("Search options")):
         mode: Mode = "keyword"
         if switch:
@@ -137,6 +140,8 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
                 horizontal=True,
             )
         where = _draw_filters(facets, t) if filters else Filter()
+    keys = ("mode", *FILTER_KEYS, "in_force_on")
+    st.session_state[_KEPT] = {key: st.session_state[key] for key in keys if key in st.session_state}
     chosen = where not in (Filter(), Filter(in_force_on=date.today()))
     return Options(mode, None if where == Filter() else where, chosen)
 
@@ -165,6 +170,8 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozens
     if len(values) < 2:
         return frozenset()
     names = {value: t(name) for value, name in LAW_TYPES.items()} if key == "law_types" else {}
+    if key in st.session_state:  # of another corpus, which was open before
+        st.session_state[key] = [value for value in st.session_state[key] if value in values]
     if key == "regions":
         names = {value: region_name(value, t.language) for value in values}
     chosen = st.multiselect(
@@ -177,4 +184,5 @@ def remove_filters() -> None:
     """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
     for key in (*FILTER_KEYS, "in_force_on"):
         st.session_state.pop(key, None)
+        st.session_state.get(_KEPT, {}).pop(key, None)
     situation.leave_regions()
