@@ -200,7 +200,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {SCHEMA}")
         db.execute("COMMIT")
-        db.isolation_level = ""
+        db.isolation_level = "DEFERRED"
         db.execute("PRAGMA secure_delete = ON")
     application, schema = _stamp(db)
     if application != APPLICATION:

@@ -72,9 +72,7 @@ def draw(offers: Mapping[str, Said], t: Words) -> Sequence[Said]:
             key=KEY,
             label_visibility="collapsed",
         )
-    now: list[str] = [
-        key for key in offers if key in st.session_state[KEY]
-    ]  # in one order, whatever was first
+    now = [key for key in offers if key in st.session_state[KEY]]  # in one order, whatever was first
     _write(now)
     return [offers[key] for key in now]
 

@@ -136,6 +136,15 @@ def test_removing_the_filters_removes_the_region_too() -> None:
     assert chips(app) == ["Je suis locataire ✕"]
 
 
+def test_an_article_added_keeps_what_was_said() -> None:
+    app = page(belgian(), situation="tenant")
+    ask(app, QUESTION)
+    add = body(app).all(class_="pd-add")
+
+    assert add
+    assert all("situation=tenant" in (link.attributes["href"] or "") for link in add)
+
+
 def test_a_link_to_share_tells_nothing_of_the_asker() -> None:
     app = page(belgian())
     choose(app, "tenant")
