@@ -14,7 +14,7 @@ import streamlit as st
 from indexes.places import version_of
 from rag.errors import PandectError
 from rag.types import Question
-from rag.ui import failure, frame, pages
+from rag.ui import configured, failure, frame, pages
 from rag.ui.ports import Answers
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ def opened(index: str | None, version: str | None) -> Engine:
 def answers(index: str | None, version: str | None) -> Answers:
     """Return what the page answers with, beside the articles of a version of an index."""
     from rag.answer.extract import Extractor
-    from rag.ui.configured import model
 
-    return Answers(Extractor.of(opened(index, version)), *model())
+    return Answers(Extractor.of(opened(index, version)), *configured.model())
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
@@ -70,6 +69,7 @@ def main() -> None:
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
             engine = opened(index, version)
+            kept = configured.feedback()
     except PandectError as error:
         failure.draw(error, t)
         frame.notice(t)
@@ -86,8 +86,8 @@ def main() -> None:
         from indexes import measured
 
         handed = (partial(measured.of, index),)
-    elif not page:
-        handed = (answers(index, version),)
+    elif page in (pages.ASK, pages.ABOUT):
+        handed = (answers(index, version), kept)
     import_module(f"rag.ui.{page or 'ask'}").render(engine, t, *handed)  # only now: it brings the analysers
 
 

@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 
@@ -214,6 +215,19 @@ def _results(parsed: argparse.Namespace) -> None:
     print(f"{parsed.name}: what was measured is in {place}; the page Quality shows it")
 
 
+def _feedback(parsed: argparse.Namespace) -> None:
+    from indexes import feedback
+
+    kept = feedback.chosen(parsed.file)
+    if parsed.what == "export":
+        _print(feedback.export(parsed.name, kept.words(), parsed.output))
+    elif parsed.what == "prune":
+        days = kept.days if parsed.older_than is None else parsed.older_than
+        print(feedback.prune(kept, days, date.today()))
+    else:
+        _print(feedback.counts(kept.words()))
+
+
 def _export(parsed: argparse.Namespace) -> None:
     if parsed.name == store.BUILTIN:
         from indexes.builtin_corpus import whole
@@ -283,6 +297,7 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
         "describe": _describe,
         "results": _results,
         "export": _export,
+        "feedback": _feedback,
         "list": _list,
         "check": _check,
         "bridge": _bridge,

@@ -36,6 +36,10 @@ DESCRIBED = """\
 Lengths, articles by code, gold articles a question, citations an article, coverage, splits, dates and filled
 columns, on the terminal; with --output also as Markdown, CSV, JSON and SVG, with the corpus's data card.
 """
+FEEDBACK = """\
+What people said of the articles on the page, where PANDECT_FEEDBACK=FILE has it kept (off without it).
+Annotated questions are made of those words only whose question a person allowed to be kept.
+"""
 EXAMPLES = """\
 the usual order:
   {bring}
@@ -103,6 +107,10 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     out.add_argument("folder", type=Path, help="a new folder")
     out.add_argument("--to", choices=export.FORMATS, required=True, help="the format")
     out.add_argument("--no-extras", action="store_true", help="leave out columns that no system reads")
+    _feedback(commands.add_parser(
+        "feedback", help="count, export or delete what people said on the page", description=FEEDBACK,
+        formatter_class=plain,
+    ))  # fmt: skip
     _describe(commands.add_parser(
         "describe", help="count what is in a corpus: tables, plots, and its data card", description=DESCRIBED,
     ))  # fmt: skip
@@ -137,6 +145,25 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     for name, command in commands.choices.items():
         command.set_defaults(run=run[name])
     return top
+
+
+def _feedback(add: argparse.ArgumentParser) -> None:
+    what = add.add_subparsers(dest="what", required=True, metavar="WHAT", title="what to do")
+    counts = what.add_parser("counts", help="how often each reason was given")
+    out = what.add_parser(
+        "export", help="write annotated questions, as import --option questions=FILE reads them"
+    )
+    out.add_argument("name", help="of the index, or builtin")
+    out.add_argument("output", type=Path, help="a new file")
+    old = what.add_parser("prune", help="delete what is older")
+    old.add_argument(
+        "--older-than",
+        type=int,
+        metavar="DAYS",
+        help="else PANDECT_FEEDBACK_DAYS, else 365; 0: of before today",
+    )
+    for each in (counts, out, old):
+        each.add_argument("--file", type=Path, help="where it is kept; else PANDECT_FEEDBACK")
 
 
 def _describe(add: argparse.ArgumentParser) -> None:

@@ -33,6 +33,7 @@ from rag.retrieval.learned import Learned
 from rag.retrieval.nearest import NEAREST, Nearest
 from rag.retrieval.versions import most_versions, once
 from rag.signals import Signals
+from rag.situations import Situation, held
 from rag.surroundings import groups
 from rag.text import Analyser
 from rag.text.tolerant import TolerantAnalyser
@@ -161,6 +162,11 @@ class Engine:
         """Count the articles by what can be filtered; counted once, a page asks at every run."""
         return self._facets
 
+    @cached_property
+    def situations(self) -> tuple[Situation, ...]:
+        """What a person may say of themselves in front of a question: who the articles speak of."""
+        return held(self.card.language, tuple(self.articles.values()))
+
     def ask(
         self,
         question: str,
@@ -220,6 +226,7 @@ class Engine:
     def warm(self) -> None:
         """Do now what the first question would wait for: annotated questions, neighbours of articles."""
         self.law  # noqa: B018 - made when first looked at
+        self.situations  # noqa: B018
         if self._signals is not None:
             self._signals.asked  # noqa: B018 - made when first looked at
         if self._near is not None:

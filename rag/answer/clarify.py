@@ -12,6 +12,7 @@ from typing import Any
 
 from rag.answer.patterns import data, plain
 from rag.result import Shown
+from rag.situations import region_name
 from rag.types import Article
 
 LOOKED_AT = 5  # articles, the first ones: further down every split can be found
@@ -130,11 +131,16 @@ def _side(text: str, articles: Sequence[Article], language: str) -> Clarifying |
 def _region(text: str, articles: Sequence[Article], language: str) -> Clarifying | None:
     regions = dict.fromkeys(article.region for article in articles if article.region)
     words = data("sides")["region"].get(language)
-    if words is None or len(regions) < 2 or any(plain(region) in text for region in regions):
+    if (
+        words is None
+        or len(regions) < 2
+        or any(plain(name) in text for region in regions for name in (region, region_name(region, language)))
+    ):
         return None
     options = tuple(
-        Option(region, words["says"].format(value=region), region, _ids(articles, region))
+        Option(name, words["says"].format(value=name), region, _ids(articles, region))
         for region in sorted(regions)
+        for name in (region_name(region, language),)
     )
     return Clarifying(On.REGION, words["ask"], options)
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import streamlit as st
 
+from rag.feedback import Feedback
 from rag.ui import frame
 from rag.ui.entries import heading
+from rag.ui.feedback import kept_for
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, join, link, tag, web_address
-from rag.ui.ports import AskEngine
+from rag.ui.ports import Answers, AskEngine
 
 _IS = N_(
     "Pandect is a search tool. You tell what happened in your own words, and it shows the articles of law"
@@ -49,17 +51,44 @@ _ASKED = N_(
 _PRIVATE = N_(
     "Your question is not recorded and stands in no address, unless you put it into a link yourself."
 )
+_HERE = N_("Nothing you type leaves the machine that runs this page.")
+_MODEL_AWAY = N_(
+    "Only if you press the button for a written answer, your question and the first articles go to the "
+    "language model {model}, which another machine may run. What becomes of "
+    "them there is for its operator to say."
+)
+_MODEL_HERE = N_(
+    "Only if you press the button for a written answer, your question and the first articles go to the "
+    "language model {model}, which runs on the machine of this page."
+)
+_CHOSEN = N_(
+    "What you choose as true of you (a tenant, a region) stands in the address of the page, so that a reload "
+    "keeps it. Links to share leave it out."
+)
+_SAID = N_(
+    "What you say of the articles, if you send it, is kept on the machine that runs this page for {time}; "
+    "your question is kept with it only if you tick that."
+)
+_NOT_SAID = N_("What people think of the articles is not collected here.")
+NO_ANSWERS = Answers()
 OWN = "static-"  # what encoders fitted by this program are called
 
 
-def render(engine: AskEngine, t: Words) -> None:
-    """Draw the page under the masthead."""
+def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Feedback | None = None) -> None:
+    """Draw the page under the masthead.
+
+    Args:
+        engine: whose law it tells of.
+        t: the interface.
+        answers: what writes answers, and where a question would go.
+        kept: where what people say of the articles is kept, if it is.
+    """
     st.html(tag("div", heading(t("About Pandect"), "about"), class_="pd-found"))
     sections = (
         (t("What it is, and what it is not"), [t(_IS), t(_IS_NOT), t(_DECIDES)]),
         (t("What is searched, and what is not"), list(_law(engine, t))),
         (t("A machine at work"), list(_machine(engine, t))),
-        (t("Your question"), [t(_PRIVATE)]),
+        (t("Your question"), list(_private(engine, t, answers, kept))),
     )
     for name, lines in sections:
         st.html(tag("section", tag("h3", name), *(tag("p", line) for line in lines), class_="pd-about"))
@@ -95,6 +124,19 @@ def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
         yield t(_OWN if encoder.startswith(OWN) or OWN in encoder else _PRETRAINED, encoder=encoder)
     if engine.info.questions:
         yield t(_ASKED)
+
+
+def _private(engine: AskEngine, t: Words, answers: Answers, kept: Feedback | None) -> Iterator[str]:
+    """Yield what becomes of a question: as the panel and the form that ask for it say it."""
+    yield t(_PRIVATE)
+    model = answers.model
+    if model is None:
+        yield t(_HERE)
+    else:
+        yield t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)
+    if engine.situations or len(engine.facets().regions) > 1:
+        yield t(_CHOSEN)
+    yield t(_SAID, time=kept_for(kept, t)) if kept is not None else t(_NOT_SAID)
 
 
 def _licence(engine: AskEngine, t: Words) -> Iterator[Html]:

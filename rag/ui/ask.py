@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from rag.answer.before import Decision, before
 from rag.errors import MissingExtra, PandectError
 from rag.explanation import Explanation
+from rag.feedback import Feedback
 from rag.logs import log_failure
 from rag.result import Result
 from rag.ui import (
@@ -16,6 +17,7 @@ from rag.ui import (
     bridged,
     clarifying,
     evidence,
+    feedback,
     followup,
     form,
     frame,
@@ -23,6 +25,7 @@ from rag.ui import (
     permalink,
     quoted,
     share,
+    situation,
     urgent,
 )
 from rag.ui.cards import View, card_html
@@ -39,29 +42,34 @@ SURE = 0.7  # calibrated probability from which nothing need be said
 NO_ANSWERS = Answers()
 
 
-def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS) -> None:
+def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Feedback | None = None) -> None:
     """Draw the page under the masthead, in the state that the session is in.
 
     Args:
         engine: finds the articles.
         t: the interface.
         answers: what there is to answer with, beside the articles.
+        kept: where what people say of the articles is kept; None keeps nothing, and offers nothing.
     """
     evidence.take()
     shared = permalink.opened()
-    form.draw_question(t, engine.card.language)
+    offers = situation.offered(engine, t)
+    said = form.draw_question(t, engine.card.language, offers=offers)
     if shared is not None and permalink.left():
         shared = None
     options = form.draw_options(engine, t)
+    where = situation.among(said, options.where)
+    options = replace(options, where=where, chosen=options.chosen or where != options.where)
     frame.notice(t)
     typed: str | None = st.session_state.get("asked")
-    question, was_cut = form.shorten(typed or "")
+    own, was_cut = form.shorten(typed or "")
+    question = situation.asked(said, own)
     found = _search(engine, question, options, t) if question else None
     page: _Page | None = None
     if found is not None:
         result, explained = found
         decision, problem = _decide(question, result, engine, answers)
-        page = _Page(engine, t, options, answers, question, result, explained, decision, problem)
+        page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
         urgent.draw(decision, t, engine.card.language)
     if was_cut:
         notices.cut(len(typed or ""), t)
@@ -71,7 +79,8 @@ def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS) -> None:
     elif typed is not None and (not question or (page is not None and page.result.status == "empty")):
         notices.empty(t)
     elif page is not None:
-        slot = _draw(page)
+        situation.draw_asked(offers, said, t)
+        slot = _draw(page, kept)
     if shared is None and (page is None or page.result.status != "found"):
         form.draw_examples(engine.card.examples, t)
     frame.footer(engine, t)
@@ -90,6 +99,7 @@ class _Page:
     t: Words
     options: form.Options
     answers: Answers
+    own: str  # the question without what was said in front of it
     question: str
     result: Result
     explained: list[Explanation]
@@ -122,7 +132,7 @@ def _decide(question: str, result: Result, engine: AskEngine, answers: Answers) 
         return before(question, result, engine.card, leaves=False), str(error)
 
 
-def _draw(page: _Page) -> st.delta_generator.DeltaGenerator | None:
+def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
     """Draw the articles; return the place for an answer among them, None where there is no article."""
     engine, result, t = page.engine, page.result, page.t
     notices.elsewhere(result.elsewhere, t)
@@ -138,7 +148,7 @@ def _draw(page: _Page) -> st.delta_generator.DeltaGenerator | None:
         return None
     _heading(page)
     if page.decision.may_ask:
-        clarifying.draw(page.question, result, engine.card.language, t)
+        clarifying.draw(page.own, page.question, result, engine.card.language, t)
     cited = Cited.of(result.shown, engine.card, t)
     if page.answers.quoter is not None and page.decision.may_ask:
         quoted.draw(page.answers.quoter, result, page.question, cited)
@@ -153,8 +163,13 @@ def _draw(page: _Page) -> st.delta_generator.DeltaGenerator | None:
     found = [shown.article for shown in result.shown]
     found += evidence.draw(found, view, st.session_state["asked"], t)
     share.draw(engine, found, result.question, result.where, t)
+    if kept is not None:
+        answered = page.answers.quoter is not None or page.answers.model is not None
+        index, version = engine.info.name, engine.info.version
+        about = feedback.About(page.question, tuple(found), index, version, engine.card, answered)
+        feedback.draw(kept, about, t)
     if page.answers.quoter is not None or page.answers.model is not None:
-        followup.draw(page.question, engine.analyser, t)
+        followup.draw(page.own, engine.analyser, t)
     return slot
 
 

@@ -10,6 +10,7 @@ from rag.browsing import Law
 from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Shown, Why
+from rag.situations import region_name
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article
@@ -90,7 +91,7 @@ def badges(article: Article, view: View) -> Iterator[str]:
     if outdated := label(article, view.day, t):
         yield outdated
     if article.region:
-        yield article.region
+        yield region_name(article.region, t.language)
     elif article.law_type in LAW_TYPES:
         yield t(LAW_TYPES[article.law_type])
     if view.card.text_kind == "summary":

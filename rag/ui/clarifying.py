@@ -20,22 +20,23 @@ _KEY = "clarified"  # in the session
 class _Choice:
     """What was chosen."""
 
-    question: str  # with the choice
+    own: str  # the question with the choice
     before: str  # as it was
     region: str | None  # that the choice filters by
 
 
-def draw(question: str, result: Result, language: str, t: Words) -> None:
+def draw(own: str, question: str, result: Result, language: str, t: Words) -> None:
     """Draw the question back, or what was chosen with the way back; mostly nothing.
 
     Args:
-        question: whose articles are on the page.
+        own: the question whose articles are on the page, as the person left it.
+        question: with what was said in front of it.
         result: those articles.
         language: of the law, in which the question back is asked.
         t: the interface.
     """
     choice: _Choice | None = st.session_state.get(_KEY)
-    if choice is not None and choice.question == question:
+    if choice is not None and choice.own == own:
         with st.container(key="clarified", horizontal=True, vertical_alignment="center"):
             st.html(tag("p", t(_CHOSEN), class_="pd-hint", role="status"))
             st.button(t("Take it back"), key="unclarify", on_click=_undo, args=(choice,))
@@ -51,15 +52,15 @@ def draw(question: str, result: Result, language: str, t: Words) -> None:
                     plain_label(option.label),
                     key=f"option-{number}",
                     on_click=_choose,
-                    args=(question, option),
+                    args=(own, option),
                 )
         st.html(tag("p", t(_WHY), class_="pd-hint"))
 
 
-def _choose(question: str, option: Option) -> None:
+def _choose(own: str, option: Option) -> None:
     """Ask again with the choice; for a callback."""
-    whole = answered(question, option)
-    st.session_state[_KEY] = _Choice(whole, question, option.region)
+    whole = answered(own, option)
+    st.session_state[_KEY] = _Choice(whole, own, option.region)
     st.session_state["question"] = st.session_state["asked"] = whole
     if option.region is not None:
         st.session_state["regions"] = [option.region]
@@ -70,4 +71,4 @@ def _undo(choice: _Choice) -> None:
     st.session_state.pop(_KEY, None)
     st.session_state["question"] = st.session_state["asked"] = choice.before
     if choice.region is not None:
-        st.session_state.pop("regions", None)
+        st.session_state["regions"] = []

@@ -1,4 +1,4 @@
-"""The language model that the page's environment and secrets name; one for all sessions of a process."""
+"""What the page's environment and secrets name: a language model, a place for what people say."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 
 from rag.answer.setup import model_writer
 from rag.errors import PandectError
+from rag.feedback import Feedback, of_environment
 from rag.ui.ports import Model
 
 
@@ -23,3 +24,12 @@ def model() -> tuple[Model | None, str]:
     if writer is not None:
         threading.Thread(target=writer.warm, name="warm model", daemon=True).start()
     return writer, ""
+
+
+def feedback() -> Feedback | None:
+    """Return where the host has feedback kept; None where it does not.
+
+    Raises:
+        BadInput: a setting of it cannot be used.
+    """
+    return of_environment(os.environ)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
 
 import streamlit as st
 
 from rag.result import Mode
+from rag.situations import region_name
 from rag.types import Filter
+from rag.ui import situation
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import join, plain_label, tag
 from rag.ui.ports import AskEngine, Facets
+from rag.ui.situation import Said
 
 MAX_CHARS = 2000  # some twenty sentences: more facts blur the search
 EXAMPLES = 6  # at most, so that a phone shows them without scrolling far
@@ -33,6 +37,8 @@ LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
 _KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
 _HINT = N_("{limit} characters at most. Your question is not recorded.")
 FILTER_KEYS = ("codes", "law_types", "regions")
+_KEPT = "options_kept"  # in the session: Streamlit forgets the choices of a page that is left
+NO_OFFERS: Mapping[str, Said] = MappingProxyType({})
 EARLIEST = date(1500, 1, 1)  # a law of before is in no corpus
 
 
@@ -45,13 +51,19 @@ class Options:
     chosen: bool = False  # whether the person narrowed it, beyond what is in force today
 
 
-def draw_question(t: Words, law: str, page: str = "") -> None:
+def draw_question(
+    t: Words, law: str, page: str = "", offers: Mapping[str, Said] = NO_OFFERS
+) -> Sequence[Said]:
     """Draw the question box of a page; what is sent stands in the session, and in no address.
 
     Args:
         t: the interface.
         law: language of the corpus, ISO 639-1.
         page: the page it stands on.
+        offers: what a person may say of themselves, besides.
+
+    Returns:
+        What they said of themselves.
     """
     if st.session_state.get("question_page", page) != page or "question" not in st.session_state:
         # Streamlit empties the boxes of a page that is left: what was asked there is asked here too.
@@ -69,8 +81,10 @@ def draw_question(t: Words, law: str, page: str = "") -> None:
         hint = tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
         other = other_language(law, t)
         st.html(join(tag("p", other, class_="pd-spoken"), hint) if other else hint)
+        said = situation.draw(offers, t)
         if st.form_submit_button(t("Find the articles"), type="primary"):
             st.session_state["asked"] = st.session_state["question"]
+    return said
 
 
 def other_language(law: str, t: Words) -> str:
@@ -113,6 +127,8 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
     filters = len(facets.codes) > 1 or len(facets.law_types) > 1 or len(facets.regions) > 1 or facets.dated
     if not (switch or filters):
         return Options("keyword")
+    for key, value in st.session_state.get(_KEPT, {}).items():
+        st.session_state.setdefault(key, value)
     with st.expander(t("Search options")):
         mode: Mode = "keyword"
         if switch:
@@ -124,6 +140,8 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
                 horizontal=True,
             )
         where = _draw_filters(facets, t) if filters else Filter()
+    keys = ("mode", *FILTER_KEYS, "in_force_on")
+    st.session_state[_KEPT] = {key: st.session_state[key] for key in keys if key in st.session_state}
     chosen = where not in (Filter(), Filter(in_force_on=date.today()))
     return Options(mode, None if where == Filter() else where, chosen)
 
@@ -152,6 +170,10 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozens
     if len(values) < 2:
         return frozenset()
     names = {value: t(name) for value, name in LAW_TYPES.items()} if key == "law_types" else {}
+    if key in st.session_state:  # of another corpus, which was open before
+        st.session_state[key] = [value for value in st.session_state[key] if value in values]
+    if key == "regions":
+        names = {value: region_name(value, t.language) for value in values}
     chosen = st.multiselect(
         label, list(values), key=key, placeholder=t("Any"), format_func=lambda value: names.get(value, value)
     )
@@ -162,3 +184,5 @@ def remove_filters() -> None:
     """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
     for key in (*FILTER_KEYS, "in_force_on"):
         st.session_state.pop(key, None)
+        st.session_state.get(_KEPT, {}).pop(key, None)
+    situation.leave_regions()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from rag.browsing import Law
 from rag.types import Article
 from rag.ui.cite import title
@@ -9,6 +11,7 @@ from rag.ui.entries import article_entry, link_to
 from rag.ui.i18n import Words
 from rag.ui.links import address, go, listed
 from rag.ui.markup import Html, tag
+from rag.ui.situation import KEY
 
 MOST = 6  # cross references of either way told here; the page "Browse" has more
 
@@ -47,4 +50,6 @@ def _list(name: str, articles: tuple[Article, ...] | list[Article], t: Words, la
 def _add(article: Article, t: Words) -> Html:
     """Return the link that puts an article beside those that are shown."""
     label = t("Add {article}", article=title(article, t))
-    return go(t("Add"), address(add=listed([article.id])), aria_label=label, class_="pd-add")
+    said = st.query_params.get(KEY)  # the same question, with one article more
+    to = address(add=listed([article.id]), **{KEY: said})
+    return go(t("Add"), to, aria_label=label, class_="pd-add")

@@ -11,6 +11,7 @@ from rag.browsing import Law
 from rag.card import CorpusCard
 from rag.explanation import Explanation
 from rag.result import Mode, Result
+from rag.situations import Situation
 from rag.text import Analyser
 from rag.types import Article, Filter, Question
 
@@ -108,6 +109,11 @@ class AskEngine(Protocol):
     @property
     def law(self) -> Law:
         """The articles by code and heading, for who leafs through them."""
+        ...
+
+    @property
+    def situations(self) -> Sequence[Situation]:
+        """What a person may say of themselves: of whom the corpus speaks."""
         ...
 
     def facets(self) -> Facets:

@@ -24,7 +24,9 @@ match st.session_state["page"]:
     case "quality":
         quality.render(engine, words, results)
     case "about":
-        about.render(engine, words)
+        about.render(
+            engine, words, st.session_state.get("answers") or ask.NO_ANSWERS, st.session_state.get("kept")
+        )
     case "sheet":
         sheet.render(engine, words)
     case _:

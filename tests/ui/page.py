@@ -10,4 +10,4 @@ words = frame.interface()
 frame.masthead(words)
 engine = st.session_state.get("engine") or ANSWER_ENGINES[st.query_params.get("engine", "plain")]
 answers = st.session_state.get("answers") or ANSWERS.get(st.query_params.get("answers", ""), ask.NO_ANSWERS)
-ask.render(engine, words, answers)
+ask.render(engine, words, answers, st.session_state.get("kept"))

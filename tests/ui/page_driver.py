@@ -8,18 +8,24 @@ from html_reading import Element, read
 from page_fakes import FakeEngine
 from streamlit.testing.v1 import AppTest
 
+from rag.feedback import Feedback
 from rag.ui.ports import Answers
 
 SCRIPT = Path(__file__).with_name("page.py")
 
 
 def page(
-    engine: FakeEngine | None = None, locale: str = "fr-FR", answers: Answers | None = None, **query: str
+    engine: FakeEngine | None = None,
+    locale: str = "fr-FR",
+    answers: Answers | None = None,
+    kept: Feedback | None = None,
+    **query: str,
 ) -> AppTest:
     """The page as a browser first sees it."""
     app = AppTest.from_file(SCRIPT, default_timeout=30)
     app.session_state["engine"] = engine or FakeEngine()
     app.session_state["answers"] = answers
+    app.session_state["kept"] = kept
     app.context["locale"] = locale
     app.query_params.update(query)
     return checked(app.run())

@@ -13,6 +13,7 @@ from rag.browsing import Law
 from rag.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
+from rag.situations import Situation
 from rag.text import Mended, Token
 from rag.types import Article, Filter, Question
 
@@ -179,6 +180,8 @@ class FakeEngine:
     without: list[Removed] = field(default_factory=list)
     keyword: None = None  # `app.py` makes an extractor of an engine's parts
     meaning: None = None
+
+    situations: tuple[Situation, ...] = ()
 
     def warm(self) -> None:
         """Nothing is slow here."""

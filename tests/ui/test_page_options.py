@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from page_driver import ask, body, cards, checked, headings, page
+from page_driver import SCRIPT, ask, body, cards, checked, headings, page
 from page_fakes import MANY_FACETS, QUESTION, FakeEngine, FakeInfo
+from streamlit.testing.v1 import AppTest
 
 from rag.types import Filter
 
@@ -74,3 +75,17 @@ def test_a_day_that_nobody_chose_is_not_blamed_for_finding_nothing() -> None:
     app = ask(page(FakeEngine(offers=MANY_FACETS)), "xylophone")
 
     assert headings(app)[0] == "Je n’ai trouvé aucun article qui réponde à cela"
+
+
+def test_what_was_chosen_outlives_a_visit_to_another_page() -> None:
+    engine = FakeEngine(offers=MANY_FACETS)
+    app = AppTest.from_file(SCRIPT, default_timeout=30)  # as Streamlit leaves a session that comes back
+    app.session_state["engine"] = engine
+    app.session_state["answers"] = None
+    app.session_state["asked"] = QUESTION
+    app.session_state["options_kept"] = {"mode": "keyword", "codes": ["Code rural", "Code perdu"]}
+    checked(app.run())
+
+    [(_, _, where, mode)] = engine.asked
+    assert (mode, where.codes if where else None) == ("keyword", frozenset({"Code rural"}))
+    assert app.multiselect(key="codes").value == ["Code rural"]

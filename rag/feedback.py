@@ -1,0 +1,251 @@
+"""What people say of the articles they were shown, kept in one SQLite file: only where a host turns it on.
+
+Kept of each word: the day, the index, the articles of the list, which of them is meant, and the reason,
+which is one of a few. The question and a free text are kept where the person ticked the one and wrote the
+other; nothing of the person is: no address, no time of day, no name of a session. Nothing here is logged.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import cast
+
+from rag.errors import BadInput, PandectError
+
+SCHEMA = 1  # PRAGMA user_version; another one is refused, never guessed at
+APPLICATION = 0x50414E44  # "PAND", PRAGMA application_id: no other program's file is written into
+DAYS = 365  # how long a word is kept where a host says nothing else
+MOST_DAYS = 3650
+BUSY = 5.0  # seconds to wait for another session's write, which takes a few milliseconds
+LONGEST_QUESTION = 4000  # characters
+LONGEST_COMMENT = 500
+
+_TABLE = """
+CREATE TABLE word (
+    id INTEGER PRIMARY KEY,
+    day TEXT NOT NULL,
+    index_name TEXT NOT NULL,
+    index_version TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    article_id TEXT,
+    reason TEXT NOT NULL,
+    question TEXT,
+    comment TEXT
+);
+CREATE INDEX word_day ON word (day);
+"""
+_COLUMNS = "day, index_name, index_version, shown, article_id, reason, question, comment"
+
+
+class Reason(StrEnum):
+    """What a person may say."""
+
+    ANSWERS = "answers"  # this article answers my question
+    NOT_THE_LAW = "not the law I need"
+    WRONG_ARTICLE = "wrong article"
+    FALSE_ANSWER = "answer seems false"
+    DISLIKE = "I dislike the law"  # of what the law says, which is no fault of the ranking
+
+
+class NotKept(PandectError):
+    """A word could not be kept, or none be read: a full disk, a file that may not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What somebody said of one article of a list, or of the list."""
+
+    day: date
+    index: str  # name of the index
+    version: str
+    shown: tuple[str, ...]  # article ids, best first
+    reason: Reason
+    article_id: str | None = None  # None: the list as a whole
+    question: str | None = None  # None: the person did not say that it may be kept
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """The file, and how long it keeps what."""
+
+    path: Path
+    days: int = DAYS
+    comments: bool = False  # whether the page offers a free text
+
+    def __post_init__(self) -> None:
+        """Refuse a number of days that keeps nothing, or for ever."""
+        if not 1 <= self.days <= MOST_DAYS:
+            raise BadInput(f"feedback is kept for {self.days} days: choose 1 to {MOST_DAYS:,}")
+
+    def keep(self, word: Word) -> None:
+        """Write one word; what is older than the days goes in the same breath, so that the promise holds.
+
+        Raises:
+            NotKept: it could not be written. What was there before is whole.
+        """
+        row = (
+            word.day.isoformat(),
+            word.index,
+            word.version,
+            json.dumps(word.shown, ensure_ascii=False),
+            word.article_id,
+            str(word.reason),
+            _text(word.question, LONGEST_QUESTION),
+            _text(word.comment, LONGEST_COMMENT) if self.comments else None,
+        )
+        with _opened(self.path, make=True) as db, db:
+            db.execute(f"INSERT INTO word ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608 - ours
+            _delete(db, word.day - timedelta(days=self.days))
+
+    def words(self) -> Iterator[Word]:
+        """Yield all that is kept, oldest first.
+
+        Raises:
+            NotKept: the file is not there, or not one of feedback.
+        """
+        with _opened(self.path) as db:
+            rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
+        for day, index, version, shown, article_id, reason, question, comment in rows:
+            yield Word(
+                date.fromisoformat(day),
+                index,
+                version,
+                tuple(json.loads(shown)),
+                Reason(reason),
+                article_id,
+                question,
+                comment,
+            )
+
+    def prune(self, before: date) -> int:
+        """Delete what was said before a day, and return how many words; no trace stays in the file.
+
+        Raises:
+            NotKept: the file is not there, or could not be written.
+        """
+        with _opened(self.path) as db:
+            with db:
+                gone = _delete(db, before)
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # nor in the file of what is written ahead
+        return gone
+
+
+def _text(typed: str | None, most: int) -> str | None:
+    """Return what was typed, cut; half a surrogate pair, which no file holds, becomes a question mark."""
+    return typed[:most].encode(errors="replace").decode() if typed else None
+
+
+def _delete(db: sqlite3.Connection, before: date) -> int:
+    return db.execute("DELETE FROM word WHERE day < ?", (before.isoformat(),)).rowcount
+
+
+@contextmanager
+def _opened(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open the file for one short piece of work; errors of SQLite become ours, with the cure."""
+    if not make and not path.is_file():
+        raise NotKept(
+            f"{path}: no feedback is kept there. PANDECT_FEEDBACK=FILE names the file that the page writes."
+        )
+    try:
+        if make:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)  # whoever else is on the machine has no business there
+        with closing(sqlite3.connect(path, timeout=BUSY)) as db:
+            _prepare(db, path)
+            yield db
+    except sqlite3.Error as error:  # its messages name a file's state, never what was to be written
+        raise NotKept(f"{path}: {error}. {_cure(error)}") from None
+    except OSError as error:
+        raise NotKept(f"{path}: {error.strerror}. {_WRITABLE}") from None
+
+
+_WRITABLE = "Name a place that may be written, with room on its disk: PANDECT_FEEDBACK=FILE"
+
+
+def _cure(error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return "Move that file away: a new one is begun"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "Another program holds it; try again"
+    return _WRITABLE
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Make the table in a new file; refuse another program's, and one of another schema.
+
+    Raises:
+        NotKept: it is not ours.
+    """
+    if _stamp(db) == (APPLICATION, SCHEMA):
+        db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
+        return
+    if _stamp(db) == (0, 0) and _empty(db):
+        db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
+        db.isolation_level = None
+        db.execute("BEGIN IMMEDIATE")  # of two sessions that begin the file at once, one waits
+        if _empty(db):
+            for statement in _TABLE.split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
+        db.execute("COMMIT")
+        db.isolation_level = "DEFERRED"
+        db.execute("PRAGMA secure_delete = ON")
+    application, schema = _stamp(db)
+    if application != APPLICATION:
+        raise NotKept(f"{path}: a file of another program. Name another one: PANDECT_FEEDBACK=FILE")
+    if schema != SCHEMA:
+        raise NotKept(
+            f"{path}: feedback of schema {schema}, this installation reads {SCHEMA}. "
+            "Export it with the version that wrote it, or name another file"
+        )
+
+
+def _empty(db: sqlite3.Connection) -> bool:
+    return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+
+
+def _stamp(db: sqlite3.Connection) -> tuple[int, int]:
+    [application] = db.execute("PRAGMA application_id").fetchone()
+    [schema] = db.execute("PRAGMA user_version").fetchone()
+    return cast(int, application), cast(int, schema)
+
+
+def counted(words: Sequence[Word]) -> Mapping[str, Mapping[Reason, int]]:
+    """Return index name -> reason -> how often it was given."""
+    found: dict[str, Counter[Reason]] = {}
+    for word in words:
+        found.setdefault(word.index, Counter())[word.reason] += 1
+    return found
+
+
+def of_environment(environ: Mapping[str, str]) -> Feedback | None:
+    """Return where the host has feedback kept; None where it does not, as without any setting.
+
+    PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept, PANDECT_FEEDBACK_COMMENTS=1
+    offers a free text.
+
+    Raises:
+        BadInput: a number of days that is none.
+    """
+    named = environ.get("PANDECT_FEEDBACK", "").strip()
+    if not named:
+        return None
+    days = environ.get("PANDECT_FEEDBACK_DAYS", "").strip() or str(DAYS)
+    if not days.isdecimal():
+        raise BadInput(
+            f"PANDECT_FEEDBACK_DAYS={days}: a whole number of days was expected, 1 to {MOST_DAYS:,}"
+        )
+    comments = environ.get("PANDECT_FEEDBACK_COMMENTS", "").strip().casefold() in ("1", "true", "yes", "on")
+    return Feedback(Path(named).expanduser(), int(days), comments)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import sqlite3
+import threading
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rag.errors import BadInput
+from rag.feedback import Feedback, NotKept, Reason, Word, counted, of_environment
+
+DAY = date(2026, 11, 22)
+WORD = Word(DAY, "civil", "3", ("671", "672"), Reason.WRONG_ARTICLE, "672", "un arbre ?", "hélas")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "feedback.sqlite"
+
+
+def test_a_word_comes_back_as_it_was_said(file: Path) -> None:
+    Feedback(file, comments=True).keep(WORD)
+
+    assert list(Feedback(file).words()) == [WORD]
+    assert file.stat().st_mode & 0o077 == 0  # for whoever runs the page alone
+
+
+def test_a_free_text_is_not_kept_where_the_host_offers_none(file: Path) -> None:
+    Feedback(file).keep(WORD)
+
+    [kept] = Feedback(file).words()
+    assert kept.comment is None
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(question=st.text(max_size=50), ids=st.lists(st.text(st.characters(codec="utf-8")), max_size=4))
+def test_any_text_can_be_kept(file: Path, question: str, ids: list[str]) -> None:
+    feedback = Feedback(file)
+    feedback.keep(Word(DAY, "civil", "3", tuple(ids), Reason.ANSWERS, None, question))
+
+    *_, last = feedback.words()
+    assert last.shown == tuple(ids)
+    assert last.question == (question.encode(errors="replace").decode() or None)
+
+
+def test_a_story_without_end_is_cut(file: Path) -> None:
+    Feedback(file).keep(Word(DAY, "civil", "3", (), Reason.ANSWERS, None, "x" * 100_000 + "\ud800"))
+
+    [kept] = Feedback(file).words()
+    assert kept.question == "x" * 4000
+
+
+def test_what_is_older_than_the_days_goes_with_the_next_word(file: Path) -> None:
+    feedback = Feedback(file, days=30)
+    for day in (date(2026, 10, 22), date(2026, 10, 23), DAY):  # 31 days before, 30, today
+        feedback.keep(Word(day, "civil", "3", (), Reason.ANSWERS))
+
+    assert [word.day for word in feedback.words()] == [date(2026, 10, 23), DAY]
+
+
+def test_what_is_deleted_leaves_no_trace_in_the_files(file: Path) -> None:
+    feedback = Feedback(file)
+    feedback.keep(Word(DAY, "civil", "3", (), Reason.ANSWERS, None, "une histoire secrète"))
+    assert b"histoire secr" in b"".join(path.read_bytes() for path in file.parent.iterdir())
+
+    assert feedback.prune(date(2026, 11, 23)) == 1
+    assert not list(feedback.words())
+    assert b"histoire secr" not in b"".join(path.read_bytes() for path in file.parent.iterdir())
+
+
+def test_sessions_that_write_at_once_lose_nothing(file: Path) -> None:
+    failed: list[Exception] = []
+
+    def say(session: int) -> None:
+        try:
+            for n in range(5):
+                Feedback(file).keep(Word(DAY, "civil", f"{session}-{n}", (), Reason.ANSWERS))
+        except NotKept as error:
+            failed.append(error)
+
+    sessions = [threading.Thread(target=say, args=(n,)) for n in range(6)]
+    for session in sessions:
+        session.start()
+    for session in sessions:
+        session.join()
+
+    assert not failed
+    assert len({word.version for word in Feedback(file).words()}) == 30
+    with sqlite3.connect(file) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    db.close()
+
+
+def test_a_full_disk_is_said_and_what_was_kept_stays(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Feedback(file).keep(WORD)
+    connect = sqlite3.connect
+
+    def full(*args: object, **kwargs: object) -> sqlite3.Connection:
+        db = connect(*args, **kwargs)  # type: ignore[arg-type,call-overload]
+        [pages] = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own way to be full
+        return db  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", full)
+    long = Word(DAY, "civil", "3", ("x" * 100_000,), Reason.ANSWERS)
+    with pytest.raises(NotKept, match=r"full\. Name a place that may be written, with room on its disk"):
+        Feedback(file).keep(long)
+    monkeypatch.undo()
+
+    assert [word.article_id for word in Feedback(file).words()] == ["672"]
+
+
+def test_a_file_that_may_only_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Feedback(file).keep(WORD)
+    connect = sqlite3.connect
+    read_only = f"file:{file}?mode=ro"  # root may write everywhere, so the file's own mode would not do
+    monkeypatch.setattr(sqlite3, "connect", lambda path, timeout: connect(read_only, timeout, uri=True))
+
+    with pytest.raises(NotKept, match=r"readonly database\. Name a place that may be written"):
+        Feedback(file).keep(WORD)
+    assert [word.article_id for word in Feedback(file).words()] == ["672"]
+
+
+def test_a_place_that_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(NotKept, match=r"unable to open database file\. Name a place"):
+        Feedback(tmp_path).keep(WORD)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotKept, match="Name a place that may be written"):
+        Feedback(tmp_path / "file" / "feedback.sqlite").keep(WORD)
+
+
+def test_files_that_are_not_ours_are_left_as_they_are(tmp_path: Path) -> None:
+    text, other, newer = (tmp_path / name for name in ("text", "other", "newer"))
+    text.write_text("Not a database, and longer than the head of one. " * 40)
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    db.close()
+    Feedback(newer).keep(WORD)
+    with sqlite3.connect(newer) as db:
+        db.execute("PRAGMA user_version = 2")
+    db.close()
+    before = other.read_bytes()
+
+    with pytest.raises(NotKept, match="Move that file away"):
+        Feedback(text).keep(WORD)
+    with pytest.raises(NotKept, match="a file of another program"):
+        Feedback(other).keep(WORD)
+    with pytest.raises(NotKept, match="feedback of schema 2, this installation reads 1"):
+        list(Feedback(newer).words())
+    assert other.read_bytes() == before
+
+
+def test_nothing_is_made_by_reading(file: Path) -> None:
+    with pytest.raises(NotKept, match="no feedback is kept there"):
+        list(Feedback(file).words())
+    assert not file.parent.exists()
+
+
+def test_it_is_off_unless_a_host_names_a_file(tmp_path: Path) -> None:
+    assert of_environment({}) is None
+    assert of_environment({"PANDECT_FEEDBACK": " ", "PANDECT_FEEDBACK_DAYS": "7"}) is None
+    named = {"PANDECT_FEEDBACK": str(tmp_path / "f")}
+    assert of_environment(named) == Feedback(tmp_path / "f", 365, comments=False)
+    assert of_environment(
+        named | {"PANDECT_FEEDBACK_DAYS": "7", "PANDECT_FEEDBACK_COMMENTS": "1"}
+    ) == Feedback(tmp_path / "f", 7, comments=True)
+    for wrong in ("0", "-1", "soon", "99999"):
+        with pytest.raises(BadInput, match="1 to 3,650"):
+            of_environment(named | {"PANDECT_FEEDBACK_DAYS": wrong})
+
+
+def test_reasons_are_counted_by_index() -> None:
+    other = Word(DAY, "travail", "1", (), Reason.DISLIKE)
+
+    assert counted([WORD, WORD, other]) == {
+        "civil": {Reason.WRONG_ARTICLE: 2},
+        "travail": {Reason.DISLIKE: 1},
+    }
