@@ -99,6 +99,15 @@ class _Page:
     problem: str  # why no answer can be written, for whoever runs the page
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the last search of the session found; one is kept, and nothing of the engine."""
+
+    about: tuple[object, ...]  # the index, the question and how it was searched
+    result: Result
+    explained: list[Explanation]
+
+
 def _search(
     engine: AskEngine, question: str, options: form.Options, t: Words
 ) -> tuple[Result, list[Explanation]] | None:
@@ -108,16 +117,24 @@ def _search(
     language, and the way back from another page search no more.
     """
     without, loaded = bridged.removed(question), engine.info
-    about = (loaded.name, loaded.version, loaded.corpus_sha256, question, options.mode, options.where, without)
-    kept, found = st.session_state.get(FOUND, (None, None))
-    if kept == about and found is not None:
-        return found
+    about = (
+        loaded.name,
+        loaded.version,
+        loaded.corpus_sha256,
+        question,
+        options.mode,
+        options.where,
+        without,
+    )
+    kept: _Found | None = st.session_state.get(FOUND)
+    if kept is not None and kept.about == about:
+        return kept.result, kept.explained
     try:
         with st.spinner(t("Looking through {count} articles…", count=t.number(loaded.articles))):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            found = result, engine.explain(result)
-            st.session_state[FOUND] = about, found
-            return found
+            explained = engine.explain(result)
+        st.session_state[FOUND] = _Found(about, result, explained)
+        return result, explained
     except PandectError as error:
         log_failure(error, "the search")
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question

@@ -12,8 +12,10 @@ from urllib.parse import urlsplit
 
 # What Streamlit's Markdown gives a meaning to: emphasis, links, code, maths ($), icons and colours (:), HTML.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-!|$:~&.@/])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_UNSAFE = re.compile(r"[&<>\"'\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # what of a text may not stay as it is
+# Controls, and those that turn the direction of writing: with one, a text could turn what stands beside it.
+_TAKEN_OUT = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069"
+_CONTROL = re.compile(f"[{_TAKEN_OUT}]")
+_UNSAFE = re.compile(f"[&<>\"'{_TAKEN_OUT}]")  # what of a text may not stay as it is
 
 
 class Html(str):

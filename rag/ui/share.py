@@ -51,8 +51,8 @@ def draw(
     if not articles:
         return
     panel = st.fragment(_panel) if apart else _panel
-    # why not the engine: a session keeps what a fragment was given, and would keep open an index that the page
-    # has closed
+    # why not the engine: a session keeps what a fragment was given, and would so keep open an index that the
+    # page has closed
     panel(_Loaded(engine.card, engine.info.name, engine.info.version), articles, question, where, t)
 
 

@@ -1,1 +1,1 @@
-"""How fast the pages feel, and what they hold under many people and many corpora: `python -m training.pages`."""
+"""How fast the pages feel, and what they hold for many people and corpora: `python -m training.pages`."""

@@ -4,8 +4,8 @@
     python -m training.pages users --output docs/results/users-builtin.json
     python -m training.pages corpora --output docs/results/corpora-builtin.json
 
-Times depend on the machine and on what else it does: run it where nothing else runs, and compare the figures of
-one machine with each other. `--index NAME` takes another index than the one that ships.
+Times depend on the machine and on what else it does: run it where nothing else runs, and compare the
+figures of one machine with each other. `--index NAME` takes another index than the one that ships.
 """
 
 from __future__ import annotations

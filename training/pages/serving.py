@@ -47,14 +47,16 @@ class Served:
         return int(path.read_text().split()[1]) * PAGE / 2**20
 
     def processor(self) -> float:
-        """Return the seconds of processor that the process has used; a busy machine does not change them much.
+        """Return the seconds of processor used so far; a busy machine changes them less than times.
 
         Raises:
             PandectError: this system does not tell.
         """
         path = Path(f"/proc/{self.pid}/stat")
         if not path.exists():
-            raise PandectError(f"{path} is not there: the processor is measured on Linux, while the page runs")
+            raise PandectError(
+                f"{path} is not there: the processor is measured on Linux, while the page runs"
+            )
         fields = path.read_text().rpartition(")")[2].split()  # the name before may hold anything
         return (int(fields[11]) + int(fields[12])) / TICKS  # user and system, 14th and 15th of the whole line
 

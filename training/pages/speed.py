@@ -41,9 +41,9 @@ new MutationObserver(() => {
 }).observe(document, {childList: true, subtree: true});
 """
 _PAINTED = "() => performance.getEntriesByName('first-contentful-paint').map(e => e.startTime)[0]"
-# From the key that sends to the first article that was not there before. An article of the former answer may be
-# put into the page anew while the new one is drawn: only one of another content counts. "painted" is the frame
-# after it.
+# From the key that sends to the first article that was not there before. An article of the former answer may
+# be put into the page anew while the new one is drawn: only one of another content counts. "painted" is the
+# frame after it.
 _ARM = """() => {
   const cards = () => [...document.querySelectorAll("article.pd-card")];
   const before = new Set(cards().map((card) => card.outerHTML));
@@ -96,11 +96,11 @@ def measure(page: Served, questions: Sequence[str]) -> dict[str, Any]:
     """
     with chromium() as browser:
         visits = {"first visitor": visit(browser, page, "")}
-        visits |= {
-            f"second visitor, {name or 'ask'}": visit(browser, page, name) for name in PAGES
-        }
+        visits |= {f"second visitor, {name or 'ask'}": visit(browser, page, name) for name in PAGES}
         with _open(browser, page, "") as tab:
-            tab.wait_for_timeout(2000)  # a person types meanwhile; what the first question needs is made ready
+            tab.wait_for_timeout(
+                2000
+            )  # a person types meanwhile; what the first question needs is made ready
             asked = [ask(tab, question) for question in questions]
             clicks = _clicks(tab)
     shown = [each for each in asked if "card" in each]
