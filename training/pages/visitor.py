@@ -14,7 +14,7 @@ from rag.errors import MissingExtra, PandectError
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
-GIVEN_UP = 30.0  # seconds; nobody waits longer
+GIVEN_UP = 60.0  # seconds; nobody waits longer
 _ARTICLE = re.compile(r'browse\?article=([^"&]+)')
 LARGEST = 2**26  # bytes of one message; a page of articles is a hundredth of that
 
