@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -59,7 +60,7 @@ _ARM = """() => {
       requestAnimationFrame(() => setTimeout(() => { seen.painted = performance.now() - begun; }));
     }
     const state = app.getAttribute("data-test-script-state");
-    ran = ran || state === "running";
+    ran = ran || "card" in seen || state === "running";
     if (ran && state === "notRunning" && !("whole" in seen)) {
       seen.whole = now;
       watch.disconnect();
@@ -143,8 +144,6 @@ def visit(browser: Browser, page: Served, name: str) -> dict[str, float | None]:
 
 @contextmanager
 def _open(browser: Browser, page: Served, name: str) -> Iterator[Page]:
-    import json
-
     context = browser.new_context(locale="fr-FR")
     context.set_default_timeout(WAIT)
     tab = context.new_page()
