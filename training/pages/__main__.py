@@ -23,6 +23,7 @@ from typing import Any
 from indexes.corpus import HELD_OUT, read, read_questions
 from indexes.places import builtin, locate
 from rag.errors import PandectError
+from rag.types import Question
 from training.pages import corpora, speed, users
 from training.pages.serving import served
 from training.pages.visitor import Visitor
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
     folder, _ = locate(parsed.index)
     corpus = read(folder / "corpus")
+    questions: Sequence[Question]
     if folder == builtin():
         questions = read_questions(folder.with_name("questions_test.jsonl"), corpus.articles)
         questions = [q for q in questions if q.split == "dev"]
