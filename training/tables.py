@@ -9,6 +9,9 @@
     <!-- helped: NAME -->          how many of these help and hurt, by what is fused
     <!-- answers: NAME -->         written answers: citations, inventions, refusals, faithfulness
     <!-- overlaps: NAME -->        the same answers beside reference answers
+    <!-- speed: NAME -->           the pages in a browser: views, answers, clicks
+    <!-- users: NAME -->           many people at once
+    <!-- corpora: NAME -->         memory while the index is switched
 
 and what follows the table. A test holds the documents against the files, so that no number is typed
 by hand.
@@ -24,6 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from training import page_tables
 from training.fusion_tables import fusions, helped
 from training.markdown import head, points, probability, row, span
 
@@ -133,6 +137,9 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "helped": helped,
     "answers": answers,
     "overlaps": overlaps,
+    "speed": page_tables.speed,
+    "users": page_tables.users,
+    "corpora": page_tables.corpora,
 }
 MARKED = re.compile(
     rf"<!-- (?P<kind>{'|'.join(KINDS)}): (?P<name>[a-z0-9-]+) -->\n(?P<table>(?:\|[^\n]*\n)*)"
@@ -174,11 +181,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = top.parse_args(arguments)
     for path in parsed.results:
         entry = json.loads(path.read_text(encoding="utf-8"))
-        if entry.get("kind") == "answers":
+        if str(entry.get("kind")).startswith("pages "):
+            shown = [KINDS[entry["kind"].removeprefix("pages ")](entry)]
+        elif entry.get("kind") == "answers":
             shown = [answers(entry), overlaps(entry)]
         else:
             shown = [markdown(entry, LONG if parsed.long else SHORT), comparisons(entry)]
-        shown += [categories(entry, parsed.categories)] if parsed.categories else []
+        if parsed.categories and "systems" in entry:
+            shown.append(categories(entry, parsed.categories))
         print("\n\n".join(filter(None, shown)))  # noqa: T201
     for path in parsed.into or ():
         text = path.read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from rag.types import Floats
 _ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
 # of Jelinek & Mercer (1980): how much of a term's likelihood in an article is that in all articles
 SMOOTHING = 0.5
+RECENT = 4  # questions: a search, what is told of it and its explanation ask for the same one's words
 
 
 @dataclass(frozen=True)
@@ -115,12 +117,15 @@ class BridgedBM25(ScoredRetriever):
         self.keyword, self.bridge, self.words = keyword, bridge, words
         self.weight, self.without = weight, without
         self._number = {term: number for number, term in enumerate(bridge.law_terms)}
+        self.used = lru_cache(maxsize=RECENT)(self._used)
 
     def leaving_out(self, without: Removed) -> BridgedBM25:
         """Return the same without these pairs."""
+        if without == self.without:
+            return self
         return BridgedBM25(self.keyword, self.bridge, self.words, self.weight, without)
 
-    def used(self, question: str) -> tuple[Bridged, ...]:
+    def _used(self, question: str) -> tuple[Bridged, ...]:
         """Return what a question is expanded by, each lay term as it is typed there."""
         analyser = self.keyword.analyser
         typed: dict[str, str] = {}

@@ -9,7 +9,7 @@ analyser cuts both.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from string import ascii_lowercase
@@ -23,6 +23,8 @@ SHORTEST = 4  # letters: too much is one error away from a short word
 LONGEST = 24  # a longer one is no word that somebody mistyped, and has thousands of neighbours
 MOST = 30  # unknown words of one question that are looked at: who writes in another language has hundreds
 SHORTEST_OTHER = 5  # the same where a letter may be any other, or one too many
+QUESTIONS = 4  # every part of a search asks for a question's terms
+RECENT = 64  # texts whose terms stay at hand: passage, marks and reasons of a card cut the same ones
 LEAST = 2  # documents that hold the word: what stands once may be an error itself
 # How likely an error is beside one that has no reason. Tried on the dev half of the builtin test questions.
 DOUBLED, SWAPPED, BESIDE, SOUND, MISSING = 30.0, 8.0, 8.0, 6.0, 2.0
@@ -78,6 +80,8 @@ class TolerantAnalyser:
         self._sounds = sounds(inner.language)
         self._beside = _beside(keyboard(inner.language))
         self._read = lru_cache(maxsize=4096)(self._look)
+        self._last = lru_cache(maxsize=QUESTIONS)(self._terms)
+        self._recent = lru_cache(maxsize=RECENT)(self._tokens)
 
     @property
     def id(self) -> str:
@@ -91,6 +95,9 @@ class TolerantAnalyser:
 
     def terms(self, text: str) -> list[str]:
         """Return the terms in order, mended."""
+        return list(self._last(text))
+
+    def _terms(self, text: str) -> list[str]:
         found = self._inner.terms(text)
         if all(map(self._known.__contains__, found)):
             return found
@@ -98,8 +105,14 @@ class TolerantAnalyser:
 
     def tokens(self, text: str) -> list[Token]:
         """Return the terms in order, mended, each with its place in `text`."""
-        read = self._readings(text)
-        found = [(token, read.get(text[token.start : token.end])) for token in self._inner.tokens(text)]
+        return list(self._recent(text))
+
+    def _tokens(self, text: str) -> list[Token]:
+        tokens = self._inner.tokens(text)
+        read = self._readings(text, tokens)
+        if not read:  # every article
+            return tokens
+        found = [(token, read.get(text[token.start : token.end])) for token in tokens]
         return [
             token if other is None else Token(token.start, token.end, other.term)
             for token, other in found
@@ -108,11 +121,12 @@ class TolerantAnalyser:
 
     def mended(self, text: str) -> tuple[Mended, ...]:
         """Return the words that were read as others, each once, in order, but for stop words."""
-        return tuple(mended for mended in self._readings(text).values() if mended.term)
+        readings = self._readings(text, self._inner.tokens(text))
+        return tuple(mended for mended in readings.values() if mended.term)
 
-    def _readings(self, text: str) -> Mapping[str, Mended]:
+    def _readings(self, text: str, tokens: Iterable[Token]) -> Mapping[str, Mended]:
         """Return what the first unknown words of a text are read as, by what was typed."""
-        unknown = (t for t in self._inner.tokens(text) if t.term not in self._known)
+        unknown = (t for t in tokens if t.term not in self._known)
         typed = dict.fromkeys(text[token.start : token.end] for token in unknown)
         read = ((word, self._read(fold(word))) for word in islice(typed, MOST))
         return {word: Mended(word, found[1], found[0]) for word, found in read if found is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import streamlit as st
 
@@ -38,6 +39,7 @@ from rag.ui.ports import Answers, AskEngine
 SHOWN = 10
 FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
 _DOTTED = N_("Those with a dotted line are words that this law has for yours.")
+FOUND = "found"  # in the session: what the last search found, and what it was asked
 SURE = 0.7  # calibrated probability from which nothing need be said
 NO_ANSWERS = Answers()
 
@@ -107,15 +109,42 @@ class _Page:
     problem: str  # why no answer can be written, for whoever runs the page
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the last search of the session found; one is kept, and nothing of the engine."""
+
+    about: tuple[object, ...]  # the index, the question and how it was searched
+    result: Result
+    explained: list[Explanation]
+
+
 def _search(
     engine: AskEngine, question: str, options: form.Options, t: Words
 ) -> tuple[Result, list[Explanation]] | None:
-    """Ask the engine, and why; None, and a calm word, when it breaks."""
+    """Ask the engine, and why; None, and a calm word, when it breaks.
+
+    What was found is kept for the next run of this session: a click that asks for nothing else, another
+    language, and the way back from another page search no more.
+    """
+    without, loaded = bridged.removed(question), engine.info
+    about = (
+        loaded.name,
+        loaded.version,
+        loaded.corpus_sha256,
+        question,
+        options.mode,
+        options.where,
+        without,
+    )
+    kept: _Found | None = st.session_state.get(FOUND)
+    if kept is not None and kept.about == about:
+        return kept.result, kept.explained
     try:
-        with st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles))):
-            without = bridged.removed(question)
+        with st.spinner(t("Looking through {count} articles…", count=t.number(loaded.articles))):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            return result, engine.explain(result)
+            explained = engine.explain(result)
+        st.session_state[FOUND] = _Found(about, result, explained)
+        return result, explained
     except PandectError as error:
         log_failure(error, "the search")
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
@@ -154,15 +183,15 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
         quoted.draw(page.answers.quoter, result, page.question, cited)
     view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law)
     pairs = zip(result.shown, page.explained, strict=True)
-    cards = [card_html(shown, view, explanation) for shown, explanation in pairs]
-    for card in cards[:FIRST]:
+    cards = (card_html(shown, view, explanation) for shown, explanation in pairs)
+    for card in islice(cards, FIRST):  # each is on its way before the next is made
         st.html(card)
     slot = st.container()
-    for card in cards[FIRST:]:
+    for card in cards:
         st.html(card)
     found = [shown.article for shown in result.shown]
     found += evidence.draw(found, view, st.session_state["asked"], t)
-    share.draw(engine, found, result.question, result.where, t)
+    share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)
     if kept is not None:
         answered = page.answers.quoter is not None or page.answers.model is not None
         index, version = engine.info.name, engine.info.version

@@ -12,7 +12,10 @@ from urllib.parse import urlsplit
 
 # What Streamlit's Markdown gives a meaning to: emphasis, links, code, maths ($), icons and colours (:), HTML.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-!|$:~&.@/])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# Controls, and those that turn the direction of writing: with one, a text could turn what stands beside it.
+_TAKEN_OUT = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069"
+_CONTROL = re.compile(f"[{_TAKEN_OUT}]")
+_UNSAFE = re.compile(f"[&<>\"'{_TAKEN_OUT}]")  # what of a text may not stay as it is
 
 
 class Html(str):
@@ -22,7 +25,13 @@ class Html(str):
 
 
 def _escape(text: str) -> str:
-    return text if isinstance(text, Html) else html.escape(_CONTROL.sub("", text), quote=True)
+    return text if isinstance(text, Html) else _written(text)
+
+
+def _written(text: str) -> str:
+    if _UNSAFE.search(text) is None:  # most: a page of articles has thousands of strings
+        return text
+    return html.escape(_CONTROL.sub("", text), quote=True)
 
 
 def tag(name: str, *children: str, **attributes: str | None) -> Html:
@@ -34,7 +43,7 @@ def tag(name: str, *children: str, **attributes: str | None) -> Html:
         attributes: `class_` is class and `aria_label` is aria-label; None leaves the attribute out.
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(_CONTROL.sub("", value), quote=True)}"'
+        f' {key.rstrip("_").replace("_", "-")}="{_written(value)}"'
         for key, value in attributes.items()
         if value is not None
     )

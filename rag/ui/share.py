@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
+from rag.card import CorpusCard
 from rag.exporting import Extract, Labels, to_json, to_markdown
 from rag.types import Article, Filter
 from rag.ui.cite import citation
@@ -27,7 +29,13 @@ _SUMMARIES = N_(
 
 
 def draw(
-    engine: AskEngine, articles: Sequence[Article], question: str, where: Filter | None, t: Words
+    engine: AskEngine,
+    articles: Sequence[Article],
+    question: str,
+    where: Filter | None,
+    t: Words,
+    *,
+    apart: bool = True,
 ) -> None:
     """Draw the ways to take the articles away; nothing where there are none.
 
@@ -37,21 +45,41 @@ def draw(
         question: that found them; "" where there was none.
         where: the filter of the search, whose day is said in the files.
         t: the interface.
+        apart: whether a click here draws this part alone; on a page that writes answers it may not, for
+            Streamlit would keep such a click until the answer that is being written has ended.
     """
     if not articles:
         return
+    panel = st.fragment(_panel) if apart else _panel
+    # why not the engine: a session keeps what a fragment was given, and would so keep open an index that the
+    # page has closed
+    panel(_Loaded(engine.card, engine.info.name, engine.info.version), articles, question, where, t)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What is told of the index that the articles come from."""
+
+    card: CorpusCard
+    name: str
+    version: str
+
+
+def _panel(
+    loaded: _Loaded, articles: Sequence[Article], question: str, where: Filter | None, t: Words
+) -> None:
     with st.expander(t("Share, keep or print these articles")):
-        kept = _chosen(engine, articles, t)
+        kept = _chosen(loaded.card, articles, t)
         if not kept:
             st.html(tag("p", t("Choose at least one article."), class_="pd-hint", role="status"))
             return
         told = _tells(question, t)
         st.html(tag("p", t(_TOLD if told else _NOT_TOLD), class_="pd-hint", role="status"))
-        ids, version = [article.id for article in kept], engine.info.version
+        ids, version = [article.id for article in kept], loaded.version
         st.html(_address(absolute(link(ids, version, question if told else "")), t))
         extract = Extract(
-            engine.card,
-            engine.info.name,
+            loaded.card,
+            loaded.name,
             version,
             tuple(kept),
             question if told else None,
@@ -66,7 +94,7 @@ def _key(name: str, *parts: str) -> str:
     return f"{name}-{zlib.crc32(' '.join(parts).encode(errors='replace')):08x}"
 
 
-def _chosen(engine: AskEngine, articles: Sequence[Article], t: Words) -> list[Article]:
+def _chosen(card: CorpusCard, articles: Sequence[Article], t: Words) -> list[Article]:
     if len(articles) == 1:
         return list(articles)
     by_id = {article.id: article for article in articles}
@@ -74,7 +102,7 @@ def _chosen(engine: AskEngine, articles: Sequence[Article], t: Words) -> list[Ar
         t("Which articles"),
         list(by_id),
         default=list(by_id),
-        format_func=lambda i: citation(by_id[i], engine.card),
+        format_func=lambda i: citation(by_id[i], card),
         key=_key("kept", *by_id),
         placeholder=t("Choose"),
     )

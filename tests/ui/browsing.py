@@ -108,3 +108,14 @@ def ask(page: Page, question: str) -> None:
     box = page.get_by_role("textbox", name=re.compile("question"))
     box.fill(question)
     box.press("Enter")
+
+
+def picture(page: Page, name: str, width: int) -> None:
+    """Keep a picture of the page, if they are wanted."""
+    folder = os.environ.get("PANDECT_SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        height = page.locator("[data-testid=stMainBlockContainer]").evaluate("e => e.scrollHeight")
+        page.set_viewport_size({"width": width, "height": int(height) + 40})
+        page.wait_for_timeout(300)
+        page.screenshot(path=Path(folder) / f"{name}-{width}.png")

@@ -5,18 +5,16 @@ PANDECT_SCREENSHOTS=FOLDER keeps a picture of every state, 1280 and 360 pixels w
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import scripted_server as scripted
 from answer_fakes import ARREST, FOLLOW_UP, PERSONAL, SPLIT
-from browsing import CHROMIUM, FAKE, ROOT, Server, ask, served, visit
+from browsing import CHROMIUM, FAKE, ROOT, Server, ask, picture, served, visit
 from page_fakes import QUESTION
 
 from indexes.corpus import read
@@ -42,17 +40,6 @@ WIDE = pytest.param(1280, marks=pytest.mark.long)  # the phone is the harder one
 def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
         yield server
-
-
-def picture(page: Page, name: str, width: int) -> None:
-    """Keep a picture of the page, if they are wanted."""
-    folder = os.environ.get("PANDECT_SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        height = page.locator("[data-testid=stMainBlockContainer]").evaluate("e => e.scrollHeight")
-        page.set_viewport_size({"width": width, "height": int(height) + 40})
-        page.wait_for_timeout(300)
-        page.screenshot(path=Path(folder) / f"{name}-{width}.png")
 
 
 def write(page: Page) -> None:

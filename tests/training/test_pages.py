@@ -1,0 +1,104 @@
+"""What `python -m training.pages` makes of what it saw; of the measuring itself one small visit is tested."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from rag.errors import PandectError
+from training.page_tables import corpora, speed, users
+from training.pages.__main__ import main
+from training.pages.serving import Served, served
+from training.pages.users import Log, Plan, measure, memory, summary, times
+from training.pages.visitor import Run, Visitor
+
+QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
+
+
+def test_times_are_told_in_milliseconds() -> None:
+    assert times([0.1, 0.2, 0.3]) == {"n": 3, "median_ms": 200.0, "p95_ms": 290.0, "max_ms": 300.0}
+    assert times([]) == {"n": 0, "median_ms": None, "p95_ms": None, "max_ms": None}
+
+
+def test_memory_is_flat_after_it_has_settled() -> None:
+    fills = [(float(s), 100.0 + min(s, 30) * 2) for s in range(91)]
+    assert memory(fills) == {
+        "begin_mib": 100.0,
+        "end_mib": 160.0,
+        "most_mib": 160.0,
+        "slope_mib_a_minute": 0.0,
+    }
+    leaks = [(float(s), 100.0 + s / 2) for s in range(91)]
+    assert memory(leaks)["slope_mib_a_minute"] == pytest.approx(30.0)  # half a MiB a second
+    assert memory([(0.0, 5.0)])["slope_mib_a_minute"] == 0.0
+    assert memory([])["end_mib"] is None
+
+
+def test_what_went_wrong_is_counted_and_named_once() -> None:
+    log = Log(answers=[Run(0.5, 0.2, 10), Run(0.7, None, 0)], errors=["PandectError: the page hung up"] * 2)
+    said = summary(log, Plan(users=2, seconds=1.0))
+    assert said["errors"] == 2
+    assert said["error_kinds"] == ["PandectError: the page hung up"]
+    assert said["answers"]["without_a_card"] == 1
+    assert said["answers"]["first_card"]["n"] == 1
+    assert json.loads(json.dumps(said)) == said  # it is kept as it is
+
+
+def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
+    async def visit(page: Served) -> None:
+        visitor, came = await Visitor.arrive(page.port)
+        assert came.cards == 0
+        asked = await visitor.ask(QUESTION)
+        assert asked.cards == 10
+        assert asked.first_card is not None
+        assert asked.first_card <= asked.seconds
+        shared = await visitor.tick("told-", True)
+        assert shared is not None
+        assert shared.cards == 0  # the part alone is drawn
+        assert await visitor.tick("nothing-", True) is None
+        there = await visitor.go("browse", f"article={visitor.articles[0]}")
+        assert there.cards == 0
+        assert (await visitor.go("")).cards == 10
+        await visitor.leave()
+
+    with served() as page:
+        assert page.memory() > 10  # MiB
+        asyncio.run(visit(page))
+        few = measure(page, [QUESTION], Plan(users=2, seconds=0.5))  # each does one thing, or none
+        assert few["errors"] == 0
+        assert few["arrivals"]["n"] == 2
+        assert few["processor_s"] >= 0
+
+
+def test_a_page_that_does_not_come_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.pages.serving.COMES_UP_IN", 0.0)
+    with pytest.raises(PandectError, match="did not come up"), served():
+        pass
+
+
+def test_an_index_that_is_not_there_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    assert main(["speed", "--index", "nowhere"]) == 1
+    assert "no index named 'nowhere'" in capsys.readouterr().err
+
+
+def test_tables_of_the_pages() -> None:
+    took = {"n": 100, "median_ms": 120.4, "p95_ms": 299.6, "max_ms": 400.0}
+    none = {"n": 0, "median_ms": None, "p95_ms": None, "max_ms": None}
+    fast = {
+        "server_up_ms": 510,
+        "visits": {"first visitor": {"paint": 100.0, "masthead": 250.2, "ready": None}},
+        "answers": {"card": took, "painted": took, "whole": took},
+        "first_answer_ms": 210.0,
+        "clicks": {"why": none},
+    }
+    assert "| first visitor | 100 ms | 250 ms | – |" in speed(fast)
+    assert "| an answer: first article on the page | 100 | 120 ms | 300 ms |" in speed(fast)
+    many = summary(Log(answers=[Run(0.5, 0.2, 10)], memory=[(0.0, 100.0), (1.0, 100.0)]), Plan())
+    assert "| the answer, whole | 1 | 500 ms | 500 ms |" in users(many | {"processor_s": 3.0})
+    assert "| 3 | 180 MiB |" in corpora({"memory_mib": [60.0, 120.0, 180.2, 180.4]})

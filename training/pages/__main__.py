@@ -1,0 +1,107 @@
+"""`python -m training.pages speed|users|corpora`: the real page, as a host starts it; never a test.
+
+    python -m training.pages speed --output docs/results/pages-builtin.json
+    python -m training.pages users --output docs/results/users-builtin.json
+    python -m training.pages corpora --output docs/results/corpora-builtin.json
+
+Times depend on the machine and on what else it does: run it where nothing else runs, and compare the
+figures of one machine with each other. `--index NAME` takes another index than the one that ships.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from indexes.corpus import HELD_OUT, read, read_questions
+from indexes.places import builtin, locate
+from rag.errors import PandectError
+from rag.types import Question
+from training.pages import corpora, speed, users
+from training.pages.serving import served
+from training.pages.visitor import Visitor
+from training.report import head
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print what was measured, and keep it where it is wanted."""
+    parsed = _parser().parse_args(arguments)
+    try:
+        entry = _measured(parsed)
+    except PandectError as error:
+        print(error, file=sys.stderr)
+        return 1
+    told = json.dumps(entry, ensure_ascii=False, indent=1)
+    print(told)
+    if parsed.output is not None:
+        parsed.output.write_text(told + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="python -m training.pages",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    one = commands.add_parser("speed", help="one person in a real browser")
+    one.add_argument("--questions", type=int, default=100, help="how many are asked (100)")
+    many = commands.add_parser("users", help="many people at once, without browsers")
+    many.add_argument("--users", type=int, default=50)
+    many.add_argument("--seconds", type=float, default=120.0)
+    many.add_argument("--stays", type=int, help="answers after which a person leaves and another comes")
+    commands.add_parser("corpora", help="memory while the corpus is switched again and again")
+    for command in commands.choices.values():
+        command.add_argument("--index", help="name or path; the one that ships by default")
+        command.add_argument("--seed", type=int, default=42)
+        command.add_argument("--output", type=Path, metavar="FILE", help="keep the result there")
+    return top
+
+
+def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
+    folder, _ = locate(parsed.index)
+    corpus = read(folder / "corpus")
+    questions: Sequence[Question]
+    if folder == builtin():
+        questions = read_questions(folder.with_name("questions_test.jsonl"), corpus.articles)
+        questions = [q for q in questions if q.split == "dev"]
+    else:
+        questions = [q for q in corpus.questions if q.split in HELD_OUT] or list(corpus.questions)
+    asked = [q.text for q in questions]
+    random.Random(parsed.seed).shuffle(asked)  # noqa: S311 - not for secrets
+    if not asked:
+        raise PandectError(f"{folder} has no questions to ask: import some with it (--option questions=FILE)")
+    if parsed.command == "speed":
+        asked = asked[: parsed.questions]
+        with served(parsed.index) as page:
+            found = speed.measure(page, asked)
+    elif parsed.command == "users":
+        plan = users.Plan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)
+        with served(parsed.index) as page:
+            asyncio.run(_warmed(page.port, asked[0]))
+            found = users.measure(page, asked, plan)
+    else:
+        found = corpora.measure(folder, asked)
+    command = ["python -m training.pages", *sys.argv[1:]]
+    made = head(corpus, command=command, questions=len(asked), unanswerable=0, seed=parsed.seed)
+    machine = {"cores": os.cpu_count(), "load_before": [round(each, 2) for each in os.getloadavg()]}
+    return {"kind": f"pages {parsed.command}", **made, "machine": machine, **found}
+
+
+async def _warmed(port: int, question: str) -> None:
+    """Ask one question, so that the index is open and read."""
+    visitor, _ = await Visitor.arrive(port)
+    await visitor.ask(question)
+    await visitor.leave()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+"""How fast the pages feel to one person, measured inside a real Chromium by its own clock."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rag.errors import MissingExtra, PandectError
+from training.pages.serving import Served
+from training.pages.users import times
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+    "--no-first-run", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+WAIT = 60_000  # milliseconds; what takes longer is an error
+PAGES: Mapping[str, str] = {  # page -> what is there when it can be used
+    "": ".st-key-question textarea",
+    "browse": ".pd-shelf, .pd-leaf",
+    "compare": ".st-key-question textarea",
+    "quality": ".pd-found",
+    "about": ".pd-loaded",
+    "sheet": ".pd-loaded",
+}
+TIMES_OVER = 5  # each click
+
+# Notes by the page's own clock (milliseconds since the address was opened) when something is first there.
+_FIRST = """
+window.pandectFirst = {};
+window.pandectWanted = {masthead: ".pd-masthead", ready: READY};
+new MutationObserver(() => {
+  for (const [name, selector] of Object.entries(window.pandectWanted))
+    if (!(name in window.pandectFirst) && document.querySelector(selector))
+      window.pandectFirst[name] = performance.now();
+}).observe(document, {childList: true, subtree: true});
+"""
+_PAINTED = "() => performance.getEntriesByName('first-contentful-paint').map(e => e.startTime)[0]"
+# From the key that sends to the first article that was not there before. An article of the former answer may
+# be put into the page anew while the new one is drawn: only one of another content counts. "painted" is the
+# frame after it.
+_ARM = """() => {
+  const cards = () => [...document.querySelectorAll("article.pd-card")];
+  const before = new Set(cards().map((card) => card.outerHTML));
+  const app = document.querySelector("[data-testid=stApp]");
+  const seen = window.pandectAsked = {};
+  let begun = null, ran = false;
+  document.addEventListener("keydown", (event) => { begun = event.timeStamp; }, {capture: true, once: true});
+  const watch = new MutationObserver(() => {
+    if (begun === null) return;
+    const now = performance.now() - begun;
+    if (!("card" in seen) && cards().some((card) => !before.has(card.outerHTML))) {
+      seen.card = now;
+      requestAnimationFrame(() => setTimeout(() => { seen.painted = performance.now() - begun; }));
+    }
+    const state = app.getAttribute("data-test-script-state");
+    ran = ran || "card" in seen || state === "running";
+    if (ran && state === "notRunning" && !("whole" in seen)) {
+      seen.whole = now;
+      watch.disconnect();
+      requestAnimationFrame(() => setTimeout(() => { seen.done = true; }));
+    }
+  });
+  watch.observe(document, {childList: true, subtree: true, attributes: true});
+}"""
+# From a click to the change that it is for.
+_CLICK = """(wanted) => {
+  window.pandectClicked = null;
+  let begun = null;
+  document.addEventListener("click", (event) => { begun = event.timeStamp; }, {capture: true, once: true});
+  const there = new Function("return " + wanted);
+  const watch = new MutationObserver(() => {
+    if (begun === null || !there()) return;
+    window.pandectClicked = performance.now() - begun;
+    watch.disconnect();
+  });
+  watch.observe(document, {childList: true, subtree: true, attributes: true, characterData: true});
+}"""
+
+
+def measure(page: Served, questions: Sequence[str]) -> dict[str, Any]:
+    """Return what one person waits for, in milliseconds: the pages, answers, clicks.
+
+    Args:
+        page: nobody has visited it: the first view opens the index.
+        questions: asked one after another in one session.
+
+    Raises:
+        MissingExtra: playwright is not installed.
+        PandectError: there is no Chromium.
+    """
+    with chromium() as browser:
+        visits = {"first visitor": visit(browser, page, "")}
+        visits |= {f"second visitor, {name or 'ask'}": visit(browser, page, name) for name in PAGES}
+        with _open(browser, page, "") as tab:
+            tab.wait_for_timeout(
+                2000
+            )  # a person types meanwhile; what the first question needs is made ready
+            asked = [ask(tab, question) for question in questions]
+            clicks = _clicks(tab)
+    shown = [each for each in asked if "card" in each]
+    return {
+        "server_up_ms": round(1000 * page.up),
+        "visits": visits,
+        "answers": {
+            name: times([each[name] / 1000 for each in shown if name in each])
+            for name in ("card", "painted", "whole")
+        },
+        "first_answer_ms": round(asked[0].get("card", asked[0]["whole"]), 1) if asked else None,
+        "without_a_card": len(asked) - len(shown),
+        "clicks": {name: times([each / 1000 for each in found]) for name, found in clicks.items()},
+    }
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run a browser without a window until the block ends."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise MissingExtra("the browser is driven by playwright: run pip install 'pandect[dev]'") from error
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None:
+        raise PandectError(f"none of {', '.join(BROWSERS)} is on the PATH: run apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def visit(browser: Browser, page: Served, name: str) -> dict[str, float | None]:
+    """Open a page with an empty cache; return when it was painted, had its name, and could be used."""
+    with _open(browser, page, name) as tab:
+        first = tab.evaluate("() => window.pandectFirst")
+        found = {"paint": tab.evaluate(_PAINTED), "masthead": first.get("masthead"), "ready": first["ready"]}
+        return {key: None if at is None else round(at, 1) for key, at in found.items()}
+
+
+@contextmanager
+def _open(browser: Browser, page: Served, name: str) -> Iterator[Page]:
+    context = browser.new_context(locale="fr-FR")
+    context.set_default_timeout(WAIT)
+    tab = context.new_page()
+    tab.add_init_script(_FIRST.replace("READY", json.dumps(PAGES[name])))
+    tab.goto(f"{page.url}/{name}")
+    tab.wait_for_function("() => 'ready' in window.pandectFirst")
+    tab.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", state="attached")
+    yield tab
+    context.close()
+
+
+def ask(tab: Page, question: str) -> dict[str, float]:
+    """Send a question with Enter; return when the first new article, its frame and the whole came."""
+    box = tab.locator(".st-key-question textarea")
+    box.fill(question)
+    tab.evaluate(_ARM)
+    box.press("Enter")
+    tab.wait_for_function("() => window.pandectAsked.done")
+    tab.wait_for_timeout(200)
+    found: dict[str, float] = tab.evaluate("() => window.pandectAsked")
+    found.pop("done")
+    return found
+
+
+def _clicks(tab: Page) -> dict[str, list[float]]:
+    """Return how long each thing that a person does with an answer takes until it is seen."""
+    told = "Array.from(document.querySelectorAll('.pd-address code')).some(e => e.textContent.includes('q='))"
+    tab.locator(".stExpander summary").last.click()
+    box = tab.locator("[class*=st-key-told] label")
+    if box.count() == 0:  # the last question found nothing
+        return {}
+    shares = [_click(tab, box, told if n % 2 == 0 else f"!{told}") for n in range(2 * TIMES_OVER)]
+    languages = [
+        _click(tab, tab.get_by_text(name, exact=True), f"document.documentElement.lang === '{code}'")
+        for name, code in (("English", "en"), ("Français", "fr")) * TIMES_OVER
+    ]
+    why = [
+        _click(tab, details.locator("summary").first, "document.querySelector('.pd-card details[open]')")
+        for details in tab.locator(".pd-card .pd-more").all()[:1]
+    ]
+    return {"the question goes along": shares, "language of the page": languages, "why": why}
+
+
+def _click(tab: Page, what: Any, wanted: str) -> float:  # noqa: ANN401 - a locator
+    tab.evaluate(_CLICK, wanted)
+    what.click()
+    tab.wait_for_function("() => window.pandectClicked !== null")
+    tab.wait_for_timeout(200)
+    return float(tab.evaluate("() => window.pandectClicked"))

@@ -1,0 +1,158 @@
+"""Many people at once: each asks, reads, opens an article or shares what was found, and asks again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rag.errors import PandectError
+from training.pages.serving import Served
+from training.pages.visitor import Run, Visitor
+
+THINKS = (3.0, 8.0)  # seconds between what a person does: to read the first card and open its reasons
+ARRIVE = 8.0  # seconds in which all of them have come: at one stroke nobody comes
+SETTLED = 1 / 3  # of the time, after which memory is expected to be flat: caches are filled by then
+SHARES, OPENS = 0.25, 0.25  # of the answers: the question goes along with the link; an article in its code
+EVERY = 1.0  # seconds between two looks at the memory
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Who comes, for how long."""
+
+    users: int = 50
+    seconds: float = 120.0
+    stays: int | None = None  # answers after which a person leaves and another comes; None: nobody leaves
+    seed: int = 42
+
+
+@dataclass(slots=True)
+class Log:
+    """What happened; times in seconds."""
+
+    arrivals: list[float] = field(default_factory=list)
+    answers: list[Run] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    opened: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds, MiB)
+
+
+def measure(page: Served, questions: Sequence[str], plan: Plan) -> dict[str, Any]:
+    """Let people use a page that is open; return times (ms), errors and memory (MiB).
+
+    Args:
+        page: somebody has asked before, so that its index is open.
+        questions: drawn from at random.
+        plan: who comes.
+    """
+    log = Log()
+    spent = page.processor()
+    asyncio.run(_all(page, questions, plan, log))
+    return summary(log, plan) | {"processor_s": round(page.processor() - spent, 2)}
+
+
+def summary(log: Log, plan: Plan) -> dict[str, Any]:
+    """Return what a result file holds of it."""
+    return {
+        "plan": asdict(plan) | {"thinks_s": list(THINKS)},
+        "answers": {
+            "whole": times([run.seconds for run in log.answers]),
+            "first_card": times([run.first_card for run in log.answers if run.first_card is not None]),
+            "without_a_card": sum(not run.cards for run in log.answers),
+        },
+        "arrivals": times(log.arrivals),
+        "shares": times(log.shares),
+        "articles_opened": times(log.opened),
+        "errors": len(log.errors),
+        "error_kinds": sorted(set(log.errors)),
+        "memory": memory(log.memory),
+    }
+
+
+def times(seconds: Sequence[float]) -> dict[str, float | int | None]:
+    """Return how many there are, with median, 95th percentile and longest in milliseconds."""
+    if not seconds:
+        return {"n": 0, "median_ms": None, "p95_ms": None, "max_ms": None}
+    median, p95 = np.quantile(seconds, (0.5, 0.95))
+    found = {"median_ms": median, "p95_ms": p95, "max_ms": max(seconds)}
+    return {"n": len(seconds), **{name: round(1000 * float(value), 1) for name, value in found.items()}}
+
+
+def memory(seen: Sequence[tuple[float, float]]) -> dict[str, float | None]:
+    """Return the memory at the beginning, at the end and at most, and its slope once it has settled.
+
+    Args:
+        seen: (seconds since the beginning, MiB).
+    """
+    if not seen:
+        return dict.fromkeys(("begin_mib", "end_mib", "most_mib", "slope_mib_a_minute"))
+    at, held = np.array(seen).T
+    late = at >= at[0] + SETTLED * (at[-1] - at[0])
+    slope = float(np.polyfit(at[late], held[late], 1)[0]) * 60 if late.sum() > 1 and np.ptp(at[late]) else 0.0
+    return {
+        "begin_mib": round(float(held[0]), 1),
+        "end_mib": round(float(held[-1]), 1),
+        "most_mib": round(float(held.max()), 1),
+        "slope_mib_a_minute": round(slope, 2),
+    }
+
+
+async def _all(page: Served, questions: Sequence[str], plan: Plan, log: Log) -> None:
+    begun = time.perf_counter()
+    watch = asyncio.create_task(_watch(page, begun, log))
+    people = (_person(page, questions, plan, begun, number, log) for number in range(plan.users))
+    await asyncio.gather(*people)
+    watch.cancel()
+
+
+async def _watch(page: Served, begun: float, log: Log) -> None:
+    while True:
+        log.memory.append((time.perf_counter() - begun, page.memory()))
+        await asyncio.sleep(EVERY)
+
+
+async def _person(
+    page: Served, questions: Sequence[str], plan: Plan, begun: float, number: int, log: Log
+) -> None:
+    draw = random.Random(plan.seed * 1000 + number)  # noqa: S311 - not for secrets
+    await asyncio.sleep(draw.uniform(0, min(ARRIVE, plan.seconds / 4)))
+    end = begun + plan.seconds
+    while time.perf_counter() < end:
+        try:
+            await _visit(page, questions, plan, end, draw, log)
+        except (PandectError, OSError) as error:  # counted, and the person opens the page again
+            log.errors.append(f"{type(error).__name__}: {error}")
+            await asyncio.sleep(1)
+
+
+async def _visit(
+    page: Served, questions: Sequence[str], plan: Plan, end: float, draw: random.Random, log: Log
+) -> None:
+    visitor, came = await Visitor.arrive(page.port)
+    log.arrivals.append(came.seconds)
+    answered = 0
+    try:
+        while time.perf_counter() < end and (plan.stays is None or answered < plan.stays):
+            await asyncio.sleep(draw.uniform(*THINKS))
+            log.answers.append(await visitor.ask(draw.choice(questions)))
+            answered += 1
+            does = draw.random()
+            if does < SHARES:
+                await asyncio.sleep(draw.uniform(*THINKS))
+                if (ticked := await visitor.tick("told-", True)) is not None:
+                    log.shares.append(ticked.seconds)
+            elif does < SHARES + OPENS and visitor.articles:
+                await asyncio.sleep(draw.uniform(*THINKS))
+                there = await visitor.go("browse", f"article={draw.choice(visitor.articles)}")
+                await asyncio.sleep(draw.uniform(*THINKS))
+                back = await visitor.go("")
+                log.opened += [there.seconds, back.seconds]
+    finally:
+        await visitor.leave()

@@ -1,0 +1,167 @@
+"""A person without a browser: a session over Streamlit's websocket, as its own front end holds one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rag.errors import MissingExtra, PandectError
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
+
+GIVEN_UP = 60.0  # seconds; nobody waits longer
+_ARTICLE = re.compile(r'browse\?article=([^"&]+)')
+LARGEST = 2**26  # bytes of one message; a page of articles is a hundredth of that
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came back of one thing that the person did."""
+
+    seconds: float  # until the page was whole
+    first_card: float | None  # until the first article; None: none came
+    cards: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Widget:
+    id: str
+    fragment: str  # "" where it stands in none
+
+
+@dataclass(slots=True)
+class Visitor:
+    """One session. What is typed or ticked stays, and goes along with every message, as in a browser."""
+
+    socket: ClientConnection
+    locale: str
+    query: str = ""
+    page: str = ""  # "" is "Ask"
+    articles: list[str] = field(default_factory=list)  # that the last answer leads to, as the links have them
+    _widgets: dict[str, _Widget] = field(default_factory=dict)  # by key
+    _states: dict[str, Any] = field(default_factory=dict)  # id -> WidgetState
+
+    @classmethod
+    async def arrive(cls, port: int, locale: str = "fr-FR") -> tuple[Visitor, Run]:
+        """Open the page; return the session and what its first view took.
+
+        Raises:
+            MissingExtra: websockets, which comes with Streamlit, is not installed.
+            PandectError: the page failed.
+        """
+        try:
+            from websockets.asyncio.client import connect
+            from websockets.typing import Subprotocol
+        except ImportError as error:
+            raise MissingExtra("a scripted user needs websockets: run pip install 'pandect[dev]'") from error
+        begun = time.perf_counter()
+        address = f"ws://127.0.0.1:{port}/_stcore/stream"
+        streamlit = Subprotocol("streamlit")
+        socket = await connect(address, subprotocols=[streamlit], max_size=LARGEST, compression=None)
+        visitor = cls(socket, locale)
+        return visitor, await visitor._run(begun=begun)
+
+    async def ask(self, question: str) -> Run:
+        """Send a question as the button does."""
+        self._type("question", string_value=question)
+        self.articles.clear()
+        [button] = [widget for key, widget in self._widgets.items() if key.startswith("FormSubmitter:ask")]
+        return await self._run(pressed=button)
+
+    async def tick(self, key: str, value: bool) -> Run | None:
+        """Tick the box whose key begins so, or untick it; None where there is none."""
+        box = next((widget for name, widget in self._widgets.items() if name.startswith(key)), None)
+        if box is None:
+            return None
+        self._states[box.id] = self._state(box.id, bool_value=value)
+        return await self._run(fragment=box.fragment)
+
+    async def go(self, page: str, query: str = "") -> Run:
+        """Go to another page, as the links between them do."""
+        self.page, self.query = page, query
+        return await self._run()
+
+    async def leave(self) -> None:
+        """Close the page."""
+        await self.socket.close()
+
+    def _type(self, key: str, **value: object) -> None:
+        if key not in self._widgets:
+            raise PandectError(f"the page has no box {key!r}; it has {', '.join(self._widgets) or 'none'}")
+        id_ = self._widgets[key].id
+        self._states[id_] = self._state(id_, **value)
+
+    @staticmethod
+    def _state(id_: str, **value: Any) -> Any:  # noqa: ANN401 - a message of Streamlit's
+        from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+        return WidgetState(id=id_, **value)
+
+    async def _run(
+        self, *, pressed: _Widget | None = None, fragment: str = "", begun: float | None = None
+    ) -> Run:
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from websockets.exceptions import WebSocketException
+
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.page_name, state.fragment_id = self.query, self.page, fragment
+        state.context_info.locale, state.context_info.timezone = self.locale, "Europe/Brussels"
+        state.widget_states.widgets.extend(self._states.values())
+        if pressed is not None:
+            state.widget_states.widgets.append(self._state(pressed.id, trigger_value=True))
+        begun = time.perf_counter() if begun is None else begun
+        try:
+            async with asyncio.timeout(GIVEN_UP):
+                await self.socket.send(message.SerializeToString())
+                return await self._read(begun)
+        except WebSocketException as error:
+            raise PandectError(f"the page hung up: {type(error).__name__}") from error
+        except TimeoutError as error:
+            raise PandectError(f"the page was not whole after {GIVEN_UP:.0f} s") from error
+
+    async def _read(self, begun: float) -> Run:
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        first: float | None = None
+        cards = 0
+        async for frame in self.socket:
+            message = ForwardMsg()
+            message.ParseFromString(frame if isinstance(frame, bytes) else frame.encode())
+            match message.WhichOneof("type"):
+                case "delta" if message.delta.WhichOneof("type") == "new_element":
+                    if self._saw(message.delta):
+                        first = time.perf_counter() - begun if first is None else first
+                        cards += 1
+                case "script_finished":
+                    if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                        continue  # the page itself asked to be drawn anew
+                    if message.script_finished not in _WHOLE:
+                        raise PandectError(f"the page ended with status {message.script_finished}")
+                    return Run(time.perf_counter() - begun, first, cards)
+        raise PandectError("the page hung up")
+
+    def _saw(self, delta: Any) -> bool:  # noqa: ANN401 - a message of Streamlit's
+        """Remember what can be pressed; tell whether it was an article."""
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            raise PandectError(f"the page shows an error: {element.exception.type}")
+        if kind == "html":
+            if 'class="pd-card"' not in element.html.body:
+                return False
+            self.articles += _ARTICLE.findall(element.html.body)
+            return True
+        widget = getattr(element, kind or "", None)
+        if (id_ := getattr(widget, "id", "")) and id_.startswith("$$ID-"):
+            key = id_.split("-", 2)[-1]  # $$ID-<hash>-<key>
+            self._widgets[key] = _Widget(id_, delta.fragment_id)
+        return False
+
+
+_WHOLE: Mapping[int, str] = {0: "whole", 3: "a fragment"}  # FINISHED_SUCCESSFULLY, of a run or a fragment
