@@ -39,6 +39,7 @@ LEARNING = (
     LEARNED,
 )  # these make no sense without questions to learn from
 TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
+RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an evaluation brings along
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
     f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
@@ -106,8 +107,8 @@ def left_out(name: str) -> tuple[str, ...] | None:
 
 
 def single(name: str) -> bool:
-    """Tell whether a system is made of no other: no fusion, learned or not."""
-    return fused(name) is None and left_out(name) is None
+    """Tell whether a system is made of no other: no fusion, learned or not, and none that is re-ranked."""
+    return fused(name) is None and left_out(name) is None and name.partition(":")[0] not in RERANKED
 
 
 def runnable(learning: int, *, given: bool = False, trees: bool = False) -> list[str]:
