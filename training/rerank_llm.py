@@ -154,8 +154,7 @@ class LLMReranker:
         if question.strip() and head:
             order = self._pointwise if self.how == "pointwise" else self._listwise
             head = order(question, head)
-        ids = head + ids[len(head) :]
-        return tuple(Hit(article_id, float(len(ids) - n)) for n, article_id in enumerate(ids))
+        return _counted(head + ids[len(head) :])
 
     def _pointwise(self, question: str, ids: list[str]) -> list[str]:
         values = {}
@@ -248,7 +247,7 @@ def numbers(reply: str, count: int) -> list[int] | None:
 
 
 class Reranked:
-    """A retriever whose first articles a reranker puts in order."""
+    """A retriever whose first articles a reranker puts in order; scores count down by ones."""
 
     def __init__(self, first: Retriever, reranker: Reranker, depth: int) -> None:
         """Rerank the first `depth` articles of another retriever."""
@@ -259,4 +258,11 @@ class Reranked:
         if k <= 0:
             return [() for _ in questions]
         found = self.first.search(questions, max(k, self.depth), where)
-        return self.reranker.rerank(questions, found, k)
+        heads = self.reranker.rerank(questions, [r[: self.depth] for r in found], self.depth)
+        done = [(*head, *r[self.depth :]) for head, r in zip(heads, found, strict=True)]
+        return [_counted([hit.article_id for hit in ranking[:k]]) for ranking in done]
+
+
+def _counted(ids: Sequence[str]) -> Ranking:
+    """Return a ranking whose scores count down to 1: what two systems scored cannot be compared."""
+    return tuple(Hit(article_id, float(len(ids) - n)) for n, article_id in enumerate(ids))
