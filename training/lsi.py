@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from indexes.folder import appearing
+from rag.encoders.transformer import sound
 from rag.errors import BadInput, MissingExtra
 from rag.retrieval.scored import Mask, ScoredRetriever
 from rag.types import Article, ArticleOrder, Floats, Question
@@ -111,7 +112,11 @@ class LSI:
 
     def _logits(self, texts: Sequence[str]) -> torch.Tensor:
         batch = self.tokenizer(
-            list(texts), padding=True, truncation=True, max_length=self.settings.window, return_tensors="pt"
+            [sound(text) for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=self.settings.window,
+            return_tensors="pt",
         ).to(self.head.weight.device)
         states = self.encoder(**batch).last_hidden_state
         logits: torch.Tensor = self.head(states[:, 0])
@@ -299,9 +304,8 @@ def small_tokenizer(texts: Sequence[str], vocabulary: int, window: int) -> Any: 
     made = Tokenizer(models.BPE(unk_token="[UNK]"))  # noqa: S106 - a token, no password
     made.normalizer = normalizers.BertNormalizer(lowercase=True)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    sound = (text.encode("utf-8", "replace").decode("utf-8") for text in texts)
     trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=special, show_progress=False)
-    made.train_from_iterator(sound, trainer)
+    made.train_from_iterator(map(sound, texts), trainer)
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )

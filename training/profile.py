@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from indexes import sources, store
-from indexes.corpus import attach, read, read_cited, to_learn_from
+from indexes.corpus import attach, read, read_cited
 from indexes.shipped_questions import shipped
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Question
@@ -140,7 +140,7 @@ def _read(place: str, articles: Sequence[Article]) -> list[Question]:
         raise BadInput(f"{place} does not exist: give a file of questions, or {store.BUILTIN}")
     ids = {a.id for a in articles}
     by_id = [c.question for c in cited if ids.intersection(c.question.article_ids)]
-    return [*to_learn_from(attach([c for c in cited if not c.question.article_ids], articles)), *by_id]
+    return [*attach([c for c in cited if not c.question.article_ids], articles), *by_id]
 
 
 EPILOG = """\

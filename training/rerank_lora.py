@@ -29,6 +29,7 @@ from indexes import sources
 from indexes.corpus import read_questions, to_learn_from
 from indexes.folder import appearing
 from indexes.progress import Bars
+from rag.encoders.transformer import sound
 from rag.errors import BadInput, MissingExtra, PandectError
 from rag.types import Article, Hit, Question, Ranking
 from training import prompts
@@ -146,7 +147,7 @@ class YesNo:
         mark = "\u241f"  # stands where the article will: what is around it stays whole
         head, _, tail = self._around(question, mark).partition(mark)
         before, body, after = (
-            list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
+            list(self.tokenizer(sound(part), add_special_tokens=False)["input_ids"])
             for part in (head, shown(article), tail)
         )
         room = max(self.settings.window - len(before) - len(after), 0)

@@ -15,7 +15,7 @@ import numpy as np
 from rag.encoders import hub
 from rag.encoders.hub import HubRecipe
 from rag.encoders.transformer import Pooling, TransformerEncoder
-from rag.encoders.vector_files import open_vectors
+from rag.encoders.vector_files import VectorFile, open_vectors
 from rag.encoders.word_vectors import WordVectorEncoder, article_text, words_of
 from rag.errors import BadInput
 from rag.retrieval.dense import Dense, build_vectors
@@ -59,7 +59,7 @@ def zero_shot(
     made: dict[str, Extra] = {}
     for path in vectors:
         file = open_vectors(path)
-        _add(made, f"vectors:{file.name}", partial(_vectors, path, questions, say))
+        _add(made, f"vectors:{file.name}", partial(_vectors, file, questions, say))
     for name in encoders:
         recipe = hub.recipe_of(name, pooling=pooling)
         hub.check(recipe, remote_code=remote_code)
@@ -79,13 +79,12 @@ def _add(made: dict[str, Extra], name: str, make: Callable[[Bench], Retriever]) 
     made[name] = once(Extra(of_lesson))
 
 
-def _vectors(path: Path, questions: Sequence[str], say: Say, bench: Bench) -> Dense:
-    file = open_vectors(path)
+def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: Bench) -> Dense:
     encoder = WordVectorEncoder(file, words_of(bench.corpus.card.language))
     articles = bench.corpus.articles
-    bench.tell(f"reading {path.name}", 0, 1)
+    bench.tell(f"reading {file.path.name}", 0, 1)
     encoder.prepare([*(article_text(a) for a in articles), *questions])  # one pass for both
-    bench.tell(f"reading {path.name}", 1, 1)
+    bench.tell(f"reading {file.path.name}", 1, 1)
     shares = [100 * encoder.prepare(texts) for texts in (map(article_text, articles), questions)]
     say(
         f"vectors:{file.name}: {shares[0]:.1f} % of the words of the law and {shares[1]:.1f} % of those "

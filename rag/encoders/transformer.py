@@ -151,7 +151,7 @@ class TransformerEncoder:
 
     def encode_articles(self, articles: Sequence[Article]) -> Floats:
         """Return the unit-length mean of each article's chunk vectors, (n_articles, dim) float32."""
-        chunks = [self._chunks(_sound(" ".join((a.code, *a.headings, a.text)))) for a in articles]
+        chunks = [self._chunks(sound(" ".join((a.code, *a.headings, a.text)))) for a in articles]
         flat = self._encode([c for own in chunks for c in own], self.passage_prompt, self.passage_task)
         ends = np.cumsum([len(own) for own in chunks])
         means = [flat[end - len(own) : end].mean(axis=0) for own, end in zip(chunks, ends, strict=True)]
@@ -182,7 +182,7 @@ class TransformerEncoder:
             return np.zeros((0, self.dim), dtype=np.float32)
         adapter: dict[str, Any] = {} if task is None else {"task": task}
         vectors = self.model.encode(
-            [_sound(text) for text in texts],
+            [sound(text) for text in texts],
             prompt=prompt,  # "" too: else a default of the model's own would be put in front
             batch_size=self.batch,
             convert_to_numpy=True,
@@ -192,7 +192,7 @@ class TransformerEncoder:
         return _unit(np.asarray(vectors, dtype=np.float32))
 
 
-def _sound(text: str) -> str:
+def sound(text: str) -> str:
     """Return the text with lone surrogates, which tokenizers refuse, as question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 

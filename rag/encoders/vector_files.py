@@ -131,10 +131,8 @@ def _numbers(parts: list[bytes]) -> Floats | None:
 
 
 def _is_text(rest: bytes, dim: int) -> bool:
-    line, end, _ = rest.partition(b"\n")
-    parts = line.split()[-dim:]
-    # a line that is longer than what was read is text too if its beginning is
-    return _numbers(parts[1:] if not end else parts) is not None if len(parts) > 1 or dim == 1 else False
+    parts = rest.partition(b"\n")[0].split()
+    return len(parts) >= dim and _numbers(parts[-dim:]) is not None
 
 
 def _text(

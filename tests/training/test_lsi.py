@@ -54,6 +54,7 @@ def test_scores_rank_all_articles(fitted: LSI) -> None:
     [together, blank], [alone] = system.search(["loyer", ""], 50), system.search(["loyer"], 50)
     assert (len(alone), blank) == (len(ARTICLES), ())
     assert together == alone
+    assert np.isfinite(system.scores("\ud800 loyer")).all()
     with pytest.raises(BadInput, match="fit it anew"):
         fitted.over(ArticleOrder.of(["other"]), MASK)
 
