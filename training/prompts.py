@@ -66,7 +66,7 @@ def parse(source: str, name: str, pieces: Mapping[str, frozenset[str]]) -> Promp
         odd = ", ".join(sorted(set(record) ^ set(pieces))) or "version"
         raise BadInput(f"prompts {name}: {odd} missing or unknown; expected {', '.join(pieces)} and version")
     for which, text in record.items():
-        found = set(_PLACEHOLDER.findall(text)) if isinstance(text, str) else None
+        found = frozenset(_PLACEHOLDER.findall(text)) if isinstance(text, str) else None
         if found != pieces[which]:
             raise BadInput(
                 f"prompts {name}: {which} must be a text that holds "

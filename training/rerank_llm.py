@@ -110,7 +110,8 @@ class Asker:
         try:
             reply = self.chat.say(prompt)
         except ChatFailedError as error:
-            return self._failed(str(error))
+            self._failed(str(error))
+            return None
         self._failures = 0
         self._add(reply)
         self.cache.put(name, {"text": reply.text, "usage": asdict(reply.usage)})

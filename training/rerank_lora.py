@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 ENTRY = "yes_no.json"
 YES, NO = "yes", "no"
 _AT_ONCE = 16  # pairs that are scored together
+_LEAST = 16  # tokens of a question and of an article, below which a window is refused
+_MARK = "\u241f"  # stands where the article will: what is around it stays whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,16 @@ class YesNo:
         if self.yes == self.no:
             raise BadInput(f"the tokenizer of {settings.model} begins {YES!r} and {NO!r} with the same token")
         self._articles: Mapping[str, Article] = {}
+        around = len(self._tokens(self._around("", _MARK)))
+        self._longest = (settings.window - around) // 2  # tokens of a question: the rest is the article's
+        if self._longest < _LEAST:
+            raise BadInput(
+                f"a window of {settings.window} tokens: the prompt takes {around}; give "
+                f"{around + 2 * _LEAST} or more, so that a question and an article fit"
+            )
+
+    def _tokens(self, text: str) -> list[int]:
+        return list(self.tokenizer(sound(text), add_special_tokens=False)["input_ids"])
 
     def _token(self, word: str) -> int:
         return int(self.tokenizer(word, add_special_tokens=False)["input_ids"][0])
@@ -143,15 +155,14 @@ class YesNo:
         return difference
 
     def _prompt(self, question: str, article: Article) -> list[int]:
-        """Return the tokens of a prompt; the article's end is cut where it is too long."""
-        mark = "\u241f"  # stands where the article will: what is around it stays whole
-        head, _, tail = self._around(question, mark).partition(mark)
-        before, body, after = (
-            list(self.tokenizer(sound(part), add_special_tokens=False)["input_ids"])
-            for part in (head, shown(article), tail)
-        )
-        room = max(self.settings.window - len(before) - len(after), 0)
-        return [*before, *body[:room], *after]
+        """Return the tokens of a prompt; the ends of question and article are cut where they are too long."""
+        asked = self._tokens(question)
+        if len(asked) > self._longest:
+            question = self.tokenizer.decode(asked[: self._longest])
+        head, _, tail = self._around(question, _MARK).partition(_MARK)
+        before, body, after = (self._tokens(part) for part in (head, shown(article), tail))
+        room = self.settings.window - len(before) - len(after)
+        return [*before, *body[: max(room, 0)], *after]
 
     def _around(self, question: str, mark: str) -> str:
         told = prompts.rerank()

@@ -108,8 +108,7 @@ def _examples(article: Article, known: Sequence[Question], seed: int) -> list[st
     digest = hashlib.sha256(f"{seed} {article.id}".encode("utf-8", "replace")).digest()
     rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
     others = [q.text for q in known if article.id not in q.article_ids]
-    chosen = rng.choice(len(others), min(EXAMPLES, len(others)), replace=False) if others else []
-    return [others[int(i)] for i in chosen]
+    return [others[i] for i in rng.permutation(len(others))[:EXAMPLES].tolist()]
 
 
 def texts(reply: str, count: int) -> list[str] | None:

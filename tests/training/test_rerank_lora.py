@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from rag.types import Article, Hit
 from training.eval import main as evaluate
 from training.rerank_lora import Example, LoRASettings, YesNo, examples, fit, load, main
 
-SETTINGS = LoRASettings(r=8, alpha=32, dropout=0.0, negatives=3, window=96, steps=40, batch=4, rate=1e-2)
+SETTINGS = LoRASettings(r=8, alpha=32, dropout=0.0, negatives=3, window=224, steps=40, batch=4, rate=1e-2)
 GOLD = Article("g", "Code", "1", "oui")
 OTHERS = tuple(Article(f"o{n}", "Code", str(n), "rien") for n in range(3))
 
@@ -41,6 +42,7 @@ def make(folder: Path) -> Path:
         config = Qwen3Config(
             vocab_size=len(fast), hidden_size=32, intermediate_size=64, num_hidden_layers=2, head_dim=16,
             num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=512, pad_token_id=0,
+            initializer_range=0.3,  # usual weights would bound the logits of so small a model
         )  # fmt: skip
         Qwen3ForCausalLM(config).save_pretrained(folder)
     fast.save_pretrained(folder)
@@ -56,8 +58,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tuned(base: Path) -> tuple[YesNo, list[float]]:
-    from dataclasses import replace
-
     found = [Example(f"Question {n} ?", GOLD, OTHERS) for n in range(8)]
     return fit(found, replace(SETTINGS, model=str(base)), device="cpu")
 
@@ -66,7 +66,6 @@ def tuned(base: Path) -> tuple[YesNo, list[float]]:
 def test_it_learns_with_low_rank_matrices_alone(tuned: tuple[YesNo, list[float]], base: Path) -> None:
     model, losses = tuned
     assert np.mean(losses[-5:]) < 0.5 * np.mean(losses[:5])
-    assert losses[0] == pytest.approx(np.log(2), abs=0.3)  # an untrained model says yes and no alike
     before = load(base, device="cpu")
     pairs = [("Une autre question ?", a) for a in (*OTHERS, GOLD)]
     assert int(np.argmax(model.scores(pairs))) == 3
@@ -99,15 +98,19 @@ def test_a_score_does_not_depend_on_its_batch_and_long_articles_are_cut(
     tuned: tuple[YesNo, list[float]],
 ) -> None:
     model, _ = tuned
-    long = Article("l", "Code", "1", "bail loyer " * 500)
+    long = Article("l", "Code", "1", "loyer bail " * 500)
     pairs = [("Qui paie ?", GOLD), ("Qui ?", long), ("Et ça, est-ce long ?", OTHERS[0])]
     alone = [model.scores([pair])[0] for pair in pairs]
     assert model.scores(pairs) == pytest.approx(alone, abs=1e-3)
-    prompt = model._prompt("Qui ?", long)
-    assert len(prompt) == SETTINGS.window
+    for asked in ("Qui ?", "Qui paie le loyer ? " * 200):
+        prompt = model._prompt(asked, long)
+        assert SETTINGS.window - 2 <= len(prompt) <= SETTINGS.window
+        assert model.tokenizer.decode(prompt).count("loyer bail") > 1  # some of the article is always there
     assert model.tokenizer.decode(prompt).endswith(
         "assistant: "
     )  # the article's end is cut, not the prompt's
+    with pytest.raises(BadInput, match="a window of 64 tokens"):
+        YesNo(model.model, model.tokenizer, replace(SETTINGS, window=64))
     ranking = model.over({a.id: a for a in (GOLD, *OTHERS)}).rerank(
         ["Une ?"], [(Hit("o1", 3.0), Hit("g", 1.0))], 5
     )
@@ -141,7 +144,7 @@ def test_from_the_command_line_into_an_evaluation(
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
     corpus = str(write(CORPUS, tmp_path / "corpus"))
     out = str(tmp_path / "adapter")
-    words = ["--corpus", corpus, "--model", str(base), "--steps", "3", "--window", "96", "--device", "cpu"]
+    words = ["--corpus", corpus, "--model", str(base), "--steps", "3", "--window", "224", "--device", "cpu"]
     assert main([*words, "--output", out]) == 0
     assert "36 examples of 18 questions; loss" in capsys.readouterr().out
     entry = json.loads((tmp_path / "adapter" / "yes_no.json").read_text(encoding="utf-8"))

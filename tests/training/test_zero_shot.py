@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
-from small_benchmark import ARTICLES, CORPUS, TOPICS
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "retrieval"))
 import tiny_model
 import vector_samples as samples
+from small_benchmark import ARTICLES, CORPUS, TOPICS
 
 from indexes.corpus import write
 from training.eval import main
