@@ -13,6 +13,7 @@ from small_benchmark import ANSWERED, ARTICLES, CORPUS
 from indexes.corpus import write
 from rag.errors import BadInput
 from rag.types import Article, Hit
+from training import prompts
 from training.eval import main as evaluate
 from training.rerank_lora import Example, LoRASettings, YesNo, examples, fit, load, main
 
@@ -31,10 +32,11 @@ def make(folder: Path) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=["<pad>", "<end>"], show_progress=False,
+        vocab_size=1200, special_tokens=["<pad>", "<end>"], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
-    tokenizer.train_from_iterator([a.text for a in ARTICLES] + ["yes no yes no"], trainer)
+    texts = [*(a.text for a in ARTICLES), *prompts.rerank().texts.values(), "yes no oui rien Question"]
+    tokenizer.train_from_iterator(texts * 2, trainer)  # so that a prompt has few tokens
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", eos_token="<end>")  # noqa: S106
     fast.chat_template = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant: "
     with torch.random.fork_rng():
@@ -109,8 +111,8 @@ def test_a_score_does_not_depend_on_its_batch_and_long_articles_are_cut(
     assert model.tokenizer.decode(prompt).endswith(
         "assistant: "
     )  # the article's end is cut, not the prompt's
-    with pytest.raises(BadInput, match="a window of 64 tokens"):
-        YesNo(model.model, model.tokenizer, replace(SETTINGS, window=64))
+    with pytest.raises(BadInput, match="a window of 40 tokens"):
+        YesNo(model.model, model.tokenizer, replace(SETTINGS, window=40))
     ranking = model.over({a.id: a for a in (GOLD, *OTHERS)}).rerank(
         ["Une ?"], [(Hit("o1", 3.0), Hit("g", 1.0))], 5
     )
