@@ -166,7 +166,8 @@ class _Alike:
         cited = gold.tocsc()
         often = np.diff(cited.indptr)
         each = np.repeat(often, often)
-        return cls(cited.indices, np.repeat(cited.indptr[:-1], often), each, np.flatnonzero(each > 1))
+        texts = cited.indices.astype(np.int64)
+        return cls(texts, np.repeat(cited.indptr[:-1], often), each, np.flatnonzero(each > 1))
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Return n texts, and for each another that cites the same article."""

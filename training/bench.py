@@ -35,6 +35,7 @@ from rag.text.analysers import analyser
 from rag.text.tolerant import tolerant
 from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
 from training.bridges import Bridges
+from training.extra import Extras
 from training.inner import LEAST, InnerRuns
 from training.kept import Kept, load_fitted, save_fitted
 from training.learned_fusion import Example, LearnedSettings, examples, fit
@@ -87,7 +88,8 @@ class Bench:
             tell: called as the work goes on.
         """
         self.corpus = corpus
-        self._kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
+        self.more: Extras = {}  # systems that are not known here, by name
+        self.kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
         own, *lent = fitted_to or [corpus]
         of = "+".join(each.sha256[:16] for each in (own, *lent))
         self._kept_fits = Kept(cache / of if cache is not None else None)
@@ -118,7 +120,7 @@ class Bench:
         """Return the term counts of the law's own fields."""
         if stop_words not in self._counts:
             cut = self.analyser(stop_words=stop_words)
-            made = self._kept(
+            made = self.kept(
                 f"counts-{cut.id}",
                 lambda: count(self.corpus.articles, cut, partial(self._analysed, len(self.corpus.articles))),
                 counted.save,
@@ -204,7 +206,13 @@ class Bench:
         Raises:
             BadInput: no such system, or one that learns has nothing to learn from.
         """
-        refuse_unfit(names, learning=bool(learn), given=self.given is not None, trees=self.trees is not None)
+        refuse_unfit(
+            names,
+            learning=bool(learn),
+            given=self.given is not None,
+            trees=self.trees is not None,
+            more=self.more,
+        )
         lesson = Lesson(tuple(learn), settings or Settings(), tuple(q for q in dev if q.article_ids))
         made: dict[str, Retriever] = {}
         for name in names:
@@ -214,8 +222,10 @@ class Bench:
     def _system(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
         if name in made:
             return made[name]
-        fusion = fused(name)
-        if name in (HYBRID, UNBRIDGED) and self.fusion is not None:
+        fusion = None if name in self.more else fused(name)
+        if name in self.more:
+            made[name] = self.more[name].make(self, lesson, lambda other: self._system(other, lesson, made))
+        elif name in (HYBRID, UNBRIDGED) and self.fusion is not None:
             made[name] = self._given_fusion(self.fusion, lesson, made, bridged=name == HYBRID)
         elif name in BRIDGED:
             made[name] = self._bridged(name, lesson, made)

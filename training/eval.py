@@ -27,6 +27,7 @@ from rag.types import Filter, Question
 from training import curves, dated, report
 from training.bench import Bench
 from training.comparisons import compared, table
+from training.eval_brought import brought
 from training.eval_grammar import parser
 from training.lesson import Ready, Settings
 from training.measure import Collected, Measured, answer, measure
@@ -78,14 +79,16 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         )
     learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
     ready = {"given": bench.given is not None, "trees": bench.trees is not None}
-    names = parsed.systems or runnable(learning, **ready)
-    refuse_unfit(names, learning=bool(_folded(parsed) or annotated), **ready)
-    _warn_of_leaks(plan)
-    collected: dict[str, Collected] = {}
-    where = dated.searched(corpus, parsed.in_force_on)
-    chosen = [_ask(bench, names, part, annotated, collected, tune=parsed.tune, where=where) for part in plan]
-    progress.close()
     asked = [q for held, _, _ in plan for q in held]
+    with brought(parsed, asked, partial(print, file=sys.stderr)) as bench.more:
+        names = parsed.systems or [*runnable(learning, **ready), *bench.more]
+        refuse_unfit(names, learning=bool(_folded(parsed) or annotated), more=bench.more, **ready)
+        _warn_of_leaks(plan)
+        collected: dict[str, Collected] = {}
+        where = dated.searched(corpus, parsed.in_force_on)
+        tune = parsed.tune
+        chosen = [_ask(bench, names, part, annotated, collected, tune=tune, where=where) for part in plan]
+    progress.close()
     results = measure(collected, asked, parsed.seed, parsed.measures)
     told = notices(store.open_index(store.BUILTIN), asked) if parsed.corpus is None else {}
     comparisons = compared(results, parsed.measures, parsed.seed)

@@ -6,6 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
+from training.eval_brought import add_options
 from training.metrics import DEFAULT
 from training.names import SYSTEMS
 
@@ -19,6 +20,8 @@ examples
     python -m training.eval --corpus law --splits grouped.splits.jsonl
   real questions, learning from others that were written for the same law:
     python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated written.jsonl
+  with word vectors and a pretrained encoder, neither learnt here (docs/zero-shot.md):
+    python -m training.eval --corpus law --vectors cc.fr.300.bin --encoder multilingual-e5-base
   written answers, with a model or without one (it has a --help of its own):
     python -m training.eval answers --help
 
@@ -44,6 +47,7 @@ and when named
   nearest         the articles that the most similar questions to learn from cite, and those around them
   learned-without:GROUP,..  without features of these groups: words meaning questions place both prior general
   METHOD          another fusion of the hybrid's two: rrf borda min-max z-score percentile comb-sum comb-mnz
+  vectors:NAME    means of the word vectors of --vectors; encoder:NAME a pretrained model of --encoder
   METHOD:A,B,..   a fusion of these systems, such as rrf:bm25,dense-law or tuned:bm25,ql,dense
 
 A system is compared with the best single one by each measure, a fusion that names its parts with the
@@ -120,4 +124,5 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)"
     )
+    add_options(top)
     return top

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.errors import BadInput
 from rag.evidence import GROUPS
 from rag.fusion import METHODS
+from training.extra import Extra
 from training.inner import LEAST
 
 # words bridged: typed words and those that the law has for them; the latter alone
@@ -38,6 +39,7 @@ LEARNING = (
     LEARNED,
 )  # these make no sense without questions to learn from
 TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
+RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an evaluation brings along
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
     f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
@@ -54,12 +56,16 @@ class Fused:
     parts: tuple[str, ...] = ()  # empty: those of the hybrid
 
 
-def fused(name: str) -> Fused | None:
+def fused(name: str, more: Collection[str] | None = None) -> Fused | None:
     """Return what the name of a fusion says, None for another name.
 
     "hybrid" is reciprocal rank of the best BM25 and the encoder, or what the index answers with that is
     measured; "borda" is Borda of the same two,
     "borda:bm25,dense-law" of those named.
+
+    Args:
+        name: of a system.
+        more: names of single systems that an evaluation brings along; None takes any name for one.
 
     Raises:
         BadInput: a part that is no single system, one part alone, or one part twice.
@@ -72,9 +78,10 @@ def fused(name: str) -> Fused | None:
     if not colon:
         return Fused(method)
     parts = tuple(listed.split(","))
-    if len(parts) < 2 or len(set(parts)) < len(parts) or not set(parts) <= set(SINGLE):
+    known = set(parts) if more is None else {*SINGLE, *more}
+    if len(parts) < 2 or len(set(parts)) < len(parts) or not set(parts) <= known:
         raise BadInput(
-            f"{name}: name two or more different systems to fuse of {', '.join(SINGLE)}, "
+            f"{name}: name two or more different systems to fuse of {', '.join((*SINGLE, *(more or ())))}, "
             f"such as {method}:bm25,dense"
         )
     return Fused(method, parts)
@@ -100,8 +107,8 @@ def left_out(name: str) -> tuple[str, ...] | None:
 
 
 def single(name: str) -> bool:
-    """Tell whether a system is made of no other: no fusion, learned or not."""
-    return fused(name) is None and left_out(name) is None
+    """Tell whether a system is made of no other: no fusion, learned or not, and none that is re-ranked."""
+    return fused(name) is None and left_out(name) is None and name.partition(":")[0] not in RERANKED
 
 
 def runnable(learning: int, *, given: bool = False, trees: bool = False) -> list[str]:
@@ -120,7 +127,14 @@ def runnable(learning: int, *, given: bool = False, trees: bool = False) -> list
     return [name for name in SYSTEMS if name not in none]
 
 
-def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False, trees: bool = False) -> None:
+def refuse_unfit(
+    names: Sequence[str],
+    *,
+    learning: bool,
+    given: bool = False,
+    trees: bool = False,
+    more: Mapping[str, Extra] | None = None,
+) -> None:
     """Check the names of systems before any work is done for them.
 
     Args:
@@ -128,14 +142,25 @@ def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False, t
         learning: there are questions to learn from.
         given: the encoder is not fitted here, it has learnt already.
         trees: nor are the trees of a learned fusion: they have all features that they were fitted to.
+        more: systems that an evaluation brings along.
 
     Raises:
         BadInput: no such system, or one that learns and there is nothing to learn from.
     """
+    more = more or {}
     for name in names:
-        of = fused(name)
-        if of is None and name not in SINGLE and left_out(name) is None:
-            raise BadInput(f"no system {name!r}: choose among {GRAMMAR}")
+        of = None if name in more else fused(name, more)
+        if of is None and name not in (*SINGLE, *more) and left_out(name) is None:
+            brought = "".join(f", {one}" for one in more)
+            raise BadInput(f"no system {name!r}: choose among {GRAMMAR}{brought}")
+        for asked in (name, *(of.parts if of else ())):
+            if asked not in more:
+                continue
+            if more[asked].learns and not learning:
+                raise BadInput(f"{asked} has no questions to learn from: add --folds 5 or --annotated PATH")
+            refuse_unfit(more[asked].over, learning=learning, given=given, trees=trees, more=more)
+        if name in more:
+            continue
         used = (of.method, *of.parts) if of else (LEARNED if left_out(name) is not None else name,)
         if not learning and (lacking := [part for part in used if part in LEARNING]):
             raise BadInput(f"{lacking[0]} has no questions to learn from: add --folds 5 or --annotated PATH")

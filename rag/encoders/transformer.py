@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -15,6 +15,65 @@ from rag.types import Article, Floats
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
+_NAMES = {"last": "lasttoken"}  # of sentence-transformers
+
+
+def load_model(
+    model: str | Path,
+    *,
+    device: str | None = None,
+    pooling: Pooling | None = None,
+    window: int | None = None,
+    remote_code: bool = False,
+) -> SentenceTransformer:
+    """Load a model, with a pooling and a window of one's own.
+
+    Args:
+        model: a folder, or an id on the hub.
+        device: "cpu", "cuda", …; None takes the best there is.
+        pooling: how a text's vector is made of its tokens' last hidden states: "mean" of them, "cls" the
+            first, "max" of each number, "last" the last; layers above them are left away. None as the
+            model's own folder says, which is the mean for a bare transformer.
+        window: tokens that the model reads at most; None as it says itself.
+        remote_code: run the Python code that comes with the model. Only for models that you trust.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        BadInput: the model cannot be loaded, or the window or the pooling make no sense.
+    """
+    if pooling is not None and pooling not in get_args(Pooling):
+        raise BadInput(f"pooling {pooling!r}: expected {', '.join(get_args(Pooling))}")
+    if window is not None and window < 1:
+        raise BadInput(f"a window of {window} tokens: give 1 or more")
+    try:
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
+    except ImportError as error:
+        raise MissingExtra(
+            f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'"
+        ) from error
+    try:
+        loaded = SentenceTransformer(str(model), device=device, trust_remote_code=remote_code)
+        if pooling is not None:
+            transformer: Any = loaded[0]
+            mode = PoolingModule(transformer.get_embedding_dimension(), _NAMES.get(pooling, pooling))
+            loaded = SentenceTransformer(modules=[transformer, mode], device=device)
+    except (OSError, ValueError) as error:
+        if "trust_remote_code" in str(error):
+            raise BadInput(
+                f"encoder {model} brings Python code of its own, which would be run here: if you trust it, "
+                "add --remote-code"
+            ) from error
+        raise BadInput(
+            f"encoder {model} cannot be loaded ({error}): give a folder that holds a model, or a hub id "
+            "and a connection to the hub"
+        ) from error
+    if window is not None:
+        longest = loaded.max_seq_length
+        loaded.max_seq_length = window if longest is None else min(window, int(longest))
+    return loaded
 
 
 class TransformerEncoder:
@@ -26,7 +85,7 @@ class TransformerEncoder:
 
     def __init__(
         self,
-        model: str | Path,
+        model: str | Path | SentenceTransformer,
         *,
         question_prompt: str = "",
         passage_prompt: str = "",
@@ -38,7 +97,7 @@ class TransformerEncoder:
         """Load the model.
 
         Args:
-            model: a folder, or an id on the hub.
+            model: a folder, an id on the hub, or what `load_model` returned.
             question_prompt: put in front of a question, such as "query: " for the E5 family.
             passage_prompt: put in front of every chunk of an article, such as "passage: ".
             chunk: tokens a chunk without prompt and special tokens, less where the model reads
@@ -53,26 +112,20 @@ class TransformerEncoder:
         """
         if chunk < 0 or overlap < 0 or 0 < chunk <= overlap:
             raise BadInput(f"chunks of {chunk} tokens overlapping by {overlap}: the overlap must be smaller")
-        try:
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise MissingExtra(
-                f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'"
-            ) from error
-        try:
-            self.model: SentenceTransformer = SentenceTransformer(str(model), device=device)
-        except (OSError, ValueError) as error:
-            raise BadInput(
-                f"encoder {model} cannot be loaded ({error}): give a folder that holds a model, or a hub id "
-                "and a connection to the hub"
-            ) from error
-        self.name = str(model) if not Path(model).is_dir() else Path(model).name
+        if isinstance(model, (str, Path)):
+            self.model = load_model(model, device=device)
+            self.name = str(model) if not Path(model).is_dir() else Path(model).name
+        else:
+            self.model, self.name = model, "encoder"  # whoever loaded it knows its name
         self.question_prompt, self.passage_prompt = question_prompt, passage_prompt
         self.overlap, self.batch = overlap, batch
+        # the adapters of a model that has one a task, such as "retrieval.query" of jina-v3
+        self.question_task: str | None = None
+        self.passage_task: str | None = None
         self.chunk = min(chunk, self._room()) if chunk else 0
         if chunk and self.chunk <= overlap:
             raise BadInput(
-                f"encoder {model} reads {self.model.max_seq_length} tokens, which leaves chunks of "
+                f"encoder {self.name} reads {self.model.max_seq_length} tokens, which leaves chunks of "
                 f"{self.chunk} beside the prompt: give an overlap below that, not {overlap}"
             )
 
@@ -92,14 +145,14 @@ class TransformerEncoder:
 
     def encode_questions(self, questions: Sequence[str]) -> Floats:
         """Return unit vectors, (n_questions, dim) float32; zeros for a blank question."""
-        vectors = self._encode(list(questions), self.question_prompt)
+        vectors = self._encode(list(questions), self.question_prompt, self.question_task)
         vectors[[not q.strip() for q in questions]] = 0
         return vectors
 
     def encode_articles(self, articles: Sequence[Article]) -> Floats:
         """Return the unit-length mean of each article's chunk vectors, (n_articles, dim) float32."""
-        chunks = [self._chunks(_sound(" ".join((a.code, *a.headings, a.text)))) for a in articles]
-        flat = self._encode([c for own in chunks for c in own], self.passage_prompt)
+        chunks = [self._chunks(sound(" ".join((a.code, *a.headings, a.text)))) for a in articles]
+        flat = self._encode([c for own in chunks for c in own], self.passage_prompt, self.passage_task)
         ends = np.cumsum([len(own) for own in chunks])
         means = [flat[end - len(own) : end].mean(axis=0) for own, end in zip(chunks, ends, strict=True)]
         return _unit(np.array(means, dtype=np.float32).reshape(len(articles), self.dim))
@@ -124,20 +177,22 @@ class TransformerEncoder:
         prompt = tokenizer(self.passage_prompt, add_special_tokens=False)["input_ids"]
         return int(longest) - len(prompt) - int(tokenizer.num_special_tokens_to_add())
 
-    def _encode(self, texts: list[str], prompt: str) -> Floats:
+    def _encode(self, texts: list[str], prompt: str, task: str | None) -> Floats:
         if not texts:
             return np.zeros((0, self.dim), dtype=np.float32)
+        adapter: dict[str, Any] = {} if task is None else {"task": task}
         vectors = self.model.encode(
-            [_sound(text) for text in texts],
+            [sound(text) for text in texts],
             prompt=prompt,  # "" too: else a default of the model's own would be put in front
             batch_size=self.batch,
             convert_to_numpy=True,
             show_progress_bar=False,
+            **adapter,
         )
         return _unit(np.asarray(vectors, dtype=np.float32))
 
 
-def _sound(text: str) -> str:
+def sound(text: str) -> str:
     """Return the text with lone surrogates, which tokenizers refuse, as question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 

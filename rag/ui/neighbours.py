@@ -51,5 +51,5 @@ def _add(article: Article, t: Words) -> Html:
     """Return the link that puts an article beside those that are shown."""
     label = t("Add {article}", article=title(article, t))
     said = st.query_params.get(KEY)  # the same question, with one article more
-    to = address(add=listed([article.id]), **{KEY: said})
+    to = address("", add=listed([article.id]), **{KEY: said})
     return go(t("Add"), to, aria_label=label, class_="pd-add")

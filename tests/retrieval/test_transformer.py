@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import tiny_model
 
-from rag.encoders.transformer import TransformerEncoder
+from rag.encoders.transformer import TransformerEncoder, load_model
 from rag.errors import BadInput, MissingExtra
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.scored import Mask
@@ -245,9 +245,12 @@ def hub(folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.models
-def test_a_model_is_loaded_from_a_hub(hub: str, encoder: TransformerEncoder, tmp_path: Path) -> None:
+def test_a_model_is_loaded_from_a_hub(
+    hub: str, encoder: TransformerEncoder, folder: Path, tmp_path: Path
+) -> None:
     script = """
 import json, sys
+from rag.encoders import hub
 from rag.encoders.transformer import TransformerEncoder
 from rag.errors import BadInput
 made = TransformerEncoder("test/tiny", device="cpu")
@@ -257,7 +260,10 @@ try:
 except BadInput as error:
     refused = str(error)
 vectors = made.encode_questions(["le loyer"]).tolist()
-json.dump({"name": made.name, "sha256": made.sha256, "vectors": vectors, "refused": refused}, sys.stdout)
+first = hub.load(hub.recipe_of("test/tiny", pooling="cls"), device="cpu")
+told = {"name": made.name, "sha256": made.sha256, "vectors": vectors, "refused": refused}
+told |= {"first": first.encode_questions(["le loyer"]).tolist(), "named": first.name}
+json.dump(told, sys.stdout)
 """
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith("HF_") and "proxy" not in k.lower()
@@ -275,5 +281,8 @@ json.dump({"name": made.name, "sha256": made.sha256, "vectors": vectors, "refuse
     said = json.loads(done.stdout)
     assert (said["name"], said["sha256"]) == ("test/tiny", encoder.sha256)
     assert said["vectors"][0] == pytest.approx(encoder.encode_questions(["le loyer"])[0].tolist(), abs=1e-5)
+    pooled = TransformerEncoder(load_model(folder, pooling="cls", device="cpu"))
+    assert said["first"][0] == pytest.approx(pooled.encode_questions(["le loyer"])[0].tolist(), abs=1e-5)
+    assert said["named"] == "tiny"
     assert "test/absent" in said["refused"]
     assert "a connection to the hub" in said["refused"]

@@ -71,7 +71,7 @@ def replies(
     found = []
     failures = 0
     for prompt in prompts:
-        name = key(what="reply", model=chat.name, settings=dict(chat.settings), prompt=prompt)
+        name = reply_key(chat, prompt)
         kept = cache.get(name)
         if kept is not None:
             reply = Reply(kept["text"], Usage(**kept["usage"]))
@@ -88,6 +88,11 @@ def replies(
         found.append(reply)
         tell(len(found))
     return found
+
+
+def reply_key(chat: Chat, prompt: str) -> str:
+    """Return what the reply to a prompt is kept under."""
+    return key(what="reply", model=chat.name, settings=dict(chat.settings), prompt=prompt)
 
 
 def _say(chat: Chat, prompt: str) -> tuple[Reply, str]:

@@ -38,7 +38,7 @@ def check(name: str) -> None:
     Raises:
         BadInput: neither one that is made nor the name of a system.
     """
-    if name not in (*MADE, *SINGLE) and fused(name) is None and left_out(name) is None:
+    if name not in (*MADE, *SINGLE) and fused(name, ()) is None and left_out(name) is None:
         raise BadInput(f"no context {name!r}: expected {', '.join(MADE)}, or a system such as bm25 or hybrid")
 
 

@@ -1,0 +1,163 @@
+"""Recipes of pretrained models: pooling, prompts and window by name, from `hub.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import PurePath
+from typing import Literal, TypeAlias, get_args
+
+from rag.encoders.transformer import Pooling, TransformerEncoder, load_model
+from rag.errors import BadInput
+
+Kind: TypeAlias = Literal["dense", "sparse", "late-interaction", "cross-encoder", "yes-no"]
+CHUNK, OVERLAP = 200, 20  # tokens: those of BSARD (Louis & Spanakis 2022)
+
+
+@dataclass(frozen=True, slots=True)
+class HubRecipe:
+    """How a pretrained model wants its text."""
+
+    name: str
+    model: str  # its id on the hub
+    kind: Kind
+    window: int  # tokens of an article that it reads at once
+    source: str  # where the values are from
+    pooling: Pooling | None = None
+    question_prompt: str = ""
+    passage_prompt: str = ""
+    question_task: str | None = None  # the adapter for questions, of models that have one a task
+    passage_task: str | None = None
+    question_window: int | None = None  # tokens of a question, where they are fewer
+    chunk: int = CHUNK  # tokens; 0 reads an article in one piece
+    overlap: int = OVERLAP
+    bare: bool = False  # the hub has the transformer alone: the pooling is put on here
+    remote_code: bool = False  # it brings Python code of its own
+
+
+_KEYS = {field.name for field in fields(HubRecipe)} - {"name"}
+_NEEDED = ("model", "kind", "window", "source")
+_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("window", "question_window", "chunk", "overlap"), int),
+    **dict.fromkeys(("bare", "remote_code"), bool),
+}
+
+
+@lru_cache(maxsize=1)
+def recipes() -> Mapping[str, HubRecipe]:
+    """Return the recipes that ship, by name."""
+    return parse((files("rag.encoders") / "hub.toml").read_text(encoding="utf-8"), "hub.toml")
+
+
+def parse(source: str, name: str) -> Mapping[str, HubRecipe]:
+    """Read recipes, one a table.
+
+    Raises:
+        BadInput: no TOML, a key that nobody knows, one that lacks, or a value that it cannot have.
+    """
+    try:
+        tables = tomllib.loads(source)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{name}: not TOML ({error})") from None
+    return {key: _recipe(key, table, f"{name}, [{key}]") for key, table in tables.items()}
+
+
+def _recipe(name: str, table: object, place: str) -> HubRecipe:
+    if not isinstance(table, dict):
+        raise BadInput(f"{place}: expected a table of keys such as model and pooling")
+    if unknown := sorted(set(table) - _KEYS):
+        raise BadInput(f"{place}: no key {unknown[0]!r}; expected {', '.join(sorted(_KEYS))}")
+    if lacking := [key for key in _NEEDED if key not in table]:
+        raise BadInput(f"{place}: {', '.join(lacking)} lacks")
+    for key, value in table.items():
+        wanted = _TYPES.get(key, str)
+        if type(value) is not wanted:  # True is an int to isinstance
+            raise BadInput(f"{place}: {key} = {value!r}; expected {wanted.__name__}")
+    recipe = HubRecipe(name=name, **table)
+    if recipe.kind not in get_args(Kind):
+        raise BadInput(f"{place}: kind {recipe.kind!r}; expected {', '.join(get_args(Kind))}")
+    if recipe.pooling is not None and recipe.pooling not in get_args(Pooling):
+        raise BadInput(f"{place}: pooling {recipe.pooling!r}; expected {', '.join(get_args(Pooling))}")
+    if recipe.kind == "dense" and recipe.pooling is None:
+        raise BadInput(f"{place}: a dense model needs its pooling")
+    chunked = 0 <= recipe.overlap < recipe.chunk or recipe.chunk == recipe.overlap == 0
+    if recipe.window < 1 or not chunked or recipe.chunk > recipe.window:
+        raise BadInput(
+            f"{place}: chunks of {recipe.chunk} overlapping by {recipe.overlap} in {recipe.window} tokens: "
+            "give overlap < chunk <= window, or 0 and 0 for no chunks"
+        )
+    return recipe
+
+
+def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
+    """Return the recipe of a name, or one made up for another hub id or folder: mean pooling, chunks 200/20.
+
+    Args:
+        name: of a recipe, its hub id, another hub id, or a folder.
+        pooling: instead of what the recipe says.
+    """
+    known = recipes()
+    found = known.get(name) or next((r for r in known.values() if r.model == name), None)
+    if found is None:
+        # `bare` only where a pooling was asked for: a folder may know its own
+        return HubRecipe(name, name, "dense", 0, "typed", pooling=pooling, bare=pooling is not None)
+    if pooling is None or pooling == found.pooling:
+        return found
+    return HubRecipe(
+        **{field.name: getattr(found, field.name) for field in fields(HubRecipe)}
+        | {"pooling": pooling, "bare": True}
+    )
+
+
+def check(recipe: HubRecipe, *, remote_code: bool = False) -> None:
+    """Refuse what `load` would refuse before it loads anything.
+
+    Raises:
+        BadInput: a model of another kind, or one whose code may not be run.
+    """
+    if recipe.kind != "dense":
+        dense = ", ".join(sorted(name for name, r in recipes().items() if r.kind == "dense"))
+        raise BadInput(
+            f"{recipe.name} is no encoder of one vector a text but of the kind {recipe.kind!r}; expected one "
+            f"of {dense}, another hub id, or a folder"
+        )
+    if recipe.remote_code and not remote_code:
+        raise BadInput(
+            f"{recipe.name} brings Python code of its own, which would be run here: if you trust "
+            f"{recipe.model}, add --remote-code"
+        )
+
+
+def load(recipe: HubRecipe, *, remote_code: bool = False, device: str | None = None) -> TransformerEncoder:
+    """Load the encoder of a recipe.
+
+    Args:
+        recipe: of a dense model.
+        remote_code: run Python code that comes with the model.
+        device: None takes the best there is.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        BadInput: a model of another kind, one whose code may not be run, or one that cannot be loaded.
+    """
+    check(recipe, remote_code=remote_code)
+    model = load_model(
+        recipe.model,
+        pooling=recipe.pooling if recipe.bare else None,
+        window=recipe.window or None,
+        remote_code=remote_code,
+        device=device,
+    )
+    encoder = TransformerEncoder(
+        model,
+        question_prompt=recipe.question_prompt,
+        passage_prompt=recipe.passage_prompt,
+        chunk=recipe.chunk,
+        overlap=recipe.overlap,
+    )
+    encoder.name = PurePath(recipe.name).name
+    encoder.question_task, encoder.passage_task = recipe.question_task, recipe.passage_task
+    return encoder

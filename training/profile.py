@@ -1,0 +1,169 @@
+"""`python -m training.profile`: how questions are asked: written ones against those of real people.
+
+JuriFindIT compares its experts' questions with its synthetic ones by a linguistic profile; this is ours, of
+what can be counted without a parser. Each measure is a mean over questions with its standard deviation.
+Beside it stands, for all sets but the first, how far it lies from the first in units of the pooled standard
+deviation of the two (Cohen's d), so that measures can be compared with each other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexes import sources, store
+from indexes.corpus import attach, read, read_cited
+from indexes.shipped_questions import shipped
+from rag.errors import BadInput, PandectError
+from rag.types import Article, Question
+from training.question_profile import MEASURES, WINDOW, Profile, Values, effect, profile
+
+
+def table(profiles: Sequence[Profile]) -> str:
+    """Return the profiles as a table of Markdown; the others are compared with the first."""
+    first = profiles[0]
+    names = [f"{p.name} ({p.questions:,})" for p in profiles]
+    heads = [names[0], *(cell for name in names[1:] for cell in (name, "d"))]
+    lines = [_row(["measure", *heads]), _row(["---"] * (len(heads) + 1))]
+    for measure in MEASURES:
+        cells = [_mean(first.values[measure])]
+        for other in profiles[1:]:
+            d = effect(first.values[measure], other.values[measure])
+            cells += [_mean(other.values[measure]), _signed(d)]
+        lines.append(_row([measure, *cells]))
+    cells = [_number(first.variety), *(c for p in profiles[1:] for c in (_number(p.variety), ""))]
+    lines.append(_row([f"type-token ratio, windows of {WINDOW}", *cells]))
+    return "\n".join(lines)
+
+
+def to_json(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
+    """Return the profiles as JSON holds them: mean, standard deviation, and d against the first."""
+    first = profiles[0]
+    return [
+        {
+            "name": p.name,
+            "questions": p.questions,
+            "type_token_ratio": _plain(p.variety),
+            "measures": {
+                m: {
+                    "mean": _plain(_of(np.mean, v)),
+                    "sd": _plain(_of(np.std, v)),
+                    **({} if p is first else {"d": _plain(effect(first.values[m], v))}),
+                }
+                for m, v in p.values.items()
+            },
+        }
+        for p in profiles
+    ]
+
+
+def _of(take: Any, values: Values) -> float:  # noqa: ANN401 - a function of numpy
+    there = values[~np.isnan(values)]
+    return float(take(there)) if len(there) else math.nan
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, 6)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _mean(values: Values) -> str:
+    mean, deviation = _of(np.mean, values), _of(np.std, values)
+    return "–" if math.isnan(mean) else f"{_number(mean)} ± {_number(deviation)}"
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def _signed(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:+.2f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table, and write it."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        _run(parser().parse_args(typed), typed)
+    except PandectError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
+    if parsed.output is not None and parsed.output.exists():
+        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+    if parsed.corpus is None:
+        corpus = read(store.builtin() / "corpus")
+    else:
+        corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
+    articles = {a.id: a for a in corpus.articles}
+    profiles = []
+    for given in parsed.sets:
+        name, sign, place = given.partition("=")
+        if not sign or not name or not place:
+            raise BadInput(f"{given}: expected NAME=FILE, such as real=questions_dev.jsonl, or NAME=builtin")
+        questions = _read(place, corpus.articles)
+        profiles.append(profile(name, questions, articles, corpus.card.language))
+    print(table(profiles))
+    if parsed.output is not None:
+        entry = {
+            "kind": "profile of questions",
+            "command": " ".join(["python", "-m", "training.profile", *typed]),
+            "corpus_sha256": corpus.sha256,
+            "sets": to_json(profiles),
+        }
+        text = json.dumps(entry, ensure_ascii=False, indent=1) + "\n"
+        parsed.output.write_text(text, encoding="utf-8")
+        print(f"written: {parsed.output}")
+
+
+def _read(place: str, articles: Sequence[Article]) -> list[Question]:
+    if place == store.BUILTIN:
+        cited = shipped()
+    elif Path(place).is_file():
+        cited = read_cited(Path(place))
+    else:
+        raise BadInput(f"{place} does not exist: give a file of questions, or {store.BUILTIN}")
+    ids = {a.id for a in articles}
+    by_id = [c.question for c in cited if ids.intersection(c.question.article_ids)]
+    return [*attach([c for c in cited if not c.question.article_ids], articles), *by_id]
+
+
+EPILOG = """\
+examples
+  the questions that ship and those that a model wrote, against real ones:
+    python -m training.profile --corpus law real=real.jsonl ours=builtin model=synthetic.jsonl
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="python -m training.profile",
+        description="Compare how sets of questions are asked; the first is what the others are held against.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("sets", nargs="+", metavar="NAME=FILE", help="questions; builtin for those that ship")
+    top.add_argument("--corpus", type=Path, help="with the articles that they cite (the one that ships)")
+    top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
+    top.add_argument("--output", type=Path, metavar="FILE", help="a new file of JSON")
+    return top
+
+
+if __name__ == "__main__":
+    sys.exit(main())
