@@ -48,8 +48,10 @@ from training.names import (
     Fused,
     fused,
     left_out,
+    of_model,
     refuse_unfit,
 )
+from training.neural.models import Models
 from training.tuned_fusion import ASKED, MOST, Choice, TunedHybrid, choose
 
 PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
@@ -69,6 +71,7 @@ class Bench:
         fitted_to: Corpus | None = None,
         fit: FitSettings | None = None,
         analyser_options: Mapping[str, Any] | None = None,
+        models: Models | None = None,
         tell: Tell | None = None,
     ) -> None:
         """Take a corpus.
@@ -82,6 +85,7 @@ class Bench:
                 the same ids: the official one of a corpus of summaries.
             fit: how to fit.
             analyser_options: of an index that is measured; they go before what settings say.
+            models: trained retrievers, by name.
             tell: called as the work goes on.
         """
         self.corpus = corpus
@@ -95,6 +99,7 @@ class Bench:
         self._fitted_to = fitted_to or corpus
         self.fit = fit or FitSettings()
         self._options = dict(analyser_options or {})
+        self.models = models or Models({})
         self.tell = tell or (lambda what, done, total: None)
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
@@ -191,7 +196,8 @@ class Bench:
         Raises:
             BadInput: no such system, or one that learns has nothing to learn from.
         """
-        refuse_unfit(names, learning=bool(learn), given=self.given is not None, trees=self.trees is not None)
+        given = {"given": self.given is not None, "trees": self.trees is not None}
+        refuse_unfit(names, learning=bool(learn), models=self.models.names, **given)
         lesson = Lesson(tuple(learn), settings or Settings(), tuple(q for q in dev if q.article_ids))
         made: dict[str, Retriever] = {}
         for name in names:
@@ -212,6 +218,8 @@ class Bench:
             made[name] = self._fusion(name, fusion, lesson, made)
         elif left_out(name) is not None:
             made[name] = self._learned(name, lesson, made)
+        elif (model := of_model(name)) is not None:
+            made[name] = self.models.retriever(model, self.corpus, lesson.learn)
         elif name == "dense":
             made[name] = self._dense(lesson.learn)
         elif name == NEAREST:

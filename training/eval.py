@@ -30,7 +30,8 @@ from training.eval_grammar import parser
 from training.lesson import Ready, Settings
 from training.measure import Collected, Measured, answer, measure
 from training.metrics import parse
-from training.names import refuse_unfit, runnable
+from training.names import MODEL, refuse_unfit, runnable
+from training.neural.models import Models
 from training.notices import notices
 from training.provenance import cards_of, warnings
 from training.split_folds import about, asked_folds
@@ -77,8 +78,11 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         )
     learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
     ready = {"given": bench.given is not None, "trees": bench.trees is not None}
-    names = parsed.systems or runnable(learning, **ready)
-    refuse_unfit(names, learning=bool(_folded(parsed) or annotated), **ready)
+    bench.models = Models.read(parsed.model, [q for held, _, _ in plan for q in held])
+    names = parsed.systems or [*runnable(learning, **ready), *(MODEL + name for name in bench.models.names)]
+    refuse_unfit(
+        names, learning=bool(_folded(parsed) or annotated), models=bench.models.names, **ready
+    )
     _warn_of_leaks(plan)
     collected: dict[str, Collected] = {}
     where = dated.searched(corpus, parsed.in_force_on)

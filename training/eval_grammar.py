@@ -43,6 +43,8 @@ and when named
   dense-law       the encoder fitted to the law alone
   nearest         the articles that the most similar questions to learn from cite, and those around them
   learned-without:GROUP,..  without features of these groups: words meaning questions place both prior general
+  model:NAME      a retriever that training.train made, of --model NAME=FOLDER; with folds, the one of FOLDER
+                  that has learnt from none of the questions asked
   METHOD          another fusion of the hybrid's two: rrf borda min-max z-score percentile comb-sum comb-mnz
   METHOD:A,B,..   a fusion of these systems, such as rrf:bm25,dense-law or tuned:bm25,ql,dense
 
@@ -74,6 +76,13 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument(
         "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"
+    )
+    top.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="a trained model (python -m training.train), measured as model:NAME; may be repeated",
     )
     top.add_argument(
         "--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT)

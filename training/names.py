@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rag.errors import BadInput
@@ -30,6 +30,7 @@ UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it ha
 TUNED = "tuned"
 LEARNED = "learned"
 _WITHOUT = f"{LEARNED}-without:"
+MODEL = "model:"  # and the name that --model gives a trained model
 LEARNING = (
     "bm25+questions",
     "nearest",
@@ -41,7 +42,7 @@ TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
     f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
-    f"{', '.join(BRIDGED)}, {UNBRIDGED}, "
+    f"{', '.join(BRIDGED)}, {UNBRIDGED}, {MODEL}NAME, "
     f"or METHOD:PART,PART with METHOD of {_METHODS}"
 )
 
@@ -72,12 +73,18 @@ def fused(name: str) -> Fused | None:
     if not colon:
         return Fused(method)
     parts = tuple(listed.split(","))
-    if len(parts) < 2 or len(set(parts)) < len(parts) or not set(parts) <= set(SINGLE):
+    known = all(part in SINGLE or of_model(part) is not None for part in parts)
+    if len(parts) < 2 or len(set(parts)) < len(parts) or not known:
         raise BadInput(
-            f"{name}: name two or more different systems to fuse of {', '.join(SINGLE)}, "
+            f"{name}: name two or more different systems to fuse of {', '.join(SINGLE)}, {MODEL}NAME, "
             f"such as {method}:bm25,dense"
         )
     return Fused(method, parts)
+
+
+def of_model(name: str) -> str | None:
+    """Return the name of a trained model in the name of a system, "dpr" of "model:dpr"; None in another's."""
+    return name.removeprefix(MODEL) or None if name.startswith(MODEL) else None
 
 
 def left_out(name: str) -> tuple[str, ...] | None:
@@ -120,7 +127,14 @@ def runnable(learning: int, *, given: bool = False, trees: bool = False) -> list
     return [name for name in SYSTEMS if name not in none]
 
 
-def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False, trees: bool = False) -> None:
+def refuse_unfit(
+    names: Sequence[str],
+    *,
+    learning: bool,
+    given: bool = False,
+    trees: bool = False,
+    models: Collection[str] = (),
+) -> None:
     """Check the names of systems before any work is done for them.
 
     Args:
@@ -128,13 +142,18 @@ def refuse_unfit(names: Sequence[str], *, learning: bool, given: bool = False, t
         learning: there are questions to learn from.
         given: the encoder is not fitted here, it has learnt already.
         trees: nor are the trees of a learned fusion: they have all features that they were fitted to.
+        models: names of trained models that were given.
 
     Raises:
         BadInput: no such system, or one that learns and there is nothing to learn from.
     """
     for name in names:
         of = fused(name)
-        if of is None and name not in SINGLE and left_out(name) is None:
+        for part in of.parts if of else (name,):
+            if (model := of_model(part)) is not None and model not in models:
+                there = ", ".join(models) or "none is"
+                raise BadInput(f"{name}: no model {model!r} is given ({there}): add --model {model}=FOLDER")
+        if of is None and name not in SINGLE and left_out(name) is None and of_model(name) is None:
             raise BadInput(f"no system {name!r}: choose among {GRAMMAR}")
         used = (of.method, *of.parts) if of else (LEARNED if left_out(name) is not None else name,)
         if not learning and (lacking := [part for part in used if part in LEARNING]):

@@ -19,22 +19,19 @@ from training.neural.settings import Negatives, Stage
 Pool: TypeAlias = Callable[[Question], Sequence[str]]  # ids of candidates, the hardest first
 
 
-def from_rankings(retriever: Retriever, questions: Sequence[Question], depth: int, skip: int = 0) -> Pool:
-    """Return the pool of what a retriever finds for each question, asked once.
+def from_rankings(retriever: Retriever, depth: int, skip: int = 0) -> Pool:
+    """Return the pool of what a retriever finds for a question, asked when it is needed.
 
     Args:
         retriever: BM25, a trained model, or any other.
-        questions: that will be asked for.
         depth: places of a ranking that are looked at, gold articles aside.
         skip: first of these places that are left out: an article found so well may answer, unlabelled.
     """
-    texts = list(dict.fromkeys(q.text for q in questions))
-    most = max((len(q.article_ids) for q in questions), default=0)
-    found = dict(zip(texts, retriever.search(texts, depth + most), strict=True))
 
     def pool(question: Question) -> Sequence[str]:
         gold = set(question.article_ids)
-        kept = [hit.article_id for hit in found[question.text] if hit.article_id not in gold]
+        [ranking] = retriever.search([question.text], depth + len(gold))
+        kept = [hit.article_id for hit in ranking if hit.article_id not in gold]
         return kept[skip:depth]
 
     return pool

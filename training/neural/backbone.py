@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,44 +32,27 @@ def require() -> None:
 
 
 def load_backbone(
-    model: Model, tokens: int, texts: Iterable[str], *, task: Task = "feature-extraction", labels: int = 1
+    name: str, model: Model, tokens: int, *, task: Task = "feature-extraction", labels: int = 1
 ) -> Transformer:
-    """Return the encoder that a recipe names, as sentence-transformers has it, with its tokenizer.
-
-    Random weights come from torch's generator as it stands: seed it before.
+    """Return an encoder with its tokenizer, as sentence-transformers has it.
 
     Args:
+        name: a hub id, or a folder such as `make_scratch` fills.
         model: the recipe's table.
         tokens: the most that it shall read.
-        texts: what the tokenizer of a scratch encoder is trained on; not looked at for another.
         task: which head it has.
         labels: of the head of a classifier.
 
     Raises:
         BadInput: there is no such model, it cannot be fetched, or it reads fewer tokens.
     """
-    if model.scratch is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            make_scratch(model.scratch, texts, Path(folder), task=task, labels=labels)
-            return _loaded(folder, model, tokens, task, labels)
-    found = _loaded(str(model.backbone), model, tokens, task, labels)
-    reads = getattr(found.model.config, "max_position_embeddings", None)
-    if reads is not None and tokens > reads:
-        raise BadInput(
-            f"{model.backbone} reads {reads} tokens, [text] asks for {tokens}: lower question_tokens and "
-            "article_tokens, or cut articles with chunk_tokens"
-        )
-    return found
-
-
-def _loaded(name: str, model: Model, tokens: int, task: Task, labels: int) -> Transformer:
     from sentence_transformers.base.modules import Transformer
 
     trust: dict[str, Any] = {"trust_remote_code": True} if model.remote_code else {}
     config: dict[str, Any] = {**trust, "num_labels": labels} if task == "sequence-classification" else trust
     try:
-        with _quiet():
-            return Transformer(
+        with quiet():
+            found = Transformer(
                 name,
                 transformer_task=task,
                 max_seq_length=tokens,
@@ -85,11 +67,18 @@ def _loaded(name: str, model: Model, tokens: int, task: Task, labels: int) -> Tr
             "model.backbone=FOLDER), a connection to the hub (HF_ENDPOINT names another one), or a small "
             "encoder of its own in a table [model.scratch]"
         ) from error
+    reads = getattr(found.model.config, "max_position_embeddings", None)
+    if reads is not None and tokens > reads:
+        raise BadInput(
+            f"{name} reads {reads} tokens, [text] asks for {tokens}: lower question_tokens and article_tokens, "
+            "or cut articles with chunk_tokens"
+        )
+    return found
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers from reporting on heads that are new, which they are on purpose."""
+def quiet() -> Iterator[None]:
+    """Keep transformers from showing bars, and from reporting on heads that are new on purpose."""
     from transformers.utils import logging
 
     level = logging.get_verbosity()
@@ -114,8 +103,8 @@ def make_scratch(
 ) -> None:
     """Write a small encoder with random weights and its tokenizer, in the format of transformers.
 
-    The tokenizer is WordPiece (Schuster & Nakajima 2012) trained on the texts, lower-cased; Chinese
-    characters are words of their own, as in BERT (Devlin et al. 2019).
+    The tokenizer cuts words into pieces by pairs that are frequent in the texts (BPE; Sennrich et al.
+    2016), lower-cased and without accents; Chinese characters are words of their own, as in BERT.
     """
     from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel
 
@@ -136,23 +125,25 @@ def make_scratch(
         attention_probs_dropout_prob=scratch.dropout,
         num_labels=labels,
     )
-    with _quiet():
+    with quiet():
         heads[task](config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTrainedTokenizerFast:
-    """Return a WordPiece tokenizer of at most this vocabulary, for texts of at most so many tokens."""
+    """Return a tokenizer of at most this vocabulary, for texts of at most so many tokens.
+
+    It is the same for the same texts. The library's WordPiece is not: it numbers the pieces inside words in
+    the order of a hash table, which decides ties; and it keeps a thousand characters, too few for Chinese.
+    """
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
     pad, unknown, begin, end, mask = SPECIAL
-    tokenizer = Tokenizer(models.WordPiece(unk_token=unknown))
+    tokenizer = Tokenizer(models.BPE(unk_token=unknown))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=vocabulary, special_tokens=list(SPECIAL), show_progress=False
-    )
+    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), show_progress=False)
     tokenizer.train_from_iterator((sound(text) for text in texts), trainer)
     at = {token: tokenizer.token_to_id(token) for token in (begin, end)}
     tokenizer.post_processor = processors.TemplateProcessing(

@@ -21,7 +21,7 @@ from indexes.corpus import Corpus
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.scored import Mask
 from rag.types import Article, ArticleOrder, Floats, Retriever
-from training.neural.backbone import load_backbone
+from training.neural.backbone import load_backbone, quiet
 from training.neural.batches import Batch
 from training.neural.losses import similarities, softmax_loss
 from training.neural.settings import Contrastive, Recipe
@@ -45,21 +45,20 @@ class BiEncoder:
         self.tokens = Tokens(module.tokenizer, recipe.text)
 
     @classmethod
-    def build(cls, recipe: Recipe, texts: Iterable[str]) -> BiEncoder:
+    def build(cls, recipe: Recipe, source: str) -> BiEncoder:
         """Make the model that the recipe describes, before any training.
 
         Args:
             recipe: of the system "biencoder".
-            texts: what the tokenizer of a scratch encoder is trained on.
+            source: the hub id or folder of its encoder; two towers begin alike.
         """
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.base.modules import Router
         from sentence_transformers.sentence_transformer.modules import Pooling
 
-        known = list(texts) if recipe.model.scratch is not None else []
         towers = []
         for _ in range(recipe.model.towers):
-            encoder = load_backbone(recipe.model, Tokens.longest(recipe.text), known)
+            encoder = load_backbone(source, recipe.model, Tokens.longest(recipe.text))
             towers.append([encoder, Pooling(encoder.get_embedding_dimension(), recipe.model.pooling)])
         modules = towers[0] if len(towers) == 1 else [Router.for_query_document(*towers)]
         module = SentenceTransformer(
@@ -75,7 +74,9 @@ class BiEncoder:
         """Read what `save` wrote."""
         from sentence_transformers import SentenceTransformer
 
-        return cls(recipe, SentenceTransformer(str(folder), device="cpu"))
+        trust = recipe.model.remote_code
+        with quiet():
+            return cls(recipe, SentenceTransformer(str(folder), device="cpu", trust_remote_code=trust))
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers."""

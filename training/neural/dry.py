@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 from training.neural.batches import Batches
 from training.neural.judge import Judge
@@ -38,14 +40,14 @@ def dry_run(task: Task, world: World) -> str:
         evaluation=replace(recipe.evaluation, every=STEPS, keep="last"),
     )
     rehearsed = replace(task, recipe=small)
-    system = prepared(rehearsed, world)
     draw = draw_of(task)
     whole = Batches(task.learn, task.corpus.articles, recipe.training, recipe.negatives, draw, task.seed)
     batches = Batches(task.learn, task.corpus.articles, training, recipe.negatives, draw, task.seed)
     measure = recipe.evaluation.measure
     judge = Judge(task.corpus, task.dev, measure, recipe.evaluation.candidates, task.seed) if task.dev else None
-    log = Log(None, None)
-    state = train(Run(system, batches, judge, world, log, None, task.seed, ""))
+    with tempfile.TemporaryDirectory() as folder:
+        system = prepared(rehearsed, world, Path(folder) / "scratch")
+        state = train(Run(system, batches, judge, world, Log(None, None), None, task.seed, ""))
     return "\n".join(
         [
             plan(task, whole, None, judge),

@@ -7,7 +7,7 @@ import resource
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from training.neural.tokens import article_text
 from training.neural.world import World
 
 BEFORE = "before training"
-_BEFORE = "before.json"
+_BEFORE, _SCRATCH = "before.json", "scratch"  # in the work folder
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     """
     _make_room(order, world)
     begun = time.perf_counter()
-    system = prepared(task, world)
+    system = prepared(task, world, order.work / _SCRATCH)
     log = log or Log(order.work / LOG if world.main else None, sys.stderr if world.main else None)
     batches = batches_of(task)
     evaluation = task.recipe.evaluation
@@ -101,23 +101,33 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         measured, task.corpus, command=[order.command], questions=len(held),
         unanswerable=len(task.held) - len(held), seed=task.seed, tuned_on=None, learnt_from=_learnt_from(task),
     )  # fmt: skip
-    outcome = result.Outcome(task, order.command, cost, facts, entry, order.cards, state.curve)
+    outcome = result.Outcome(task, order.command, cost, facts, entry, order.cards or (task.corpus.card,), state.curve)
     result.write(order.output, system, outcome, log.file)
     shutil.rmtree(order.work)
     world.agree(0.0)
     return measured
 
 
-def prepared(task: Task, world: World) -> System:
-    """Return the system before any training; its weights follow from the seed."""
+def prepared(task: Task, world: World, folder: Path) -> System:
+    """Return the system before any training; its weights follow from the seed.
+
+    Args:
+        task: whose recipe.
+        world: the processes.
+        folder: where an encoder from scratch is kept meanwhile.
+    """
     import torch
 
     torch.manual_seed(task.seed)
     if world.device.type == "cuda":
         torch.use_deterministic_algorithms(True, warn_only=True)
     text = task.recipe.text
-    texts = [*(article_text(a, text) for a in task.corpus.articles), *(q.text for q in task.learn)]
-    system = build(task.recipe, texts)
+
+    def texts() -> Iterator[str]:
+        yield from (article_text(article, text) for article in task.corpus.articles)
+        yield from (question.text for question in task.learn)
+
+    system = build(task.recipe, texts, world, folder)
     system.module.to(world.device)
     return system
 
@@ -139,11 +149,11 @@ def draw_of(task: Task) -> Draw | None:
     pools: dict[str, negatives.Pool] = {}
     if "bm25" in used:
         found = Bench(task.corpus).systems(["bm25"], ())["bm25"]
-        pools["bm25"] = negatives.from_rankings(found, task.learn, settings.depth, settings.skip)
+        pools["bm25"] = negatives.from_rankings(found, settings.depth, settings.skip)
     if "model" in used:
         trained = result.open_result(Path(str(settings.model)))
         known = trained.system().retriever(task.corpus)
-        pools["model"] = negatives.from_rankings(known, task.learn, settings.depth, settings.skip)
+        pools["model"] = negatives.from_rankings(known, settings.depth, settings.skip)
     if "siblings" in used:
         pools["siblings"] = negatives.siblings(articles)
     if "published" in used:

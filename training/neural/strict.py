@@ -24,7 +24,11 @@ class Limits:
 
     def __str__(self) -> str:
         """Say it as an error does."""
-        return f"{self.low:g} or more" if self.high == math.inf else f"{self.low:g} to {self.high:g}"
+        return f"{_said(self.low)} or more" if self.high == math.inf else f"{_said(self.low)} to {_said(self.high)}"
+
+
+def _said(bound: float) -> str:
+    return f"{int(bound):,}" if bound == int(bound) else f"{bound:g}"
 
 
 def number(low: float, high: float = math.inf, default: Any = MISSING) -> Any:  # noqa: ANN401 - as dataclasses.field
