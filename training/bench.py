@@ -71,7 +71,6 @@ class Bench:
         fitted_to: Corpus | None = None,
         fit: FitSettings | None = None,
         analyser_options: Mapping[str, Any] | None = None,
-        models: Models | None = None,
         tell: Tell | None = None,
     ) -> None:
         """Take a corpus.
@@ -85,7 +84,6 @@ class Bench:
                 the same ids: the official one of a corpus of summaries.
             fit: how to fit.
             analyser_options: of an index that is measured; they go before what settings say.
-            models: trained retrievers, by name.
             tell: called as the work goes on.
         """
         self.corpus = corpus
@@ -99,7 +97,7 @@ class Bench:
         self._fitted_to = fitted_to or corpus
         self.fit = fit or FitSettings()
         self._options = dict(analyser_options or {})
-        self.models = models or Models({})
+        self.models = Models({})  # trained ones, that whoever measures them puts here
         self.tell = tell or (lambda what, done, total: None)
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)

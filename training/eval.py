@@ -80,9 +80,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     ready = {"given": bench.given is not None, "trees": bench.trees is not None}
     bench.models = Models.read(parsed.model, [q for held, _, _ in plan for q in held])
     names = parsed.systems or [*runnable(learning, **ready), *(MODEL + name for name in bench.models.names)]
-    refuse_unfit(
-        names, learning=bool(_folded(parsed) or annotated), models=bench.models.names, **ready
-    )
+    refuse_unfit(names, learning=bool(_folded(parsed) or annotated), models=bench.models.names, **ready)
     _warn_of_leaks(plan)
     collected: dict[str, Collected] = {}
     where = dated.searched(corpus, parsed.in_force_on)

@@ -70,8 +70,8 @@ def published(extras: Mapping[str, Mapping[str, object]]) -> Pool:
     listed = {id_: columns["negatives"] for id_, columns in extras.items() if "negatives" in columns}
     if not listed:
         raise BadInput(
-            "[negatives] the source \"published\" has none here: give BSARD's folder with negatives/ in it, or "
-            "another source"
+            '[negatives] the source "published" has none here: give a folder of BSARD with negatives/ in it, '
+            "or another source"
         )
 
     def pool(question: Question) -> Sequence[str]:

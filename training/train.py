@@ -1,4 +1,4 @@
-"""`python -m training.train`: train a retriever from a recipe, or fit what an index may use besides its build."""
+"""`python -m training.train`: train a retriever from a recipe, or fit a learned fusion for an index."""
 
 from __future__ import annotations
 

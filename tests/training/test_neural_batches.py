@@ -34,7 +34,9 @@ def batches(
     **training: object,
 ) -> Batches:
     given_ = {"batch": 3, "steps": 5, **training}
-    draw = (lambda question, share, rng: [i for i in drawn if i not in question.article_ids]) if drawn else None
+    draw = (
+        (lambda question, share, rng: [i for i in drawn if i not in question.article_ids]) if drawn else None
+    )
     return Batches(questions, LAW, Training(**given_), settings or Negatives(), draw, seed=7)  # type: ignore[arg-type]
 
 
@@ -161,7 +163,9 @@ def test_the_curriculum_goes_from_stage_to_stage() -> None:
     st.integers(0, 2**32),
     st.sampled_from(["random", "siblings", "published"]),
 )
-def test_no_gold_article_is_ever_drawn_and_none_twice(gold: list[str], wanted: int, seed: int, source: str) -> None:
+def test_no_gold_article_is_ever_drawn_and_none_twice(
+    gold: list[str], wanted: int, seed: int, source: str
+) -> None:
     question = Question("q", "asked", tuple(gold))
     pools = {
         "siblings": negatives.siblings(ARTICLES),

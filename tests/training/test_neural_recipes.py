@@ -61,7 +61,10 @@ def test_settings_are_changed_from_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("training.leaning_rate=1e-4", "[training] has no key 'leaning_rate' (did you mean 'learning_rate'?)"),
+        (
+            "training.leaning_rate=1e-4",
+            "[training] has no key 'leaning_rate' (did you mean 'learning_rate'?)",
+        ),
         ("training.batch=true", "batch is True: expected a whole number"),
         ("training.batch=2.0", "batch is 2.0: expected a whole number"),
         ("training.batch=0", "batch is 0: expected 1 to 1,000,000"),
@@ -143,7 +146,9 @@ def test_bsard_is_trained_as_printed(name: str, towers: int) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "column"), [("lleqa-dpr", "DPR FR-LEX"), ("mmarco-dpr", "DPR FR-BASE")])
 def test_know_when_to_fuse_is_trained_as_printed(name: str, column: str) -> None:
-    rows = _published("know_when_to_fuse.json", "configuration, hyper-parameters and energy of the learned models")
+    rows = _published(
+        "know_when_to_fuse.json", "configuration, hyper-parameters and energy of the learned models"
+    )
     said = {row: values.get(column) for row, values in rows.items()}
     recipe = read_recipe(name)
     training = recipe.training
@@ -159,7 +164,11 @@ def test_know_when_to_fuse_is_trained_as_printed(name: str, column: str) -> None
     assert training.schedule == said["Learning rate decay"]
     assert (training.warmup_share, training.warmup_steps) == (said["Warm-up ratio"], 0)
     assert training.clip == said["Gradient clipping"]
-    assert (recipe.negatives.per_question, recipe.negatives.shared, recipe.negatives.in_batch) == (1, True, True)
+    assert (recipe.negatives.per_question, recipe.negatives.shared, recipe.negatives.in_batch) == (
+        1,
+        True,
+        True,
+    )
 
 
 @pytest.mark.data

@@ -18,12 +18,13 @@ import numpy as np
 import pytest
 from small_benchmark import ARTICLES, CORPUS, QUESTIONS
 
-from indexes.corpus import write
+from indexes.corpus import Corpus, write
+from rag.card import CorpusCard
 from rag.errors import BadInput, DamagedIndex
 from rag.types import Article, Question
 from training import train
 from training.neural import learnt, loop, result, step
-from training.neural.backbone import train_tokenizer
+from training.neural.backbone import parameters, train_tokenizer
 from training.neural.batches import Batch, Batches
 from training.neural.recipe import made, read_recipe
 from training.neural.run import Order, draw_of, run
@@ -37,7 +38,8 @@ TINY: dict[str, Any] = {
     "name": "tiny",
     "system": "biencoder",
     "model": {"pooling": "mean", "scratch": {
-        "layers": 1, "width": 32, "heads": 2, "feedforward": 32, "vocabulary": 400, "positions": 40, "dropout": 0.1,
+        "layers": 1, "width": 32, "heads": 2, "feedforward": 32, "vocabulary": 400, "positions": 40,
+        "dropout": 0.1,
     }},
     "text": {"question_tokens": 24, "article_tokens": 32},
     "training": {"batch": 8, "steps": 6, "learning_rate": 0.01, "warmup_steps": 2},
@@ -45,7 +47,18 @@ TINY: dict[str, Any] = {
     "evaluation": {"measure": "R@10", "every": 3, "dev": 0.2},
 }  # fmt: skip
 
-LONGER: dict[str, Any] = {"training": {"steps": 60}, "evaluation": {"every": 20, "keep": "last"}}
+LONGER: dict[str, Any] = {"training": {"steps": 40}, "evaluation": {"every": 20, "keep": "last"}}
+# What people say and what the law says: no piece of a word in common, so it has to be learnt.
+SAID = ["papa", "boulot", "facture", "chien", "loyer", "bébé", "voleur", "accident", "médecin", "voisin"]
+LAW = ["tutelle", "stipendium", "quittung", "fugit", "kym", "xyst", "wyw", "zzz", "jykk", "vgv"]
+LEGAL = tuple(
+    Article(f"l{n}", "Code", str(n), f"{LAW[n % 10]} {LAW[n % 10]} alinéa {n // 10}") for n in range(40)
+)
+ASKED = tuple(
+    Question(f"p{n}", f"{SAID[n % 10]} numéro {n}", tuple(f"l{m}" for m in range(n % 10, 40, 10)))
+    for n in range(60)
+)
+LAYLAW = Corpus(CorpusCard("laylaw", "Lay law", "fr", licence="CC0-1.0"), LEGAL, ASKED)
 
 
 def recipe(**tables: dict[str, Any]) -> Recipe:
@@ -77,15 +90,20 @@ def task_of(of: Recipe, *, folds: int = 3, seed: int = 1) -> Task:
     return task
 
 
-def system_of(of: Recipe, *, seed: int = 1) -> Any:  # noqa: ANN401
+def system_of(of: Recipe, *, seed: int = 1) -> Any:
     from training.neural.run import prepared
 
     with tempfile.TemporaryDirectory() as folder:
         return prepared(task_of(of, seed=seed), here(), Path(folder) / "scratch")
 
 
+def longer() -> Task:
+    [task] = tasks(recipe(**LONGER), Data(LAYLAW, ASKED), folds=3, only="0")
+    return task
+
+
 def order_of(output: Path, **settings: Any) -> Order:
-    return Order("python -m training.train tiny", output, ("R@2", "R@10", "MRR@10"), **settings)
+    return Order("python -m training.train tiny", output, ("R@10", "MRR@10"), **settings)
 
 
 # --- one step ---
@@ -96,7 +114,7 @@ def batch_of(of: Recipe) -> Batch:
     return Batches(task.learn, ARTICLES, of.training, of.negatives, draw_of(task), 1)(0)
 
 
-def gradient(system: Any, batch: Batch, mini: int) -> tuple[dict[str, float], list[np.ndarray[Any, Any]]]:  # noqa: ANN401
+def gradient(system: Any, batch: Batch, mini: int) -> tuple[dict[str, float], list[np.ndarray[Any, Any]]]:
     import torch
 
     system.module.train()
@@ -131,14 +149,14 @@ class Alive:
     def __init__(self) -> None:
         self.now = self.most = 0
 
-    def watch(self) -> Any:  # noqa: ANN401 - a context manager of torch
+    def watch(self) -> Any:
         import torch
 
         class Kept:
-            def __init__(self, tensor: Any) -> None:  # noqa: ANN401
+            def __init__(self, tensor: Any) -> None:
                 self.tensor = tensor
 
-        def pack(tensor: Any) -> Kept:  # noqa: ANN401
+        def pack(tensor: Any) -> Kept:
             size = tensor.numel() * tensor.element_size()
             self.now += size
             self.most = max(self.most, self.now)
@@ -167,7 +185,9 @@ def test_gradient_caching_keeps_the_activations_of_one_piece() -> None:
 def test_an_article_is_the_mean_of_its_chunks() -> None:
     import torch
 
-    of = recipe(text={"chunk_tokens": 6, "chunk_overlap": 2}, model={**scratch(dropout=0.0), "pooling": "cls"})
+    of = recipe(
+        text={"chunk_tokens": 6, "chunk_overlap": 2}, model={**scratch(dropout=0.0), "pooling": "cls"}
+    )
     system = system_of(of)
     system.module.eval()
     long = replace(ARTICLES[0], id="long", text=" ".join(a.text for a in ARTICLES[:6]))
@@ -189,13 +209,16 @@ def test_what_is_cut_of_an_article() -> None:
     article = Article("x", "Code", "1", "un deux trois", ("Titre",))
     assert article_text(article, text) == "Code Titre un deux trois"
     assert article_text(article, replace(text, article_cut=4)) == "Code Titre un d"
-    assert article_text(article, replace(text, article_cut=2, article_cut_unit="words")) == "Code Titre un deux"
+    assert (
+        article_text(article, replace(text, article_cut=2, article_cut_unit="words")) == "Code Titre un deux"
+    )
     assert article_text(article, replace(text, fields=("text",), article_prompt="p: ")) == "p: un deux trois"
 
 
 def test_towers_do_not_share_their_weights_and_a_saved_model_ranks_alike(tmp_path: Path) -> None:
     from training.neural.systems import load
 
+    sizes = []
     for towers in (1, 2):
         of = recipe(model={**scratch(), "towers": towers})
         system = system_of(of)
@@ -207,9 +230,8 @@ def test_towers_do_not_share_their_weights_and_a_saved_model_ranks_alike(tmp_pat
         again.module.eval()
         assert again.retriever(CORPUS).search([asked, ""], 5) == ranking
         assert ranking[1] == ()  # a blank question finds nothing
-        sizes = sum(p.numel() for p in system.module.parameters())
-        assert towers == 1 or sizes == 2 * one  # noqa: F821 - of the first turn
-        one = sizes
+        sizes.append(parameters([system.module]))
+    assert sizes[1] == 2 * sizes[0]
 
 
 def test_the_tokenizer_is_the_same_every_time() -> None:
@@ -230,7 +252,7 @@ def test_the_rate_rises_and_falls() -> None:
 # --- a whole training ---
 
 
-class Stopped(Exception):  # noqa: N818
+class Stopped(Exception):
     pass
 
 
@@ -245,20 +267,20 @@ def weights(folder: Path) -> dict[str, np.ndarray[Any, Any]]:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("trained") / "tiny"
-    run(task_of(recipe(**LONGER)), order_of(folder), here())
+    run(longer(), order_of(folder), here())
     return folder
 
 
 def test_it_learns_and_says_so(trained: Path) -> None:
     entry = json.loads((trained / "metrics.json").read_text(encoding="utf-8"))
     before, after = entry["systems"]["before training"], entry["systems"]["tiny"]
-    better = after["R@2"]["value"] - before["R@2"]["value"]
-    assert better >= 0.05
-    assert after["R@2"]["difference"]["value"] == pytest.approx(better)
-    assert [row["step"] for row in entry["dev"]] == [0, 20, 40, 60]
-    assert entry["facts"]["steps"] == 60
-    assert entry["facts"]["index bytes"] == 30 * 32 * 4
-    assert entry["questions"] == 6  # of eighteen with gold, a third is held back
+    better = after["R@10"]["value"] - before["R@10"]["value"]
+    assert better >= 0.3
+    assert after["R@10"]["difference"]["value"] == pytest.approx(better)
+    assert [row["step"] for row in entry["dev"]] == [0, 20, 40]
+    assert entry["facts"]["steps"] == 40
+    assert entry["facts"]["index bytes"] == 40 * 32 * 4
+    assert entry["questions"] == 20  # a third of them is held back
 
 
 def test_the_result_tells_what_it_is(trained: Path) -> None:
@@ -269,7 +291,7 @@ def test_the_result_tells_what_it_is(trained: Path) -> None:
     cost = manifest["cost"]
     assert cost["kgco2eq"] == pytest.approx(cost["hours"] * cost["watts"] / 1000 * 0.432)
     assert "0.432" in cost["factor"]
-    assert manifest["data"]["corpus_sha256"] == CORPUS.sha256
+    assert manifest["data"]["corpus_sha256"] == LAYLAW.sha256
     card = (trained / "modelcard.md").read_text(encoding="utf-8")
     for said in ("CC0-1.0", "kgCO2eq", "python -m training.train tiny", "learning_rate", "## Misuse", "R@10"):
         assert said in card
@@ -281,8 +303,8 @@ def test_the_result_tells_what_it_is(trained: Path) -> None:
 def test_a_result_is_read_again_and_a_damaged_one_refused(trained: Path, tmp_path: Path) -> None:
     found = result.open_result(trained)
     assert found.recipe == recipe(**LONGER)
-    assert found.learnt == learnt.keys([*task_of(found.recipe).learn, *task_of(found.recipe).dev])
-    [ranking] = found.system("cpu").retriever(CORPUS).search(["mur mitoyen"], 3)
+    assert found.learnt == learnt.keys([*longer().learn, *longer().dev])
+    [ranking] = found.system("cpu").retriever(LAYLAW).search(["papa"], 3)
     assert len(ranking) == 3
     copy = tmp_path / "copy"
     shutil.copytree(trained, copy)
@@ -334,10 +356,14 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(
     whole, resumed = weights(tmp_path / "whole"), weights(tmp_path / "stopped")
     for name, value in whole.items():
         np.testing.assert_allclose(value, resumed[name], atol=1e-6)
-    kept = [json.loads((tmp_path / n / "metrics.json").read_text(encoding="utf-8")) for n in ("whole", "stopped")]
+    kept = [
+        json.loads((tmp_path / n / "metrics.json").read_text(encoding="utf-8")) for n in ("whole", "stopped")
+    ]
     assert kept[0]["dev"] == kept[1]["dev"]
     assert kept[0]["systems"]["tiny"]["R@10"] == kept[1]["systems"]["tiny"]["R@10"]
-    steps = [json.loads(line).get("step") for line in (tmp_path / "stopped" / "log.jsonl").read_text().splitlines()]
+    steps = [
+        json.loads(line).get("step") for line in (tmp_path / "stopped" / "log.jsonl").read_text().splitlines()
+    ]
     told = [s for s in steps if s]
     assert told == sorted(told)  # nothing is told twice
 
@@ -363,7 +389,9 @@ def _one_of_two(rank: int, port: int, of: Recipe, output: Path) -> None:
         run(task_of(of), order_of(output), two)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork with threads; torch is loaded once that way
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # a fork with threads; torch is loaded once that way
 def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
     import torch.multiprocessing
 
@@ -394,7 +422,10 @@ def failing(error: Exception) -> Callable[..., Any]:
 def test_too_little_memory_names_gradient_caching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    for error in (torch.OutOfMemoryError("CUDA out of memory."), RuntimeError("DefaultCPUAllocator: can't allocate memory")):
+    for error in (
+        torch.OutOfMemoryError("CUDA out of memory."),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+    ):
         monkeypatch.setattr(loop, "gradients", failing(error))
         with pytest.raises(BadInput, match=r"training\.mini_batch=16"):
             run(task_of(recipe()), order_of(tmp_path / "out"), here())
@@ -453,9 +484,23 @@ def test_the_command_trains_folds_and_says_their_spread(
     # and what was trained is measured by name, each fold by the model that has not seen it
     from training.eval import main as evaluate
 
-    measured = ("--corpus", str(law), "--folds", "3", "--cache", str(tmp_path / "cache"), "--measures", "R@10")
+    measured = (
+        "--corpus",
+        str(law),
+        "--folds",
+        "3",
+        "--cache",
+        str(tmp_path / "cache"),
+        "--measures",
+        "R@10",
+    )
     systems = ("--systems", "bm25", "model:tiny", "rrf:bm25,model:tiny")
-    assert evaluate([*measured, "--model", f"tiny={tmp_path / 'all'}", *systems, "--output", str(tmp_path / "m")]) == 0
+    assert (
+        evaluate(
+            [*measured, "--model", f"tiny={tmp_path / 'all'}", *systems, "--output", str(tmp_path / "m")]
+        )
+        == 0
+    )
     entry = json.loads((tmp_path / "m" / "metrics.json").read_text(encoding="utf-8"))
     value = entry["systems"]["model:tiny"]["R@10"]["value"]
     folds = [json.loads((tmp_path / "all" / f"fold-{i}" / "metrics.json").read_text()) for i in range(3)]
@@ -472,7 +517,9 @@ def test_a_rehearsal_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixtur
     write(CORPUS, tmp_path / "law")
     before = sorted(tmp_path.rglob("*"))
     for name in ("bsard-siamese", "jurifindit-dar", "stard-dense"):
-        code, said, told = spoken(capsys, name, "--corpus", str(tmp_path / "law"), "--dry-run", "--device", "cpu")
+        code, said, told = spoken(
+            capsys, name, "--corpus", str(tmp_path / "law"), "--dry-run", "--device", "cpu"
+        )
         assert code == 0, told
         assert "all of it runs" in said
     assert sorted(tmp_path.rglob("*")) == before
@@ -482,7 +529,10 @@ def bsard(folder: Path, articles: Sequence[Article], questions: Sequence[Questio
     """Write law and questions of our own as BSARD's files are."""
     (folder / "negatives").mkdir(parents=True)
     rows = ["id,reference,article,description,law_type,code,book,part,act,chapter,section,subsection"]
-    rows += [f"{n},Art. {n} {a.code},{a.text},{a.headings[0]},national,{a.code},,,,,," for n, a in enumerate(articles, 1)]
+    rows += [
+        f"{n},Art. {n} {a.code},{a.text},{a.headings[0]},national,{a.code},,,,,,"
+        for n, a in enumerate(articles, 1)
+    ]
     (folder / "articles.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     number = {a.id: str(n) for n, a in enumerate(articles, 1)}
     for split, asked in (("train", questions[:12]), ("test", questions[12:])):

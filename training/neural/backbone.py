@@ -70,8 +70,8 @@ def load_backbone(
     reads = getattr(found.model.config, "max_position_embeddings", None)
     if reads is not None and tokens > reads:
         raise BadInput(
-            f"{name} reads {reads} tokens, [text] asks for {tokens}: lower question_tokens and article_tokens, "
-            "or cut articles with chunk_tokens"
+            f"{name} reads {reads} tokens, [text] asks for {tokens}: lower question_tokens and "
+            "article_tokens, or cut articles with chunk_tokens"
         )
     return found
 

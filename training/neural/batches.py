@@ -81,7 +81,9 @@ class Batches:
         if not self.pairs:
             raise BadInput("no question with gold articles to learn from: give --questions with article_ids")
         if negatives.in_batch and not negatives.per_question and len(self.pairs) < 2:
-            raise BadInput("one question has no other one's articles as negatives: give more, or per_question")
+            raise BadInput(
+                "one question has no other one's articles as negatives: give more, or per_question"
+            )
         self.per_epoch = max(len(self.pairs) // training.batch, 1)  # what is left over comes in another epoch
         self.steps = training.steps or max(round(training.epochs * self.per_epoch), 1)
 

@@ -80,7 +80,8 @@ class BiEncoder:
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers."""
-        self.module.save(str(folder), create_model_card=False)
+        with quiet():
+            self.module.save(str(folder), create_model_card=False)
 
     def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts and the articles."""

@@ -27,7 +27,8 @@ class State:
     best: float | None = None  # of the measure on the dev questions
     best_step: int = 0
     worse: int = 0  # evaluations since the best
-    seconds: float = 0.0
+    seconds: float = 0.0  # of training
+    earlier: float = 0.0  # of these, before the last stop
     curve: list[dict[str, float]] = field(default_factory=list)  # an evaluation a row
 
 
@@ -78,9 +79,10 @@ def load(work: Path, module: Any, optimiser: Any, identity: str) -> State:  # no
     state = State(**_read(folder / _STATE))
     if state.identity != identity:
         raise BadInput(
-            f"--resume: the checkpoint in {work} is of another recipe, seed or data. Use the same ones, or remove "
-            "it (rm -r) and start without --resume."
+            f"--resume: the checkpoint in {work} is of another recipe, seed or data. Use the same ones, or "
+            "remove it (rm -r) and start without --resume."
         )
+    state.earlier = state.seconds
     load_model(module, str(folder / _WEIGHTS))
     entries: dict[int, dict[str, Any]] = {}
     for name, tensor in load_file(str(folder / _OPTIMISER)).items():
@@ -94,7 +96,9 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be read ({error}): remove its folder and start without --resume") from error
+        raise BadInput(
+            f"{path} cannot be read ({error}): remove its folder and start without --resume"
+        ) from error
     return found
 
 

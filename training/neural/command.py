@@ -56,7 +56,9 @@ def main(arguments: Sequence[str]) -> int:
     command = " ".join(["python", "-m", "training.train", *arguments])
     recipe = read_recipe(parsed.recipe, parsed.set)
     if parsed.steps is not None:
-        recipe = read_recipe(parsed.recipe, [*parsed.set, f"training.steps={parsed.steps}", "training.epochs=0"])
+        recipe = read_recipe(
+            parsed.recipe, [*parsed.set, f"training.steps={parsed.steps}", "training.epochs=0"]
+        )
     for name in parsed.measures:
         parse(name)
     if parsed.output is None and not parsed.dry_run:
@@ -117,7 +119,9 @@ def _tell(measured: Mapping[str, Measured], order: Order) -> None:
 
 def _summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:
     """Write and tell mean and spread over folds and seeds, and which did best on its dev questions."""
-    entries = {name: json.loads((folder / name / report.METRICS).read_text(encoding="utf-8")) for name in made}
+    entries = {
+        name: json.loads((folder / name / report.METRICS).read_text(encoding="utf-8")) for name in made
+    }
     dev = f"dev {recipe.evaluation.measure}"
     best = max(made, key=lambda name: entries[name]["facts"][dev] or 0)
     spread: dict[str, dict[str, object]] = {}
@@ -147,13 +151,21 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("recipe", nargs="?", metavar="RECIPE", help="a recipe that ships (--list) or a TOML file")
+    top.add_argument(
+        "recipe", nargs="?", metavar="RECIPE", help="a recipe that ships (--list) or a TOML file"
+    )
     top.add_argument("--list", action="store_true", help="name the recipes that ship")
-    top.add_argument("--corpus", type=Path, help="a corpus folder, an articles' file or a data set (what ships)")
+    top.add_argument(
+        "--corpus", type=Path, help="a corpus folder, an articles' file or a data set (what ships)"
+    )
     top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
     top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
     top.add_argument(
-        "--option", action="append", default=[], metavar="KEY=VALUE", help="of the data set's format, as in import"
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="of the data set's format, as in import",
     )
     top.add_argument(
         "--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help="change a setting of the recipe"
@@ -166,13 +178,21 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--seed", type=int, default=1, help="of weights, order, negatives and dropout (1)")
     top.add_argument("--seeds", type=int, default=1, metavar="N", help="train N times, with N seeds")
     top.add_argument("--steps", type=int, help="instead of the recipe's steps or epochs")
-    top.add_argument("--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT))
+    top.add_argument(
+        "--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT)
+    )
     top.add_argument("--output", type=Path, help="a new folder for the result")
     top.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
     top.add_argument(
-        "--checkpoint", type=int, default=0, metavar="N", help="save every N steps (at each look at dev questions)"
+        "--checkpoint",
+        type=int,
+        default=0,
+        metavar="N",
+        help="save every N steps (at each look at dev questions)",
     )
-    top.add_argument("--dry-run", action="store_true", help="two steps with a small encoder; nothing is written")
+    top.add_argument(
+        "--dry-run", action="store_true", help="two steps with a small encoder; nothing is written"
+    )
     top.add_argument("--device", help="cpu, cuda or cuda:N (the best there is)")
     top.add_argument("--watts", type=float, help="power of the machine while it trains, if it was measured")
     return top

@@ -44,7 +44,9 @@ def dry_run(task: Task, world: World) -> str:
     whole = Batches(task.learn, task.corpus.articles, recipe.training, recipe.negatives, draw, task.seed)
     batches = Batches(task.learn, task.corpus.articles, training, recipe.negatives, draw, task.seed)
     measure = recipe.evaluation.measure
-    judge = Judge(task.corpus, task.dev, measure, recipe.evaluation.candidates, task.seed) if task.dev else None
+    judge = (
+        Judge(task.corpus, task.dev, measure, recipe.evaluation.candidates, task.seed) if task.dev else None
+    )
     with tempfile.TemporaryDirectory() as folder:
         system = prepared(rehearsed, world, Path(folder) / "scratch")
         state = train(Run(system, batches, judge, world, Log(None, None), None, task.seed, ""))

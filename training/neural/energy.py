@@ -64,7 +64,9 @@ def _of(device: object, processes: int) -> tuple[str, float, str]:
         import torch
 
         board = torch.cuda.get_device_name(device)
-        rated = next((w for name, w in sorted(BOARDS.items(), key=lambda b: -len(b[0])) if name in board), None)
+        rated = next(
+            (w for name, w in sorted(BOARDS.items(), key=lambda b: -len(b[0])) if name in board), None
+        )
         each = rated if rated is not None else UNKNOWN_BOARD
         source = "rated power of the board" if rated is not None else f"assumed: {UNKNOWN_BOARD} W a board"
         return f"{processes} x {board}", float(each * processes), source

@@ -23,7 +23,7 @@ class Log:
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
         if self.stream is not None:
-            print(said, file=self.stream, flush=True)  # noqa: T201
+            print(said, file=self.stream, flush=True)
 
     def back_to(self, step: int) -> None:
         """Drop what was written after a step: a run that was stopped later goes on from there."""

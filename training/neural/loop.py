@@ -93,7 +93,7 @@ def train(run: Run) -> State:
 
 
 def rate_share(step: int, steps: int, training: Training) -> float:
-    """Return the share of the learning rate at a step, counted from 0: rising, then as the schedule has it."""
+    """Return the share of the learning rate at a step, counted from 0: it rises, then follows the schedule."""
     warmup = training.warmup_steps + round(training.warmup_share * steps)
     if step < warmup:
         return (step + 1) / warmup
@@ -152,8 +152,8 @@ def _step(run: Run, optimiser: Any, step: int, rate: float, cast: Cast) -> dict[
 def _too_large(training: Training) -> str:
     smaller = max(training.mini_batch // 2, 1) if training.mini_batch else 16
     return (
-        f"too little memory for a batch of {training.batch}: --set training.mini_batch={smaller} encodes so many "
-        "texts at once, with the same gradients (gradient caching); or lower text.article_tokens"
+        f"too little memory for a batch of {training.batch}: --set training.mini_batch={smaller} encodes so "
+        "many texts at once, with the same gradients (gradient caching); or lower text.article_tokens"
     )
 
 
@@ -172,11 +172,11 @@ def _look(run: Run, state: State) -> None:
         if run.work is not None and run.world.main:
             checkpoint.save_weights(run.system.module, run.work / BEST)
     if run.world.main:
-        took = time.perf_counter() - started
+        took, best = time.perf_counter() - started, state.best or 0.0
         run.log(
-            {"step": state.step, measure: value, "best": state.best, "seconds": took},
-            f"step {state.step}: {measure} {100 * value:.1f} on the dev questions (best {100 * (state.best or 0):.1f} "
-            f"at step {state.best_step}), {took:.1f} s",
+            {"step": state.step, measure: value, "best": best, "seconds": took},
+            f"step {state.step}: {measure} {100 * value:.1f} on the dev questions (best {100 * best:.1f} at step "
+            f"{state.best_step}), {took:.1f} s",
         )
 
 

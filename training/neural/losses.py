@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def similarities(questions: Tensor, articles: Tensor, similarity: Similarity) -> Tensor:
-    """Return (n_questions, n_articles) cosines or dot products of (n_questions, dim) and (n_articles, dim)."""
+    """Return (n_questions, n_articles) cosines or dot products of the rows of both."""
     if similarity == "cosine":
         from torch.nn.functional import normalize
 

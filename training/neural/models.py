@@ -34,7 +34,9 @@ class Models:
             trained = _opened(Path(folder))
             name = name if equals else trained[0].recipe.name
             if name in found or set(name) & set(",:") or not name:
-                raise BadInput(f"--model {given}: give each model a name of its own, without commas and colons")
+                raise BadInput(
+                    f"--model {given}: give each model a name of its own, without commas and colons"
+                )
             found[name] = trained
         return cls(found, keys(asked))
 
@@ -59,9 +61,9 @@ class Models:
         if not fit:
             seen = min(len(trained.learnt & barred) for trained in self.found[name])
             raise BadInput(
-                f"model {name} learnt from {seen} of the questions that it would be asked: train it with the same "
-                "folds (python -m training.train RECIPE --folds K, --fold-seed as the --seed here) and give the "
-                "folder that holds them all"
+                f"model {name} learnt from {seen} of the questions that it would be asked: train it with the "
+                "same folds (python -m training.train RECIPE --folds K, --fold-seed as the --seed here) and give "
+                "the folder that holds them all"
             )
         chosen = max(fit, key=lambda trained: len(trained.learnt))  # of several, the one that knows most
         key = chosen.folder, corpus.sha256

@@ -56,9 +56,13 @@ def read_recipe(named: str, changes: Sequence[str] = ()) -> Recipe:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise BadInput(f"no recipe {named!r}: give the path of a TOML file or one of {', '.join(names())}") from None
+        raise BadInput(
+            f"no recipe {named!r}: give the path of a TOML file or one of {', '.join(names())}"
+        ) from None
     except IsADirectoryError:
-        raise BadInput(f"{named} is a folder: give the path of a TOML file or one of {', '.join(names())}") from None
+        raise BadInput(
+            f"{named} is a folder: give the path of a TOML file or one of {', '.join(names())}"
+        ) from None
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: not UTF-8 ({error.reason}). Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
@@ -110,43 +114,47 @@ def _change(tables: dict[str, Any], change: str) -> None:
 
 def _check(recipe: Recipe, where: str) -> None:
     """Refuse what is well-formed and makes no sense together."""
-    model, text, training, negatives = recipe.model, recipe.text, recipe.training, recipe.negatives
+    model, training = recipe.model, recipe.training
     if (model.backbone is None) == (model.scratch is None):
-        raise BadInput(f"{where}: [model] needs either backbone = \"HUB/ID\" or a table [model.scratch]")
-    if model.scratch is not None:
-        _check_scratch(recipe, where)
+        raise BadInput(f'{where}: [model] needs either backbone = "HUB/ID" or a table [model.scratch]')
     if bool(training.steps) == bool(training.epochs):
         raise BadInput(f"{where}: [training] needs either steps or epochs, above 0")
-    if text.chunk_tokens and text.chunk_overlap >= text.chunk_tokens:
+    if recipe.system != "biencoder" and (model.towers == 2 or recipe.text.chunk_tokens):
         raise BadInput(
-            f"{where}: [text] chunks of {text.chunk_tokens} tokens cannot overlap by {text.chunk_overlap}"
+            f'{where}: towers = 2 and chunk_tokens are for system = "biencoder" alone: take them out'
         )
-    if text.chunk_tokens and text.article_prompt:
-        raise BadInput(f"{where}: [text] article_prompt and chunk_tokens exclude each other: drop one")
-    if not text.fields:
-        raise BadInput(f"{where}: [text] fields is empty: name one or more of code, headings, text")
     parse(recipe.evaluation.measure)
+    _check_scratch(recipe, where)
+    _check_text(recipe.text, f"{where}: [text]")
+    _check_negatives(recipe, f"{where}: [negatives]")
+
+
+def _check_text(text: Text, where: str) -> None:
+    if text.chunk_tokens and text.chunk_overlap >= text.chunk_tokens:
+        raise BadInput(f"{where} chunks of {text.chunk_tokens} tokens cannot overlap by {text.chunk_overlap}")
+    if text.chunk_tokens and text.article_prompt:
+        raise BadInput(f"{where} article_prompt and chunk_tokens exclude each other: drop one")
+    if not text.fields:
+        raise BadInput(f"{where} fields is empty: name one or more of code, headings, text")
+
+
+def _check_negatives(recipe: Recipe, where: str) -> None:
+    negatives = recipe.negatives
     begins = [stage.begins for stage in negatives.stages]
     if not begins or begins[0] != 0 or begins != sorted(set(begins)):
-        raise BadInput(f"{where}: [negatives] stages begin at {begins}: expected 0 first, then rising")
+        raise BadInput(f"{where} stages begin at {begins}: expected 0 first, then rising")
     used = set()
     for stage in negatives.stages:
         for source, share in stage.mix.items():
-            choose(source, dict.fromkeys(SOURCES), f"{where}: [negatives] stages mix")
+            choose(source, dict.fromkeys(SOURCES), f"{where} stages mix")
             used |= {source} if share else set()
         if not any(stage.mix.values()):
-            raise BadInput(f"{where}: [negatives] a stage's mix has no share above 0")
+            raise BadInput(f"{where} a stage's mix has no share above 0")
     if ("model" in used) != (negatives.model is not None):
-        raise BadInput(
-            f"{where}: [negatives] the source \"model\" and model = \"RESULT FOLDER\" belong together: give both"
-        )
-    if recipe.system != "biencoder" and model.towers == 2:
-        raise BadInput(f"{where}: [model] towers = 2 is for system = \"biencoder\" alone")
-    if recipe.system in ("splade", "cross-encoder") and text.chunk_tokens:
-        raise BadInput(f"{where}: [text] chunk_tokens is for system = \"biencoder\" alone: take it out")
+        raise BadInput(f'{where} the source "model" and model = "RESULT FOLDER" belong together: give both')
     lacking = recipe.system == "cross-encoder" and not negatives.per_question
     if lacking or not (negatives.in_batch or negatives.per_question):
-        raise BadInput(f"{where}: [negatives] there are none to learn from: set per_question to 1 or more")
+        raise BadInput(f"{where} there are none to learn from: set per_question to 1 or more")
 
 
 def _check_scratch(recipe: Recipe, where: str) -> None:

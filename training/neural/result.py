@@ -138,8 +138,8 @@ def _card(folder: Path, outcome: Outcome) -> ModelCard:
     }
     return ModelCard(
         name=recipe.name,
-        about=f"{recipe.about} A {recipe.system} for {task.corpus.card.language}, {outcome.facts['parameters']:,} "
-        f"parameters, trained on {task.corpus.card.title or task.corpus.card.name}.",
+        about=f"{recipe.about} A {recipe.system} for {task.corpus.card.language} of "
+        f"{outcome.facts['parameters']:,} parameters, trained on {task.corpus.card.title or task.corpus.card.name}.",
         sources=tuple(Source.of(provenance(card)) for card in outcome.cards),
         intended="Ranking statutory articles for questions in everyday words, beside keywords.",
         misuse=_MISUSE,
@@ -197,8 +197,8 @@ def open_result(folder: Path) -> Trained:
         files = manifest["files"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(
-            f"{folder} holds no trained model ({type(error).__name__}: {error}). Give the folder that python -m "
-            "training.train RECIPE --output wrote."
+            f"{folder} holds no trained model ({type(error).__name__}: {error}). Give the folder that python "
+            "-m training.train RECIPE --output wrote."
         ) from error
     if found != FORMAT:
         raise BadInput(f"{folder} has format {found}, this version reads {FORMAT}: train it again")

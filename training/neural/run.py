@@ -75,7 +75,11 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     log = log or Log(order.work / LOG if world.main else None, sys.stderr if world.main else None)
     batches = batches_of(task)
     evaluation = task.recipe.evaluation
-    judge = Judge(task.corpus, task.dev, evaluation.measure, evaluation.candidates, task.seed) if task.dev else None
+    judge = (
+        Judge(task.corpus, task.dev, evaluation.measure, evaluation.candidates, task.seed)
+        if task.dev
+        else None
+    )
     if world.main:
         log({}, plan(task, batches, system, judge))
     held = [q for q in task.held if q.article_ids]
@@ -84,7 +88,18 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         collected[BEFORE] = _before(task, system, held, order)
     world.agree(0.0)
     state = train(
-        Run(system, batches, judge, world, log, order.work, task.seed, task.identity, order.resume, order.save_every)
+        Run(
+            system,
+            batches,
+            judge,
+            world,
+            log,
+            order.work,
+            task.seed,
+            task.identity,
+            order.resume,
+            order.save_every,
+        )
     )
     if not world.main:
         world.agree(0.0)
@@ -94,14 +109,22 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     if held:
         answer({task.recipe.name: retriever}, held, collected)
     measured = measure(collected, held, task.seed, order.measures) if held else {}
-    hours = (time.perf_counter() - begun + (state.seconds if order.resume else 0)) / 3600
+    hours = (time.perf_counter() - begun + state.earlier) / 3600
     cost = energy.cost(hours, energy.Hardware.found(world.device, world.size, order.watts))
     facts = _facts(task, system, state, retriever, seconds, world)
     entry = report.record(
-        measured, task.corpus, command=[order.command], questions=len(held),
-        unanswerable=len(task.held) - len(held), seed=task.seed, tuned_on=None, learnt_from=_learnt_from(task),
-    )  # fmt: skip
-    outcome = result.Outcome(task, order.command, cost, facts, entry, order.cards or (task.corpus.card,), state.curve)
+        measured,
+        task.corpus,
+        command=[order.command],
+        questions=len(held),
+        unanswerable=len(task.held) - len(held),
+        seed=task.seed,
+        tuned_on=None,
+        learnt_from=_learnt_from(task),
+    )
+    outcome = result.Outcome(
+        task, order.command, cost, facts, entry, order.cards or (task.corpus.card,), state.curve
+    )
     result.write(order.output, system, outcome, log.file)
     shutil.rmtree(order.work)
     world.agree(0.0)
@@ -135,7 +158,12 @@ def prepared(task: Task, world: World, folder: Path) -> System:
 def batches_of(task: Task) -> Batches:
     """Return what a task learns from, step by step, with its negatives."""
     return Batches(
-        task.learn, task.corpus.articles, task.recipe.training, task.recipe.negatives, draw_of(task), task.seed
+        task.learn,
+        task.corpus.articles,
+        task.recipe.training,
+        task.recipe.negatives,
+        draw_of(task),
+        task.seed,
     )
 
 
@@ -184,7 +212,7 @@ def _make_room(order: Order, world: World) -> None:
         raise BadInput(f"{order.output} is there already: remove it (rm -r) or give another --output")
     if not order.resume and work.exists() and any(work.iterdir()):
         raise BadInput(
-            f"{work} holds a training that was not finished: add --resume to go on with it, or remove it (rm -r)"
+            f"{work} holds a training that was not finished: add --resume to go on, or remove it (rm -r)"
         )
     if order.resume and not work.exists():
         raise BadInput(f"--resume: there is no {work} to go on from. Start without --resume.")

@@ -1,4 +1,4 @@
-"""Reads a TOML table into a frozen dataclass, strictly: what is unknown, of another type or out of range is told."""
+"""Reads a TOML table into a frozen dataclass, strictly: what does not fit is refused, with what was expected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ class Limits:
 
     def __str__(self) -> str:
         """Say it as an error does."""
-        return f"{_said(self.low)} or more" if self.high == math.inf else f"{_said(self.low)} to {_said(self.high)}"
+        return (
+            f"{_said(self.low)} or more"
+            if self.high == math.inf
+            else f"{_said(self.low)} to {_said(self.high)}"
+        )
 
 
 def _said(bound: float) -> str:

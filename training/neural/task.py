@@ -46,8 +46,12 @@ class Task:
     def identity(self) -> str:
         """Hash of recipe, seed and data: whatever the weights follow from."""
         said = [
-            dict(self.recipe.source), self.seed, self.corpus.sha256, sorted(keys(self.learn)), sorted(keys(self.dev))
-        ]  # fmt: skip
+            dict(self.recipe.source),
+            self.seed,
+            self.corpus.sha256,
+            sorted(keys(self.learn)),
+            sorted(keys(self.dev)),
+        ]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
@@ -70,7 +74,9 @@ def read_data(
         corpus = whole(store.builtin())
         return Data(corpus, _asked(corpus, questions))
     if not path.exists():
-        raise BadInput(f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set")
+        raise BadInput(
+            f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set"
+        )
     name = sources.detect(path)
     given: dict[str, object] = dict(map(_option, options))
     wanted = any(stage.mix.get("published") for stage in recipe.negatives.stages)
@@ -84,7 +90,7 @@ def _asked(corpus: Corpus, questions: Path | None) -> tuple[Question, ...]:
     return corpus.questions if questions is None else tuple(read_questions(questions, corpus.articles))
 
 
-def tasks(  # noqa: PLR0913 - what a training is told
+def tasks(
     recipe: Recipe,
     data: Data,
     *,
@@ -108,8 +114,8 @@ def tasks(  # noqa: PLR0913 - what a training is told
         marked = [q for q in others if q.split in DEV and q.article_ids]
         if not gold:
             raise BadInput(
-                "no question with gold articles to learn from: give --questions with article_ids, or a corpus that "
-                "has some that are not marked test, dev or validation"
+                "no question with gold articles to learn from: give --questions with article_ids, or a corpus "
+                "that has some that are not marked test, dev or validation"
             )
         for seed in seeds:
             learn, dev = (gold, marked) if marked else split_dev(gold, recipe.evaluation.dev, seed)

@@ -47,7 +47,7 @@ class Tokens:
         return self._cut(self.text.question_prompt + question, self.text.question_tokens)
 
     def article(self, article: Article) -> list[Ids]:
-        """Return the ids of an article's chunks, each with the special ones; one chunk where it is not cut."""
+        """Return the ids of an article's chunks, each with the special ones; one where it is not cut."""
         if article.id not in self._known:
             self._known[article.id] = self._chunks(article_text(article, self.text))
         return self._known[article.id]
@@ -58,7 +58,9 @@ class Tokens:
         The question is cut at its own length, the article at what is left.
         """
         asked = self._body(self.text.question_prompt + question, self.text.question_tokens)
-        room = self.text.article_tokens - len(asked) - int(self.tokenizer.num_special_tokens_to_add(pair=True))
+        room = (
+            self.text.article_tokens - len(asked) - int(self.tokenizer.num_special_tokens_to_add(pair=True))
+        )
         told = self._body(article_text(article, self.text), max(room, 0))
         begin, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
         first, second = [begin, *asked, end], [*told, end]
@@ -81,11 +83,16 @@ class Tokens:
         return list(self.tokenizer(sound(text), truncation=True, max_length=tokens)["input_ids"])
 
     def _body(self, text: str, tokens: int) -> Ids:
-        ids = self.tokenizer(sound(text), add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+        ids = self.tokenizer(sound(text), add_special_tokens=False, truncation=False, verbose=False)[
+            "input_ids"
+        ]
         return list(ids[:tokens])
 
     def padded(
-        self, rows: Sequence[Ids], device: Any, kinds: Sequence[Ids] | None = None  # noqa: ANN401 - of torch
+        self,
+        rows: Sequence[Ids],
+        device: Any,  # noqa: ANN401 - of torch
+        kinds: Sequence[Ids] | None = None,
     ) -> dict[str, Tensor]:
         """Return rows as one batch, as long as the longest of them.
 

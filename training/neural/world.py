@@ -101,7 +101,9 @@ def world(device: str | None = None) -> Iterator[World]:
     except RuntimeError as error:
         raise BadInput(f"--device {name}: no such device. Give cpu, cuda or cuda:N.") from error
     if at.type == "cuda" and not torch.cuda.is_available():
-        raise BadInput(f"--device {name}: torch finds no GPU here. Give --device cpu, or install torch for CUDA.")
+        raise BadInput(
+            f"--device {name}: torch finds no GPU here. Give --device cpu, or install torch for CUDA."
+        )
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield World(at)
