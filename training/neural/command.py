@@ -147,7 +147,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line's grammar."""
     top = argparse.ArgumentParser(
         prog="python -m training.train",
-        description="Train a retriever from a recipe, and measure it on questions that it has not learnt from.",
+        description="Train a retriever from a recipe, and measure it on questions that it does not know.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -93,7 +93,7 @@ def train(run: Run) -> State:
 
 
 def rate_share(step: int, steps: int, training: Training) -> float:
-    """Return the share of the learning rate at a step, counted from 0: it rises, then follows the schedule."""
+    """Return the share of the learning rate at a step, counted from 0: rising, then by schedule."""
     warmup = training.warmup_steps + round(training.warmup_share * steps)
     if step < warmup:
         return (step + 1) / warmup
@@ -175,8 +175,8 @@ def _look(run: Run, state: State) -> None:
         took, best = time.perf_counter() - started, state.best or 0.0
         run.log(
             {"step": state.step, measure: value, "best": best, "seconds": took},
-            f"step {state.step}: {measure} {100 * value:.1f} on the dev questions (best {100 * best:.1f} at step "
-            f"{state.best_step}), {took:.1f} s",
+            f"step {state.step}: {measure} {100 * value:.1f} on the dev questions (best {100 * best:.1f} at "
+            f"step {state.best_step}), {took:.1f} s",
         )
 
 

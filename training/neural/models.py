@@ -62,8 +62,8 @@ class Models:
             seen = min(len(trained.learnt & barred) for trained in self.found[name])
             raise BadInput(
                 f"model {name} learnt from {seen} of the questions that it would be asked: train it with the "
-                "same folds (python -m training.train RECIPE --folds K, --fold-seed as the --seed here) and give "
-                "the folder that holds them all"
+                "same folds (python -m training.train RECIPE --folds K, --fold-seed as the --seed here) and "
+                "give the folder that holds them all"
             )
         chosen = max(fit, key=lambda trained: len(trained.learnt))  # of several, the one that knows most
         key = chosen.folder, corpus.sha256

@@ -128,7 +128,7 @@ def _libraries() -> dict[str, str]:
 
 def _card(folder: Path, outcome: Outcome) -> ModelCard:
     task, cost = outcome.task, outcome.cost
-    recipe = task.recipe
+    recipe, law = task.recipe, task.corpus.card
     spent = f"{cost['hardware']}: {cost['hours']:.3g} hours, {cost['kwh']:.3g} kWh at {cost['watts']:.0f} W"
     flat = {
         f"{table}.{key}": value
@@ -138,8 +138,8 @@ def _card(folder: Path, outcome: Outcome) -> ModelCard:
     }
     return ModelCard(
         name=recipe.name,
-        about=f"{recipe.about} A {recipe.system} for {task.corpus.card.language} of "
-        f"{outcome.facts['parameters']:,} parameters, trained on {task.corpus.card.title or task.corpus.card.name}.",
+        about=f"{recipe.about} A {recipe.system} for {law.language} of "
+        f"{outcome.facts['parameters']:,} parameters, trained on {law.title or law.name}.",
         sources=tuple(Source.of(provenance(card)) for card in outcome.cards),
         intended="Ranking statutory articles for questions in everyday words, beside keywords.",
         misuse=_MISUSE,

@@ -1,4 +1,4 @@
-"""Reads a TOML table into a frozen dataclass, strictly: what does not fit is refused, with what was expected."""
+"""Reads a TOML table into a frozen dataclass, strictly: what does not fit is refused, with a cure."""
 
 from __future__ import annotations
 

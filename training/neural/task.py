@@ -114,8 +114,8 @@ def tasks(
         marked = [q for q in others if q.split in DEV and q.article_ids]
         if not gold:
             raise BadInput(
-                "no question with gold articles to learn from: give --questions with article_ids, or a corpus "
-                "that has some that are not marked test, dev or validation"
+                "no question with gold articles to learn from: give --questions with article_ids, or a "
+                "corpus that has some that are not marked test, dev or validation"
             )
         for seed in seeds:
             learn, dev = (gold, marked) if marked else split_dev(gold, recipe.evaluation.dev, seed)
