@@ -11,7 +11,7 @@ with articles cut at 512 tokens; DAR (JuriFindIT) one encoder of long context wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from rag.retrieval.scored import Mask
 from rag.types import Article, ArticleOrder, Floats, Retriever
 from training.neural.backbone import load_backbone, quiet
 from training.neural.batches import Batch
+from training.neural.encoding import encoded
 from training.neural.losses import similarities, softmax_loss
 from training.neural.settings import Contrastive, Recipe
 from training.neural.tokens import Tokens
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
 
-AT_ONCE = 16_384  # tokens encoded at once where no gradient is kept
 ROUTES = {"questions": "query", "articles": "document"}  # of sentence-transformers' Router
 
 
@@ -91,7 +91,7 @@ class BiEncoder:
         """Return (n_items, dim): an article's is the mean of its chunks', encoded in one padded batch."""
         import torch
 
-        chunks = [self._chunks(part, item) for item in items]
+        chunks = [self.chunks(part, item) for item in items]
         flat = [ids for own in chunks for ids in own]
         vectors = self._forward(part, flat)
         if len(flat) == len(chunks):
@@ -102,7 +102,8 @@ class BiEncoder:
             share[row, column] = 1 / len(chunks[row])
         return share @ vectors  # a product, for adding by index is not deterministic on a GPU
 
-    def _chunks(self, part: str, item: Any) -> list[list[int]]:  # noqa: ANN401 - a text or an article
+    def chunks(self, part: str, item: Any) -> list[list[int]]:  # noqa: ANN401 - a text or an article
+        """Return the token ids of one item, chunk by chunk."""
         return [self.tokens.question(item)] if part == "questions" else self.tokens.article(item)
 
     def _forward(self, part: str, rows: Sequence[list[int]]) -> Tensor:
@@ -149,51 +150,14 @@ class Vectors:
         return self._encode("articles", articles)
 
     def _encode(self, part: str, items: Sequence[Any]) -> Floats:
-        rows = encoded(self.system, part, items, [sum(map(len, self.system._chunks(part, i))) for i in items])
-        vectors = rows if rows is not None else np.zeros((0, self.dim), dtype=np.float32)
+        vectors = np.zeros((len(items), self.dim), dtype=np.float32)
+        lengths = [sum(map(len, self.system.chunks(part, item))) for item in items]
+        for positions, found in encoded(self.system, part, items, lengths):
+            vectors[positions] = found
         if _loss(self.system.recipe).similarity == "cosine":
             length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
             vectors = vectors / np.where(length > 0, length, 1)
         return np.asarray(vectors, dtype=np.float32)
-
-
-def encoded(system: Any, part: str, items: Sequence[Any], lengths: Sequence[int]) -> Floats | None:  # noqa: ANN401
-    """Return what a system encodes, without dropout or gradients, in batches of like length; None of nothing.
-
-    Args:
-        system: with a module and `encode`.
-        part: which of its parts.
-        items: to encode.
-        lengths: tokens of each.
-    """
-    import torch
-
-    if not len(items):
-        return None
-    order = sorted(range(len(items)), key=lambda i: (-lengths[i], i))
-    rows: list[Floats | None] = [None] * len(items)
-    was = system.module.training
-    system.module.eval()
-    try:
-        with torch.inference_mode():
-            for batch in _alike(order, lengths):
-                found = system.encode(part, [items[i] for i in batch]).float().cpu().numpy()
-                for i, row in zip(batch, found, strict=True):
-                    rows[i] = row
-    finally:
-        system.module.train(was)
-    return np.stack([row for row in rows if row is not None]).astype(np.float32)
-
-
-def _alike(order: Sequence[int], lengths: Sequence[int]) -> Iterable[list[int]]:
-    batch: list[int] = []
-    for i in order:
-        if batch and (len(batch) + 1) * lengths[batch[0]] > AT_ONCE:
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
 
 
 def _loss(recipe: Recipe) -> Contrastive:

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     parsed = parser().parse_args(arguments)
     if parsed.list:
         for name in names():
-            print(f"{name:28} {read_recipe(name).about}")  # noqa: T201
+            print(f"{name:28} {read_recipe(name).about}")
         return 0
     if parsed.recipe is None:
         raise BadInput(f"which recipe? Give the path of a TOML file or one of {', '.join(names())}")
@@ -80,9 +80,9 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
     cards = cards_of(data.corpus.card, (parsed.questions,))
     if here.main:
         for line in warnings(cards):
-            print(line, file=sys.stderr)  # noqa: T201
+            print(line, file=sys.stderr)
     if parsed.dry_run:
-        print(dry_run(found[0], here))  # noqa: T201
+        print(dry_run(found[0], here))
         return
     results: dict[str, Mapping[str, Measured]] = {}
     for task in found:
@@ -99,7 +99,7 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
         if here.main:
             _tell(results[name], order)
     if here.main and len(found) > 1:
-        print(_summary(parsed.output, [_name(task, found) for task in found], recipe))  # noqa: T201
+        print(_summary(parsed.output, [_name(task, found) for task in found], recipe))
 
 
 def _name(task: Task, of: Sequence[Task]) -> str:
@@ -113,8 +113,8 @@ def _name(task: Task, of: Sequence[Task]) -> str:
 
 def _tell(measured: Mapping[str, Measured], order: Order) -> None:
     if measured:
-        print(report.table(measured, order.measures))  # noqa: T201
-    print(f"written: {order.output}")  # noqa: T201
+        print(report.table(measured, order.measures))
+    print(f"written: {order.output}")
 
 
 def _summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:

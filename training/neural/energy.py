@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FACTOR = 0.432  # kgCO2eq a kWh
-FACTOR_FROM = "0.432 kgCO2eq/kWh, the world's average grid of the ML CO2 calculator (Lacoste et al. 2019)"
+FACTOR_FROM = "0.432 kgCO2eq/kWh, the OECD's yearly average of 2014 (ML CO2 calculator, Lacoste et al. 2019)"
 # W, thermal design power as the makers print it
 BOARDS: Mapping[str, int] = {
     "V100": 300, "A100": 400, "H100": 700, "H200": 700, "A10": 150, "L4": 72, "L40": 300, "T4": 70,

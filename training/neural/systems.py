@@ -10,7 +10,9 @@ from types import MappingProxyType
 from indexes.folder import appearing
 from training.neural.backbone import Task, make_scratch
 from training.neural.biencoder import BiEncoder
+from training.neural.cross_encoder import CrossEncoder
 from training.neural.settings import Recipe
+from training.neural.splade import Splade
 from training.neural.system import System
 from training.neural.world import World
 
@@ -24,7 +26,13 @@ class Kind:
     task: Task = "feature-extraction"  # the head that its encoder has
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType({"biencoder": Kind(BiEncoder.build, BiEncoder.load)})
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "biencoder": Kind(BiEncoder.build, BiEncoder.load),
+        "splade": Kind(Splade.build, Splade.load, "fill-mask"),
+        "cross-encoder": Kind(CrossEncoder.build, CrossEncoder.load, "sequence-classification"),
+    }
+)
 
 
 def build(recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, folder: Path) -> System:
