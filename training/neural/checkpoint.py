@@ -62,26 +62,37 @@ def save(work: Path, module: Any, optimiser: Any, state: State) -> None:  # noqa
         (part / _STATE).write_text(json.dumps(asdict(state)) + "\n", encoding="utf-8")
 
 
+def there(work: Path) -> bool:
+    """Tell whether a checkpoint was written; a training that was stopped before begins anew."""
+    return _whole(work).is_dir()
+
+
+def other(work: Path) -> str:
+    """Return what is said of a training that cannot be gone on with."""
+    return (
+        f"--resume: {work} is of another recipe, seed or data. Use the same ones, or remove it (rm -r) and "
+        "start without --resume."
+    )
+
+
+def _whole(work: Path) -> Path:
+    """Return the folder of the checkpoint that is whole."""
+    folder, former = work / CHECKPOINT, work / f"{CHECKPOINT}.old"
+    return former if former.is_dir() and not folder.is_dir() else folder  # killed between two renames
+
+
 def load(work: Path, module: Any, optimiser: Any, identity: str) -> State:  # noqa: ANN401
     """Read a checkpoint into a module and an optimiser, and return where the training stands.
 
     Raises:
-        BadInput: there is none, or it is of another recipe, seed or data.
+        BadInput: it cannot be read, or is of another recipe, seed or data.
     """
     from safetensors.torch import load_file, load_model
 
-    folder = work / CHECKPOINT
-    former = folder.with_name(f"{CHECKPOINT}.old")
-    if not folder.is_dir() and former.is_dir():  # killed between two renames
-        former.replace(folder)
-    if not folder.is_dir():
-        raise BadInput(f"--resume: no checkpoint in {work}. Start without --resume.")
+    folder = _whole(work)
     state = State(**_read(folder / _STATE))
     if state.identity != identity:
-        raise BadInput(
-            f"--resume: the checkpoint in {work} is of another recipe, seed or data. Use the same ones, or "
-            "remove it (rm -r) and start without --resume."
-        )
+        raise BadInput(other(work))
     state.earlier = state.seconds
     load_model(module, str(folder / _WEIGHTS))
     entries: dict[int, dict[str, Any]] = {}

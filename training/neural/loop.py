@@ -61,7 +61,7 @@ def train(run: Run) -> State:
     module = run.system.module.to(run.world.device)
     optimiser = _optimiser(module, recipe.training)
     state = State(run.identity)
-    if run.resume and run.work is not None:
+    if run.resume and run.work is not None and checkpoint.there(run.work):
         state = checkpoint.load(run.work, module, optimiser, run.identity)
         if run.world.main:
             run.log.back_to(state.step)

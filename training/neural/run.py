@@ -25,7 +25,7 @@ from training.measure import Collected, Measured, answer, measure
 from training.neural import energy, result
 from training.neural.backbone import parameters
 from training.neural.batches import Batches, Draw
-from training.neural.checkpoint import LOG, State
+from training.neural.checkpoint import LOG, State, other
 from training.neural.judge import Judge
 from training.neural.log import Log
 from training.neural.loop import Run, train
@@ -36,7 +36,7 @@ from training.neural.tokens import article_text
 from training.neural.world import World
 
 BEFORE = "before training"
-_BEFORE, _SCRATCH = "before.json", "scratch"  # in the work folder
+_BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     Raises:
         BadInput: something cannot be used; the text says what, and what to type.
     """
-    _make_room(order, world)
+    _make_room(order, world, task.identity)
     begun = time.perf_counter()
     system = prepared(task, world, order.work / _SCRATCH)
     log = log or Log(order.work / LOG if world.main else None, sys.stderr if world.main else None)
@@ -205,8 +205,8 @@ def plan(task: Task, batches: Batches, system: System | None, judge: Judge | Non
     )
 
 
-def _make_room(order: Order, world: World) -> None:
-    """Refuse to write over what is there; all processes do."""
+def _make_room(order: Order, world: World, identity: str) -> None:
+    """Refuse to write over what is there, and to go on with another training; all processes do."""
     work = order.work
     if order.output.exists():
         raise BadInput(f"{order.output} is there already: remove it (rm -r) or give another --output")
@@ -216,10 +216,14 @@ def _make_room(order: Order, world: World) -> None:
         )
     if order.resume and not work.exists():
         raise BadInput(f"--resume: there is no {work} to go on from. Start without --resume.")
+    stamp = work / _IDENTITY
+    if order.resume and stamp.exists() and stamp.read_text(encoding="utf-8") != identity:
+        raise BadInput(other(work))
     world.agree(0.0)  # nobody makes it before all have looked
     if world.main:
         try:
             work.mkdir(parents=True, exist_ok=True)
+            stamp.write_text(identity, encoding="utf-8")
         except OSError as error:
             raise BadInput(f"{work} cannot be made ({error.strerror}): give another --output") from error
 
