@@ -156,8 +156,8 @@ class Vectors:
             vectors[positions] = found
         if _loss(self.system.recipe).similarity == "cosine":
             length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-            vectors = vectors / np.where(length > 0, length, 1)
-        return np.asarray(vectors, dtype=np.float32)
+            vectors /= np.where(length > 0, length, 1)
+        return vectors
 
 
 def _loss(recipe: Recipe) -> Contrastive:

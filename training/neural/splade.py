@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from indexes.corpus import Corpus
 from rag.retrieval.scored import Mask
 from rag.retrieval.splade import Splade as Search
-from rag.types import ArticleOrder, Retriever
+from rag.types import ArticleOrder, Floats, Ints, Retriever
 from training.neural.backbone import load_backbone, quiet
 from training.neural.batches import Batch
 from training.neural.encoding import encoded
@@ -32,6 +33,9 @@ from training.neural.tokens import Tokens
 if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder
     from torch import Tensor
+
+Row: TypeAlias = tuple[Ints, npt.NDArray[np.floating]]  # columns and their weights
+_NO_TERM: Row = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
 
 
 class Splade:
@@ -132,18 +136,24 @@ class Weights:
             most: terms a row; 0: all.
         """
         width = int(self.system.module.get_embedding_dimension() or 0)
-        rows: list[sp.csr_array | None] = [None] * len(items)
+        unit = _loss(self.system.recipe).similarity == "cosine"
+        rows: list[Row] = [_NO_TERM] * len(items)
         lengths = [len(self.system.ids(part, item)) for item in items]
         for positions, found in encoded(self.system, part, items, lengths):
-            if most and most < found.shape[1]:
-                least = np.partition(found, -most, axis=1)[:, -most, None]
-                found = np.where(found >= least, found, 0)
-            if _loss(self.system.recipe).similarity == "cosine":
-                length = np.sqrt((found * found).sum(axis=1, keepdims=True))
-                found = found / np.where(length > 0, length, 1)
-            for position, row in zip(positions, found.astype(np.float32), strict=True):
-                rows[position] = sp.csr_array(row[None])
-        return sp.csr_array(sp.vstack(rows)) if rows else sp.csr_array((0, width), dtype=np.float32)
+            for position, row in zip(positions, found, strict=True):
+                rows[position] = _heaviest(row, most, unit=unit)
+        ends = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+        columns, weights = (np.concatenate([_NO_TERM[i], *(row[i] for row in rows)]) for i in (0, 1))
+        return sp.csr_array((weights.astype(np.float32), columns, ends), shape=(len(items), width))
+
+
+def _heaviest(row: Floats, most: int, *, unit: bool) -> Row:
+    """Return columns and weights of a row's heaviest terms, of all where most is 0, perhaps of unit length."""
+    columns = np.flatnonzero(row)
+    if most and len(columns) > most:
+        columns = np.sort(columns[np.lexsort((columns, -row[columns]))[:most]])
+    weights = row[columns]
+    return columns, weights / np.linalg.norm(weights) if unit and len(columns) else weights
 
 
 def _loss(recipe: Recipe) -> Sparse:

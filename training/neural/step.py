@@ -49,7 +49,7 @@ def gradients(system: System, batch: Batch, mini_batch: int, world: World, cast:
             held[name] = held[name].float()
     whole = {name: world.gather(held[name], len(items)).requires_grad_() for name, items in parts.items()}
     losses = system.loss(whole, batch)
-    losses["loss"].backward()  # type: ignore[no-untyped-call]
+    losses["loss"].backward()
     for name, items in own.items():
         wanted = _of_own(whole[name].grad, len(parts[name]), world)
         if wanted is None:

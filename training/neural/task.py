@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from indexes import sources, store
 from indexes.builtin_corpus import whole
@@ -78,7 +79,7 @@ def read_data(
             f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set"
         )
     name = sources.detect(path)
-    given: dict[str, object] = dict(map(_option, options))
+    given: dict[str, Any] = dict(map(_option, options))
     wanted = any(stage.mix.get("published") for stage in recipe.negatives.stages)
     if wanted and recipe.negatives.per_question and "negatives" in sources.options(name):
         given.setdefault("negatives", True)
