@@ -148,7 +148,7 @@ class Weights:
 
 
 def _heaviest(row: Floats, most: int, *, unit: bool) -> Row:
-    """Return columns and weights of a row's heaviest terms, of all where most is 0, perhaps of unit length."""
+    """Return columns and weights of a row's heaviest terms, all where most is 0; of unit length if asked."""
     columns = np.flatnonzero(row)
     if most and len(columns) > most:
         columns = np.sort(columns[np.lexsort((columns, -row[columns]))[:most]])
