@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_benchmark import CORPUS
+from small_benchmark import ARTICLES, CORPUS
 from small_neural import (
     ASKED,
     LAYLAW,
@@ -28,6 +28,7 @@ from training.neural.recipe import made
 from training.neural.run import run
 from training.neural.settings import Recipe
 from training.neural.task import Data, tasks
+from training.neural.tokens import article_text
 
 pytestmark = NEEDS_TORCH
 
@@ -88,6 +89,17 @@ def test_an_inverted_index_gives_the_products_of_the_vectors() -> None:
     assert len(best) == 3
     assert best[0][1] >= best[1][1] > 0
     assert found.search([""], 5) == [()]
+
+
+def test_a_pair_is_read_as_one_with_the_question_first() -> None:
+    tokens = system_of(other("cross-encoder")).tokens
+    asked, told = "que dire du mur", ARTICLES[1]
+    ids, kinds = tokens.pair(asked, told)
+    whole = tokens.tokenizer(asked, article_text(told, tokens.text))
+    assert ids == whole["input_ids"]
+    assert kinds == whole["token_type_ids"]
+    cut, _ = tokens.pair(asked * 50, told)
+    assert len(cut) == 24 + 3 + 13  # question_tokens, three special ones, what is left of 40 for the article
 
 
 def test_flops_are_those_of_the_formula() -> None:

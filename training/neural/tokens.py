@@ -58,13 +58,14 @@ class Tokens:
         The question is cut at its own length, the article at what is left.
         """
         asked = self._body(self.text.question_prompt + question, self.text.question_tokens)
-        room = (
-            self.text.article_tokens - len(asked) - int(self.tokenizer.num_special_tokens_to_add(pair=True))
-        )
+        begin, *between, end = self.tokenizer("", "")[
+            "input_ids"
+        ]  # [CLS] [SEP] [SEP]; RoBERTa has two between
+        room = self.text.article_tokens - len(asked) - len(between) - 2
         told = self._body(article_text(article, self.text), max(room, 0))
-        begin, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        first, second = [begin, *asked, end], [*told, end]
-        return first + second, [0] * len(first) + [1] * len(second)
+        ids = [begin, *asked, *between, *told, end]
+        first = len(asked) + 2  # with [CLS] and the first that ends it
+        return ids, [0] * first + [1] * (len(ids) - first)
 
     def _chunks(self, text: str) -> list[Ids]:
         if not self.text.chunk_tokens:
