@@ -255,7 +255,7 @@ def _facts(
     return {
         "parameters": parameters([system.module]),
         "steps": state.step,
-        "best step": state.best_step,
+        "best step": None if state.best is None else state.best_step,
         f"dev {task.recipe.evaluation.measure}": state.best,
         "training seconds": state.seconds,
         "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
