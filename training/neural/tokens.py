@@ -58,9 +58,8 @@ class Tokens:
         The question is cut at its own length, the article at what is left.
         """
         asked = self._body(self.text.question_prompt + question, self.text.question_tokens)
-        begin, *between, end = self.tokenizer("", "")[
-            "input_ids"
-        ]  # [CLS] [SEP] [SEP]; RoBERTa has two between
+        begin, end = self.tokenizer("")["input_ids"]
+        between = [end] * (int(self.tokenizer.num_special_tokens_to_add(pair=True)) - 2)  # RoBERTa has two
         room = self.text.article_tokens - len(asked) - len(between) - 2
         told = self._body(article_text(article, self.text), max(room, 0))
         ids = [begin, *asked, *between, *told, end]
