@@ -159,6 +159,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTr
         sep_token=end,
         mask_token=mask,
         model_max_length=tokens,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],  # as BERT's: which of a pair
     )
 
 
