@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,8 @@ def test_a_pair_is_read_as_one_with_the_question_first() -> None:
     whole = tokens.tokenizer(asked, article_text(told, tokens.text))
     assert ids == whole["input_ids"]
     assert kinds == whole["token_type_ids"]
-    cut, _ = tokens.pair(asked * 50, told)
-    assert len(cut) == 24 + 3 + 13  # question_tokens, three special ones, what is left of 40 for the article
+    cut, which = tokens.pair(asked * 50, replace(told, text=told.text * 50))
+    assert (len(cut), sum(which)) == (40, 14)  # [CLS], 24 of the question, [SEP]; the article's 13, [SEP]
 
 
 def test_flops_are_those_of_the_formula() -> None:
