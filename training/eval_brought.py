@@ -17,7 +17,7 @@ from training.answers.cache import opened
 from training.answers.run import GIVE_UP
 from training.answers.writers import ModelSpec, chat
 from training.extra import Extra, Extras
-from training.names import RERANKED
+from training.names import MODEL, RERANKED
 from training.rerank_llm import Asker, RerankSettings
 from training.reranked import YES_NO, MakeReranker, by_model, reranked
 from training.zero_shot import zero_shot
@@ -48,6 +48,14 @@ def add_options(top: argparse.ArgumentParser) -> None:
         "--remote-code", action="store_true", help="run the code that comes with a model of --encoder"
     )
     group.add_argument("--device", help="of models: cpu, cuda, … (the best there is)")
+    trained = top.add_argument_group("trained models (docs/training.md)")
+    trained.add_argument(
+        "--trained",
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="measure model:NAME, a retriever that python -m training.train made; may be repeated",
+    )
     learnt = top.add_argument_group("the classifier (docs/lsi.md)")
     learnt.add_argument(
         "--lsi",
@@ -118,6 +126,7 @@ def brought(parsed: argparse.Namespace, questions: Sequence[Question], say: Say)
             say=say,
         )
     )
+    more |= _trained(parsed.trained, questions)
     if parsed.lsi is not None:
         more["lsi"] = _lsi(parsed)
     with ExitStack() as stack:
@@ -166,6 +175,17 @@ def _yes_no(parsed: argparse.Namespace) -> MakeReranker:
         )
     model = load(parsed.yes_no_model, device=parsed.device)
     return lambda bench: model.over({a.id: a for a in bench.corpus.articles})
+
+
+def _trained(typed: Sequence[str], questions: Sequence[Question]) -> Extras:
+    from training.neural.models import Models  # why here: most evaluations bring none
+
+    models = Models.read(typed, questions)
+
+    def of(name: str) -> Extra:
+        return Extra(lambda bench, lesson, system: models.retriever(name, bench.corpus, lesson.learn))
+
+    return {f"{MODEL}{name}": of(name) for name in models.names}
 
 
 def _lsi(parsed: argparse.Namespace) -> Extra:

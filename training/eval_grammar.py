@@ -46,6 +46,8 @@ and when named
   dense-law       the encoder fitted to the law alone
   nearest         the articles that the most similar questions to learn from cite, and those around them
   learned-without:GROUP,..  without features of these groups: words meaning questions place both prior general
+  model:NAME      a retriever that training.train made, of --trained NAME=FOLDER; with folds, the one of
+                  FOLDER that has learnt from none of the questions asked
   METHOD          another fusion of the hybrid's two: rrf borda min-max z-score percentile comb-sum comb-mnz
   vectors:NAME    means of the word vectors of --vectors; encoder:NAME a pretrained model of --encoder
   METHOD:A,B,..   a fusion of these systems, such as rrf:bm25,dense-law or tuned:bm25,ql,dense

@@ -31,6 +31,7 @@ UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it ha
 TUNED = "tuned"
 LEARNED = "learned"
 _WITHOUT = f"{LEARNED}-without:"
+MODEL = "model:"  # and the name that --trained gives a trained model
 LEARNING = (
     "bm25+questions",
     "nearest",
@@ -43,7 +44,7 @@ RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an ev
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
     f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
-    f"{', '.join(BRIDGED)}, {UNBRIDGED}, "
+    f"{', '.join(BRIDGED)}, {UNBRIDGED}, {MODEL}NAME of --trained NAME=FOLDER, "
     f"or METHOD:PART,PART with METHOD of {_METHODS}"
 )
 

@@ -1,4 +1,4 @@
-"""`python -m training.train`: fit what an index may use besides what its build fits."""
+"""`python -m training.train`: train a retriever from a recipe, or fit a learned fusion for an index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ examples
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; errors that a person can act on are printed without a traceback."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    parsed = parser().parse_args(arguments)
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    if typed[:1] != ["fusion"]:
+        return _from_recipe(typed)
+    parsed = parser().parse_args(typed)
     progress = Bars()
     try:
         for line in train_fusion.run(parsed, progress):
@@ -51,8 +54,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _from_recipe(typed: Sequence[str]) -> int:
+    """Train what a recipe describes; whatever is stopped goes on with --resume."""
+    from training.neural.command import main as train  # numpy and ours alone, but only who trains needs it
+
+    try:
+        return train(typed)
+    except PandectError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"error: {place}{error.strerror}. Make room, or give another --output.", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; the same command with --resume goes on from the last checkpoint", file=sys.stderr)
+        return 130
+
+
 def parser() -> argparse.ArgumentParser:
-    """Return the command line's grammar."""
+    """Return the grammar of `fusion`."""
     top = argparse.ArgumentParser(
         prog="python -m training.train",
         description="Fit what an index may use besides what its build fits.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_evidence import evidence_of, stump
@@ -20,12 +22,13 @@ from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
 from rag.retrieval.bridged import BridgedBM25, LawWords
 from rag.retrieval.dense import Dense, Kind, build_vectors
-from rag.retrieval.fields import count
+from rag.retrieval.fields import count, term_ids
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned
 from rag.retrieval.nearest import Nearest
 from rag.retrieval.query_likelihood import QueryLikelihood
 from rag.retrieval.scored import Mask
+from rag.retrieval.splade import Splade
 from rag.retrieval.tfidf import TfIdf
 from rag.trees import Trees
 from rag.types import Article, ArticleOrder, Encoder, Filter, Question, Ranking, Retriever
@@ -111,6 +114,25 @@ def bridged(articles: Sequence[Article], folder: Path) -> Retriever:
     return BridgedBM25(BM25.build(counts, BM25Settings(), mask, SPLIT), bridge, words)
 
 
+class Counting:
+    """Weighs a question's terms by how often they stand in it, as SPLADE would by what they mean."""
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        self.vocabulary = vocabulary
+
+    def encode_questions(self, questions: Sequence[str]) -> sp.csr_array:
+        rows = np.zeros((len(questions), len(self.vocabulary)), dtype=np.float32)
+        for row, question in zip(rows, questions, strict=True):
+            np.add.at(row, term_ids(SPLIT.terms(question), self.vocabulary), 0.5)
+        return sp.csr_array(rows)
+
+
+def splade(articles: Sequence[Article], folder: Path) -> Retriever:
+    counts = count(articles, SPLIT)
+    weights = sp.csr_array(counts.weighted(EVEN)).astype(np.float32)
+    return Splade(Counting(counts.vocabulary), weights, counts.order, Mask(articles))
+
+
 MAKERS: dict[str, Make] = {
     **{f"bm25 {v}": partial(bm25, variant=v) for v in get_args(Variant)},
     "bm25 from disk": partial(bm25, variant="lucene", disk=True),
@@ -125,6 +147,7 @@ MAKERS: dict[str, Make] = {
     "nearest by words": partial(nearest, encoder=None),
     "learned": learned,
     "bridged": bridged,
+    "splade": splade,
 }
 
 

@@ -1,0 +1,37 @@
+"""The first places of a ranking in another order: a retriever and a reranker are a retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.types import Filter, Hit, Ranking, Reranker, Retriever
+
+
+@dataclass(frozen=True)
+class Reranked:
+    """Ranks the first places of a retriever anew; what stands below them stays below, in its order.
+
+    The scores of the former are the reranker's. Those below go down from them in whole steps: they say
+    no more than the order.
+    """
+
+    retriever: Retriever
+    reranker: Reranker
+    depth: int = 100
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        """Return one ranking of at most k hits a question."""
+        if k <= 0:
+            return [() for _ in questions]
+        found = self.retriever.search(questions, max(k, self.depth), where)
+        heads = self.reranker.rerank(questions, [ranking[: self.depth] for ranking in found], self.depth)
+        return [
+            (*head, *_below(head, ranking[self.depth :]))[:k]
+            for head, ranking in zip(heads, found, strict=True)
+        ]
+
+
+def _below(head: Ranking, tail: Ranking) -> Ranking:
+    least = head[-1].score if head else 0.0
+    return tuple(Hit(hit.article_id, least - place) for place, hit in enumerate(tail, 1))

@@ -1,0 +1,139 @@
+"""Where a training stands, on disk: weights, optimiser and counts; whole or not at all, and no pickle."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from indexes import disk
+from rag.errors import BadInput
+
+CHECKPOINT = "checkpoint"
+BEST = "best"
+LOG = "log.jsonl"
+_WEIGHTS, _OPTIMISER, _STATE = "weights.safetensors", "optimiser.safetensors", "state.json"
+
+
+@dataclass
+class State:
+    """What a training knows besides its weights."""
+
+    identity: str  # hash of recipe, seed and data: another training cannot go on from here
+    step: int = 0  # steps done
+    best: float | None = None  # of the measure on the dev questions
+    best_step: int = 0
+    worse: int = 0  # evaluations since the best
+    seconds: float = 0.0  # of training
+    earlier: float = 0.0  # of these, before the last stop
+    curve: list[dict[str, float]] = field(default_factory=list)  # an evaluation a row
+
+
+def save_weights(module: Any, folder: Path) -> None:  # noqa: ANN401 - of torch
+    """Write a module's weights into a folder that appears whole, over a former one."""
+    from safetensors.torch import save_model
+
+    with _replaced(folder) as part:
+        save_model(module, str(part / _WEIGHTS))
+
+
+def load_weights(module: Any, folder: Path) -> None:  # noqa: ANN401
+    """Read weights that `save_weights` wrote into a module of the same shape."""
+    from safetensors.torch import load_model
+
+    load_model(module, str(folder / _WEIGHTS))
+
+
+def save(work: Path, module: Any, optimiser: Any, state: State) -> None:  # noqa: ANN401
+    """Write a checkpoint over the former one; killed at any moment, one of the two is there whole."""
+    from safetensors.torch import save_file, save_model
+
+    with _replaced(work / CHECKPOINT) as part:
+        save_model(module, str(part / _WEIGHTS))
+        tensors = {
+            f"{number}.{name}": value.contiguous()
+            for number, entries in optimiser.state_dict()["state"].items()
+            for name, value in entries.items()
+        }
+        save_file(tensors, str(part / _OPTIMISER))
+        (part / _STATE).write_text(json.dumps(asdict(state)) + "\n", encoding="utf-8")
+
+
+def there(work: Path) -> bool:
+    """Tell whether a checkpoint was written; a training that was stopped before begins anew."""
+    return _whole(work).is_dir()
+
+
+def other(work: Path) -> str:
+    """Return what is said of a training that cannot be gone on with."""
+    return (
+        f"--resume: {work} is of another recipe, seed or data. Use the same ones, or remove it (rm -r) and "
+        "start without --resume."
+    )
+
+
+def _whole(work: Path) -> Path:
+    """Return the folder of the checkpoint that is whole."""
+    folder, former = work / CHECKPOINT, work / f"{CHECKPOINT}.old"
+    return former if former.is_dir() and not folder.is_dir() else folder  # killed between two renames
+
+
+def load(work: Path, module: Any, optimiser: Any, identity: str) -> State:  # noqa: ANN401
+    """Read a checkpoint into a module and an optimiser, and return where the training stands.
+
+    Raises:
+        BadInput: it cannot be read, or is of another recipe, seed or data.
+    """
+    from safetensors.torch import load_file, load_model
+
+    folder = _whole(work)
+    state = State(**_read(folder / _STATE))
+    if state.identity != identity:
+        raise BadInput(other(work))
+    state.earlier = state.seconds
+    load_model(module, str(folder / _WEIGHTS))
+    entries: dict[int, dict[str, Any]] = {}
+    for name, tensor in load_file(str(folder / _OPTIMISER)).items():
+        number, _, key = name.partition(".")
+        entries.setdefault(int(number), {})[key] = tensor
+    optimiser.load_state_dict({"state": entries, "param_groups": optimiser.state_dict()["param_groups"]})
+    return state
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"{path} cannot be read ({error}): remove its folder and start without --resume"
+        ) from error
+    return found
+
+
+class _replaced:  # noqa: N801 - used like a function
+    """Gives a new folder that takes the place of another at the end; after an error the other stays."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.part = folder.with_name(f"{folder.name}.new")
+
+    def __enter__(self) -> Path:
+        shutil.rmtree(self.part, ignore_errors=True)
+        self.part.mkdir(parents=True)
+        return self.part
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is not None:
+            shutil.rmtree(self.part, ignore_errors=True)
+            return
+        disk.sync(self.part)
+        former = self.folder.with_name(f"{self.folder.name}.old")
+        shutil.rmtree(former, ignore_errors=True)
+        if self.folder.is_dir():
+            self.folder.replace(former)
+        self.part.replace(self.folder)
+        shutil.rmtree(former, ignore_errors=True)
+        disk.sync_folder(self.folder.parent)

@@ -1,0 +1,34 @@
+"""Which questions a model learnt from, kept as hashes of their texts: so nobody measures it on them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from rag.types import Question
+
+FILE = "learnt.json"
+
+
+def key(question: Question) -> str:
+    """Return the hash of a question's text, case and blanks aside; 64 bits are enough to tell them apart."""
+    return hashlib.sha256(" ".join(question.text.casefold().split()).encode("utf-8", "replace")).hexdigest()[
+        :16
+    ]
+
+
+def keys(questions: Iterable[Question]) -> frozenset[str]:
+    """Return the hashes of questions."""
+    return frozenset(map(key, questions))
+
+
+def write(folder: Path, questions: Iterable[Question]) -> None:
+    """Write the hashes into a folder."""
+    (folder / FILE).write_text(json.dumps(sorted(keys(questions))) + "\n", encoding="utf-8")
+
+
+def read(folder: Path) -> frozenset[str]:
+    """Read what `write` wrote."""
+    return frozenset(json.loads((folder / FILE).read_text(encoding="utf-8")))

@@ -1,0 +1,210 @@
+"""The folder that a training leaves: model, card, recipe, measures, and a manifest written last."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from indexes.folder import appearing
+from indexes.manifest import digest
+from rag.card import CorpusCard
+from rag.errors import BadInput, DamagedIndex
+from rag.licence import provenance
+from training.model_card import ModelCard, Source, markdown
+from training.neural import learnt
+from training.neural.recipe import made
+from training.neural.settings import Recipe
+from training.neural.system import System
+from training.neural.task import Task
+
+MANIFEST, MODEL, METRICS, RECIPE, CARD, LOG = (
+    "manifest.json", "model", "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
+)  # fmt: skip
+FORMAT = 1
+LIBRARIES = ("pandect", "torch", "transformers", "sentence-transformers", "tokenizers", "numpy", "faiss-cpu")
+_LIMITS = (
+    "It knows the law of its corpus as of that law's date, and questions like those that it learnt from.",
+    "Texts are cut at the recipe's lengths: what stands behind the cut is not read.",
+    "It learnt the habits of those who asked and labelled; what nobody asked about is found less well.",
+    "Nobody has examined it for bias.",
+)
+_MISUSE = (
+    "Taking a high score for legal advice, or for proof that an article applies.",
+    "Deciding about people by it.",
+    "Using it against the licence of what it learnt from, named above.",
+)
+_USE = """\
+from pathlib import Path
+from training.neural import result
+
+trained = result.open_result(Path("{folder}"))
+retriever = trained.system().retriever(corpus)  # or: python -m training.eval --trained {folder}"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is told of a training besides its model."""
+
+    task: Task
+    command: str
+    cost: Mapping[str, object]
+    facts: Mapping[str, object]  # parameters, index size, memory, steps, the best
+    metrics: Mapping[str, Any]  # as training.report.record has it
+    cards: Sequence[CorpusCard]  # of corpus and questions, for their licences
+    curve: Sequence[Mapping[str, float]] = field(default_factory=tuple)
+
+
+def write(folder: Path, system: System, outcome: Outcome, log: Path | None) -> None:
+    """Write the result, whole or not at all; the manifest, with every file's hash, comes last.
+
+    Raises:
+        BadInput: the folder is there already, or cannot be made.
+    """
+    with appearing(folder) as part:
+        system.save(part / MODEL)
+        learnt.write(part, [*outcome.task.learn, *outcome.task.dev])
+        _dump(part / RECIPE, dict(outcome.task.recipe.source))
+        _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **_said(outcome)})
+        (part / CARD).write_text(markdown(_card(folder, outcome)), encoding="utf-8")
+        if log is not None and log.exists():
+            (part / LOG).write_bytes(log.read_bytes())
+        files = {
+            path.relative_to(part).as_posix(): {"bytes": path.stat().st_size, "sha256": digest(path)}
+            for path in sorted(part.rglob("*"))
+            if path.is_file()
+        }
+        _dump(part / MANIFEST, {**_head(outcome), **_said(outcome), "files": files})
+
+
+def _dump(path: Path, record: Mapping[str, object]) -> None:
+    path.write_text(json.dumps(record, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def _head(outcome: Outcome) -> dict[str, object]:
+    recipe = outcome.task.recipe
+    return {
+        "format": FORMAT,
+        "name": recipe.name,
+        "system": recipe.system,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": outcome.command,
+        "seed": outcome.task.seed,
+        "fold": outcome.task.fold,
+        "data": _data(outcome.task),
+        "learnt_from": [provenance(card) for card in outcome.cards],
+        "libraries": _libraries(),
+    }
+
+
+def _said(outcome: Outcome) -> dict[str, object]:
+    return {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
+
+
+def _data(task: Task) -> dict[str, object]:
+    return {
+        "sha256": task.identity,
+        "corpus_sha256": task.corpus.sha256,
+        "articles": len(task.corpus.articles),
+        "questions learnt from": len(task.learn),
+        "dev questions": len(task.dev),
+        "questions held back": len(task.held),
+    }
+
+
+def _libraries() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def _card(folder: Path, outcome: Outcome) -> ModelCard:
+    task, cost = outcome.task, outcome.cost
+    recipe, law = task.recipe, task.corpus.card
+    spent = f"{cost['hardware']}: {cost['hours']:.3g} hours, {cost['kwh']:.3g} kWh at {cost['watts']:.0f} W"
+    flat = {
+        f"{table}.{key}": value
+        for table, values in recipe.source.items()
+        if isinstance(values, dict)
+        for key, value in values.items()
+    }
+    return ModelCard(
+        name=recipe.name,
+        about=f"{recipe.about} A {recipe.system} for {law.language} of "
+        f"{outcome.facts['parameters']:,} parameters, trained on {law.title or law.name}.",
+        sources=tuple(Source.of(provenance(card)) for card in outcome.cards),
+        intended="Ranking statutory articles for questions in everyday words, beside keywords.",
+        misuse=_MISUSE,
+        limits=_LIMITS,
+        data=_data(task),
+        recipe={"paper": recipe.paper, **flat, "seed": task.seed, "fold": task.fold, **outcome.facts},
+        command=outcome.command,
+        hardware=f"{spent} ({cost['watts_from']}), {cost['kgco2eq']:.3g} kgCO2eq at {cost['factor']}",
+        libraries=_libraries(),
+        metrics=outcome.metrics if outcome.metrics.get("systems") else None,
+        use=_USE.format(folder=folder.name),
+    )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A result that was read: its recipe, what it learnt from, and where its model lies."""
+
+    folder: Path
+    recipe: Recipe
+    learnt: frozenset[str] = field(repr=False)
+    manifest: Mapping[str, Any] = field(repr=False)
+
+    def system(self, device: str | None = None) -> System:
+        """Load the model.
+
+        Args:
+            device: "cpu", "cuda" ...; None takes the best there is.
+
+        Raises:
+            MissingExtra: torch is not installed.
+        """
+        from training.neural.backbone import require
+
+        require()
+        import torch
+
+        from training.neural.systems import load
+
+        system = load(self.recipe, self.folder / MODEL)
+        system.module.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
+        return system
+
+
+def open_result(folder: Path) -> Trained:
+    """Read a result folder; its files are held against the manifest.
+
+    Raises:
+        BadInput: the folder holds no result.
+        DamagedIndex: a file differs from what was written.
+    """
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        found = manifest["format"]
+        files = manifest["files"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"{folder} holds no trained model ({type(error).__name__}: {error}). Give the folder that python "
+            "-m training.train RECIPE --output wrote."
+        ) from error
+    if found != FORMAT:
+        raise BadInput(f"{folder} has format {found}, this version reads {FORMAT}: train it again")
+    for name, said in files.items():
+        path = folder / name
+        if not path.is_file() or path.stat().st_size != said["bytes"] or digest(path) != said["sha256"]:
+            raise DamagedIndex(f"{path} is not as it was written: train again, by {manifest['command']}")
+    recipe = made(json.loads((folder / RECIPE).read_text(encoding="utf-8")), f"{folder / RECIPE}")
+    return Trained(folder, recipe, learnt.read(folder), manifest)

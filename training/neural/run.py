@@ -1,0 +1,289 @@
+"""Trains one task from beginning to end: data, negatives, the loop, measures, the result folder."""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexes.corpus import Corpus
+from rag.card import CorpusCard
+from rag.errors import BadInput
+from rag.retrieval.dense import Dense
+from rag.types import Hit, Question, Retriever
+from training import negatives, report
+from training.bench import Bench
+from training.measure import Collected, Measured, answer, measure
+from training.neural import energy, result
+from training.neural.backbone import parameters
+from training.neural.batches import Batches, Draw
+from training.neural.checkpoint import LOG, State, other
+from training.neural.judge import Judge
+from training.neural.log import Log
+from training.neural.loop import Run, train
+from training.neural.system import System
+from training.neural.systems import build
+from training.neural.task import Task
+from training.neural.tokens import article_text
+from training.neural.world import World
+
+BEFORE = "before training"
+_BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a task is run: what was typed besides recipe and data."""
+
+    command: str
+    output: Path
+    measures: tuple[str, ...]
+    resume: bool = False
+    save_every: int = 0
+    watts: float | None = None
+    cards: tuple[CorpusCard, ...] = ()
+
+    @property
+    def work(self) -> Path:
+        """Where checkpoints lie until the result is written."""
+        return self.output.with_name(f"{self.output.name}.run")
+
+
+def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[str, Measured]:
+    """Train a task and write its result; return the measures on the questions held back.
+
+    Args:
+        task: what is learnt, looked at and held back.
+        order: how, and where to.
+        world: the processes.
+        log: where to tell; None writes to the work folder and to stderr.
+
+    Raises:
+        BadInput: something cannot be used; the text says what, and what to type.
+    """
+    _make_room(order, world, task.identity)
+    begun = time.perf_counter()
+    system = prepared(task, world, order.work / _SCRATCH)
+    log = log or Log(order.work / LOG if world.main else None, sys.stderr if world.main else None)
+    batches = batches_of(task)
+    evaluation = task.recipe.evaluation
+    judge = (
+        Judge(task.corpus, task.dev, evaluation.measure, evaluation.candidates, task.seed)
+        if task.dev
+        else None
+    )
+    if world.main:
+        log({}, plan(task, batches, system, judge))
+    held = [q for q in task.held if q.article_ids]
+    collected: dict[str, Collected] = {}
+    if world.main and held:
+        collected[BEFORE] = _before(task, system, held, order)
+    world.agree(0.0)
+    state = train(
+        Run(
+            system,
+            batches,
+            judge,
+            world,
+            log,
+            order.work,
+            task.seed,
+            task.identity,
+            order.resume,
+            order.save_every,
+        )
+    )
+    if not world.main:
+        world.agree(0.0)
+        return {}
+    system.module.eval()
+    retriever, seconds = _indexed(system, task.corpus)
+    if held:
+        answer({task.recipe.name: retriever}, held, collected)
+    measured = measure(collected, held, task.seed, order.measures) if held else {}
+    hours = (time.perf_counter() - begun + state.earlier) / 3600
+    cost = energy.cost(hours, energy.Hardware.found(world.device, world.size, order.watts))
+    facts = _facts(task, system, state, retriever, seconds, world)
+    entry = report.record(
+        measured,
+        task.corpus,
+        command=[order.command],
+        questions=len(held),
+        unanswerable=len(task.held) - len(held),
+        seed=task.seed,
+        tuned_on=None,
+        learnt_from=_learnt_from(task),
+    )
+    outcome = result.Outcome(
+        task, order.command, cost, facts, entry, order.cards or (task.corpus.card,), state.curve
+    )
+    result.write(order.output, system, outcome, log.file)
+    shutil.rmtree(order.work)
+    world.agree(0.0)
+    return measured
+
+
+def prepared(task: Task, world: World, folder: Path) -> System:
+    """Return the system before any training; its weights follow from the seed.
+
+    Args:
+        task: whose recipe.
+        world: the processes.
+        folder: where an encoder from scratch is kept meanwhile.
+    """
+    import torch
+
+    torch.manual_seed(task.seed)
+    if world.device.type == "cuda":
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    text = task.recipe.text
+
+    def texts() -> Iterator[str]:
+        yield from (article_text(article, text) for article in task.corpus.articles)
+        yield from (question.text for question in task.learn)
+
+    system = build(task.recipe, texts, world, folder)
+    system.module.to(world.device)
+    return system
+
+
+def batches_of(task: Task) -> Batches:
+    """Return what a task learns from, step by step, with its negatives."""
+    return Batches(
+        task.learn,
+        task.corpus.articles,
+        task.recipe.training,
+        task.recipe.negatives,
+        draw_of(task),
+        task.seed,
+    )
+
+
+def draw_of(task: Task) -> Draw | None:
+    """Return what draws hard negatives, as the recipe mixes them; None where it draws none."""
+    settings = task.recipe.negatives
+    if not settings.per_question:
+        return None
+    articles = task.corpus.articles
+    used = {name for stage in settings.stages for name, share in stage.mix.items() if share}
+    pools: dict[str, negatives.Pool] = {}
+    if "bm25" in used:
+        found = Bench(task.corpus).systems(["bm25"], ())["bm25"]
+        pools["bm25"] = negatives.from_rankings(found, settings.depth, settings.skip)
+    if "model" in used:
+        trained = result.open_result(Path(str(settings.model)))
+        known = trained.system().retriever(task.corpus)
+        pools["model"] = negatives.from_rankings(known, settings.depth, settings.skip)
+    if "siblings" in used:
+        pools["siblings"] = negatives.siblings(articles)
+    if "published" in used:
+        pools["published"] = negatives.published(task.corpus.question_extras)
+    return negatives.Mixed(settings, pools, articles)
+
+
+def plan(task: Task, batches: Batches, system: System | None, judge: Judge | None) -> str:
+    """Return what is about to be done, for people; without a system its size is left out."""
+    recipe = task.recipe
+    model = recipe.model.backbone or "an encoder from scratch"
+    fold = f", fold {task.fold}" if task.fold is not None else ""
+    size = f", {parameters([system.module]):,} parameters" if system is not None else ""
+    return (
+        f"{recipe.name} ({recipe.system}), seed {task.seed}{fold}: {model}{size}\n"
+        f"{len(task.learn)} questions ({len(batches.pairs)} examples) to learn from, {len(task.dev)} dev, "
+        f"{len(task.held)} held back, {len(task.corpus.articles):,} articles\n"
+        f"{batches.steps} steps of {min(recipe.training.batch, len(batches.pairs))}, "
+        f"{recipe.negatives.per_question} drawn negatives a question; looked at by "
+        f"{judge.said if judge else 'nobody'}"
+    )
+
+
+def _make_room(order: Order, world: World, identity: str) -> None:
+    """Refuse to write over what is there, and to go on with another training; all processes do."""
+    work = order.work
+    if order.output.exists():
+        raise BadInput(f"{order.output} is there already: remove it (rm -r) or give another --output")
+    if not order.resume and work.exists() and any(work.iterdir()):
+        raise BadInput(
+            f"{work} holds a training that was not finished: add --resume to go on, or remove it (rm -r)"
+        )
+    if order.resume and not work.exists():
+        raise BadInput(f"--resume: there is no {work} to go on from. Start without --resume.")
+    stamp = work / _IDENTITY
+    if order.resume and stamp.exists() and stamp.read_text(encoding="utf-8") != identity:
+        raise BadInput(other(work))
+    world.agree(0.0)  # nobody makes it before all have looked
+    if world.main:
+        try:
+            work.mkdir(parents=True, exist_ok=True)
+            stamp.write_text(identity, encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"{work} cannot be made ({error.strerror}): give another --output") from error
+
+
+def _indexed(system: System, corpus: Corpus) -> tuple[Retriever, float]:
+    begun = time.perf_counter()
+    return system.retriever(corpus), time.perf_counter() - begun
+
+
+def _before(task: Task, system: System, held: Sequence[Question], order: Order) -> Collected:
+    """Ask the untrained system the questions held back; a run that goes on reads what it answered."""
+    kept = order.work / _BEFORE
+    if order.resume and kept.exists():
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        run = {q: tuple(Hit(id_, score) for id_, score in ranking) for q, ranking in found["run"].items()}
+        return Collected(run, found["seconds"], found["folds"])
+    collected: dict[str, Collected] = {}
+    answer({BEFORE: system.retriever(task.corpus)}, held, collected)
+    found = collected[BEFORE]
+    kept.write_text(
+        json.dumps({"run": found.run, "seconds": found.seconds, "folds": found.folds}), encoding="utf-8"
+    )
+    return found
+
+
+def _facts(
+    task: Task, system: System, state: State, retriever: Retriever, seconds: float, world: World
+) -> Mapping[str, Any]:
+    return {
+        "parameters": parameters([system.module]),
+        "steps": state.step,
+        "best step": None if state.best is None else state.best_step,
+        f"dev {task.recipe.evaluation.measure}": state.best,
+        "training seconds": state.seconds,
+        "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
+        "index bytes": size_of(retriever),
+        "peak memory bytes": peak_memory(world),
+        "processes": world.size,
+        "device": str(world.device),
+    }
+
+
+def size_of(retriever: Retriever) -> int | None:
+    """Return what the vectors or postings of a retriever take; None where it does not tell."""
+    if isinstance(retriever, Dense):
+        return int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)
+    return getattr(retriever, "nbytes", None)
+
+
+def peak_memory(world: World) -> int:
+    """Return the most that the device held, or the process where there is no GPU; bytes."""
+    if world.device.type == "cuda":
+        import torch
+
+        return int(torch.cuda.max_memory_allocated(world.device))
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _learnt_from(task: Task) -> str:
+    return f"{len(task.learn)} questions of {task.corpus.card.name}" + (
+        "" if task.fold is None else f", all but fold {task.fold}"
+    )

@@ -1,0 +1,59 @@
+"""The systems by name: what makes each, and what reads it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from indexes.folder import appearing
+from training.neural.backbone import Task, make_scratch
+from training.neural.biencoder import BiEncoder
+from training.neural.cross_encoder import CrossEncoder
+from training.neural.settings import Recipe
+from training.neural.splade import Splade
+from training.neural.system import System
+from training.neural.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of system."""
+
+    build: Callable[[Recipe, str], System]  # from a recipe and the hub id or folder of its encoder
+    load: Callable[[Recipe, Path], System]  # from a recipe and the folder that `save` filled
+    task: Task = "feature-extraction"  # the head that its encoder has
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "biencoder": Kind(BiEncoder.build, BiEncoder.load),
+        "splade": Kind(Splade.build, Splade.load, "fill-mask"),
+        "cross-encoder": Kind(CrossEncoder.build, CrossEncoder.load, "sequence-classification"),
+    }
+)
+
+
+def build(recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, folder: Path) -> System:
+    """Make the system that a recipe describes, before any training; torch's seed decides its weights.
+
+    Args:
+        recipe: which.
+        texts: what the tokenizer of an encoder from scratch is trained on; not asked for another.
+        world: the processes; one of them makes what is from scratch.
+        folder: where it is kept, and found again by a training that goes on.
+    """
+    kind, scratch = KINDS[recipe.system], recipe.model.scratch
+    if scratch is None:
+        return kind.build(recipe, str(recipe.model.backbone))
+    if world.main and not folder.is_dir():
+        with appearing(folder) as part:
+            make_scratch(scratch, texts(), part, task=kind.task)
+    world.agree(0.0)  # the others wait for it
+    return kind.build(recipe, str(folder))
+
+
+def load(recipe: Recipe, folder: Path) -> System:
+    """Read a system that was saved."""
+    return KINDS[recipe.system].load(recipe, folder)
