@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,17 +10,15 @@ from typing import Any
 
 from indexes import counted
 from indexes.corpus import Corpus
-from indexes.fit import FitSettings, Fitted, Fitter
-from indexes.lent import articles_of, questions_of
-from rag.encoders.static import StaticEncoder, article_terms
+from indexes.fit import FitSettings
+from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
-from rag.known_words import known_words
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.bridged import BridgedBM25, Expanded
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count, document_frequency
+from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, of_questions
 from rag.retrieval.nearest import NEAREST, Nearest
@@ -32,12 +28,13 @@ from rag.retrieval.tfidf import TfIdf
 from rag.surroundings import Surroundings, groups, side_by_side
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.text.tolerant import tolerant
-from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
+from rag.types import ArticleOrder, Ints, Question, Retriever
+from training.asking import Asking
 from training.bridges import Bridges
 from training.extra import Extras
+from training.fits import Fits, Tell, Vectors
 from training.inner import LEAST, InnerRuns
-from training.kept import Kept, load_fitted, save_fitted
+from training.kept import Kept
 from training.learned_fusion import Example, LearnedSettings, examples, fit
 from training.lesson import Lesson, Ready, Settings
 from training.names import (
@@ -55,8 +52,6 @@ from training.names import (
 from training.tuned_fusion import ASKED, MOST, Choice, TunedHybrid, choose
 
 PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
-_ENCODERS = 8  # fitted to different questions, that are kept: of one fold and its inner folds
-Tell = Callable[[str, int, int], object]
 
 
 class Bench:
@@ -90,23 +85,23 @@ class Bench:
         self.corpus = corpus
         self.more: Extras = {}  # systems that are not known here, by name
         self.kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
-        own, *lent = fitted_to or [corpus]
-        of = "+".join(each.sha256[:16] for each in (own, *lent))
-        self._kept_fits = Kept(cache / of if cache is not None else None)
         self.given = ready.encoder if ready else None
         self.trees = ready.trees if ready else None
         self.fusion = ready.fusion if ready else None
         self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
-        self._fitted_to, self._lent = own, tuple(lent)
-        self.fit = fit or FitSettings()
-        self._fit = fit
         self._options = dict(analyser_options or {})
         self.tell = tell or (lambda what, done, total: None)
+        self._fits = Fits(fitted_to or [corpus], self.analyser, fit, cache, self.tell)
+        self._vectors = Vectors(corpus, self.analyser)
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
         self._counts: dict[bool, FieldCounts] = {}
-        self._encoders: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
-        self._analysers: OrderedDict[tuple[tuple[Question, ...], bool], Analyser] = OrderedDict()
+        self._asking = Asking(
+            corpus.card,
+            lambda stop_words: self.analyser(stop_words=stop_words),
+            lambda stop_words: self.counts(stop_words=stop_words),
+            self.given.vocabulary if self.given is not None else (),
+        )
         self._lawful: tuple[Settings, dict[str, Retriever]] = Settings(), {}
         self.inner = InnerRuns(self.systems, corpus.articles)
         self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
@@ -132,60 +127,13 @@ class Bench:
     def _analysed(self, total: int, done: int) -> None:
         self.tell("analysing articles", done, total)
 
-    @cached_property
-    def _questions_lent(self) -> tuple[Question, ...]:
-        return tuple(questions_of(self._lent))
-
-    @cached_property
-    def fitter(self) -> Fitter:
-        """The corpus as the encoder sees it."""
-        articles = [*self._fitted_to.articles, *articles_of(self._lent)]
-        return Fitter(articles, self.analyser(), self._fit)
-
-    @cached_property
-    def fitted(self) -> Fitted:
-        """The encoder fitted to the law alone."""
-        return self._kept_fits(
-            f"fitted-{self.analyser().id}-{self.fit.id}",
-            lambda: self.fitter.fit_corpus(
-                lambda done, total, loss: self.tell("fitting to the law", done, total)
-            ),
-            save_fitted,
-            load_fitted,
-        )
-
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder fitted to the law and to these questions, or the one that was given.
 
         Args:
             learn: the questions, beside which it learns those that others lend; None for the law alone.
         """
-        if self.given is not None:
-            return self.given
-        asked = () if learn is None else (*learn, *self._questions_lent)
-        if asked not in self._encoders:
-            fitted = self.fitted
-            if asked:
-                fitted = self.fitter.fit_questions(
-                    fitted, asked, lambda done, total, loss: self.tell("fitting to questions", done, total)
-                )
-            self._encoders[asked] = fitted.encoder("static", self.analyser())
-        self._encoders.move_to_end(asked)  # folds that learn from the same questions share it
-        while len(self._encoders) > _ENCODERS:
-            self._encoders.popitem(last=False)
-        return self._encoders[asked]
-
-    @cached_property
-    def _terms(self) -> list[tuple[str, ...]]:
-        """What the articles are encoded by: cut once, for every encoder that is fitted."""
-        cut = self.analyser()
-        return [tuple(map(sys.intern, article_terms(a, cut))) for a in self.corpus.articles]
-
-    def _vectors(self, encoder: StaticEncoder) -> Floats:
-        """Return the articles' vectors, as `encode_articles` does."""
-        if encoder.analyser.id != self.analyser().id:
-            return encoder.encode_articles(self.corpus.articles)
-        return encoder.encode_terms(self._terms)
+        return self.given if self.given is not None else self._fits.encoder(learn)
 
     def systems(
         self,
@@ -253,7 +201,7 @@ class Bench:
         return made[name]
 
     def _dense(self, learn: Sequence[Question] | None) -> Dense:
-        vectors = build_vectors(self._vectors(self.encoder(learn)))
+        vectors = build_vectors(self._vectors.by(self.encoder(learn)))
         return Dense(self._asked_encoder(learn), vectors, self.order, self.mask)
 
     def _asked_encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
@@ -261,28 +209,10 @@ class Bench:
         encoder = self.encoder(learn)
         if encoder.analyser.id != self.analyser().id:  # one that was given: its words are others
             return encoder
-        return replace(encoder, analyser=self._asking(learn or ()))
-
-    def _asking(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
-        """Return the analyser of questions, which knows the words that `indexes.opening` has it know."""
-        key = tuple(learn), stop_words
-        if key not in self._analysers:
-            cut = self.analyser(stop_words=stop_words)
-            while len(self._analysers) >= _ENCODERS:
-                self._analysers.popitem(last=False)
-            self._analysers[key] = tolerant(cut, {}) if cut.language == "zh" else self._tolerant(cut, *key)
-        return self._analysers[key]
-
-    def _tolerant(self, cut: Analyser, learn: Sequence[Question], stop_words: bool) -> Analyser:
-        counts = self.counts(stop_words=stop_words)
-        counts = counts.with_questions(learn, cut.terms) if learn else counts
-        often = document_frequency(counts.weighted(dict.fromkeys(counts.fields, 1.0))).tolist()
-        documents = {term: often[number] for term, number in counts.vocabulary.items()}
-        vocabulary = self.given.vocabulary if self.given is not None else {}
-        return tolerant(cut, known_words(documents, vocabulary, self.corpus.card, cut))
+        return replace(encoder, analyser=self._asking.of(learn or ()))
 
     def _nearest(self, lesson: Lesson) -> Nearest:
-        cut = self._asking(lesson.learn, stop_words=lesson.settings.stop_words)
+        cut = self._asking.of(lesson.learn, stop_words=lesson.settings.stop_words)
         encoder = self._asked_encoder(lesson.learn)
         return Nearest(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
 
@@ -383,7 +313,7 @@ class Bench:
         cut = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
         learnt = learn if name == "bm25+questions" else ()
-        asks = self._asking(learnt, stop_words=chosen.stop_words)
+        asks = self._asking.of(learnt, stop_words=chosen.stop_words)
         if name == "bm25+questions":
             return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
         law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}

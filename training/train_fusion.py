@@ -23,7 +23,8 @@ from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.learned import KEYWORD, MEANING
 from rag.trees import Trees
 from rag.types import Question
-from training.bench import Bench, Tell
+from training.bench import Bench
+from training.fits import Tell
 from training.learned_fusion import Example, LearnedSettings, examples, fit, held_back
 from training.lesson import Settings
 from training.significance import paired_bootstrap

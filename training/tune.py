@@ -22,7 +22,8 @@ from rag.errors import BadInput, PandectError
 from rag.fusion import FusionSettings
 from rag.retrieval.hybrid import DEPTH
 from rag.types import Question, Ranking, Retriever
-from training.bench import Bench, Tell
+from training.bench import Bench
+from training.fits import Tell
 from training.lesson import Settings
 from training.metrics import per_question
 from training.names import OVER

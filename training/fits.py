@@ -1,0 +1,106 @@
+"""Encoders that are fitted to a corpus and to the questions of a fold, the last few of them kept."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from indexes.corpus import Corpus
+from indexes.fit import FitSettings, Fitted, Fitter
+from indexes.lent import articles_of, questions_of
+from rag.encoders.static import StaticEncoder, article_terms
+from rag.text import Analyser
+from rag.types import Floats, Question
+from training.kept import Kept, load_fitted, save_fitted
+
+KEPT = 8  # fitted to different questions: of one fold and its inner folds
+Tell = Callable[[str, int, int], object]
+
+
+class Fits:
+    """What is fitted to one corpus."""
+
+    def __init__(
+        self,
+        corpora: Sequence[Corpus],
+        cut: Callable[[], Analyser],
+        settings: FitSettings | None,
+        cache: Path | None,
+        tell: Tell,
+    ) -> None:
+        """Take what is fitted to.
+
+        Args:
+            corpora: the law first; then others of the language, whose articles and questions are learnt too.
+            cut: gives the analyser of the language.
+            settings: how to fit; None is as is suited to the number of questions.
+            cache: folder that keeps what is fitted to the law, by the corpora's hashes; None keeps nothing.
+            tell: called as the work goes on.
+        """
+        self.law, self._lent = corpora[0], tuple(corpora[1:])
+        self._cut, self._settings, self._tell = cut, settings, tell
+        hashes = "+".join(each.sha256[:16] for each in corpora)
+        self._kept = Kept(cache / hashes if cache is not None else None)
+        self._made: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
+
+    @cached_property
+    def _questions_lent(self) -> tuple[Question, ...]:
+        return tuple(questions_of(self._lent))
+
+    @cached_property
+    def _fitter(self) -> Fitter:
+        articles = [*self.law.articles, *articles_of(self._lent)]
+        return Fitter(articles, self._cut(), self._settings)
+
+    @cached_property
+    def _fitted(self) -> Fitted:
+        """What is fitted to the law alone."""
+        return self._kept(
+            f"fitted-{self._cut().id}-{(self._settings or FitSettings()).id}",
+            lambda: self._fitter.fit_corpus(
+                lambda done, total, loss: self._tell("fitting to the law", done, total)
+            ),
+            save_fitted,
+            load_fitted,
+        )
+
+    def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
+        """Return the encoder fitted to the law and to these questions.
+
+        Args:
+            learn: the questions, beside which it learns those that others lend; None for the law alone.
+        """
+        asked = () if learn is None else (*learn, *self._questions_lent)
+        if asked not in self._made:
+            fitted = self._fitted
+            if asked:
+                fitted = self._fitter.fit_questions(
+                    fitted, asked, lambda done, total, loss: self._tell("fitting to questions", done, total)
+                )
+            self._made[asked] = fitted.encoder("static", self._cut())
+        self._made.move_to_end(asked)  # folds that learn from the same questions share it
+        while len(self._made) > KEPT:
+            self._made.popitem(last=False)
+        return self._made[asked]
+
+
+class Vectors:
+    """The vectors of a corpus's articles, which are cut once for every encoder."""
+
+    def __init__(self, corpus: Corpus, cut: Callable[[], Analyser]) -> None:
+        """Take the articles, and what gives the analyser of their language."""
+        self._articles, self._cut = corpus.articles, cut
+
+    @cached_property
+    def _terms(self) -> list[tuple[str, ...]]:
+        cut = self._cut()
+        return [tuple(map(sys.intern, article_terms(a, cut))) for a in self._articles]
+
+    def by(self, encoder: StaticEncoder) -> Floats:
+        """Return what `encode_articles` does."""
+        if encoder.analyser.id != self._cut().id:
+            return encoder.encode_articles(self._articles)
+        return encoder.encode_terms(self._terms)
