@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rag.answer.markup import marked, plain
 from rag.answer.missing import LONGEST, missing_text
+from rag.answer.prompt import LANGUAGES, load
 
 
 @pytest.mark.parametrize(
@@ -100,6 +103,26 @@ def test_a_number_or_long_word_of_the_article_is_the_laws() -> None:
         "条文没有说明租客是否应当支付维修费用。",
         "De artikelen zeggen niets over huisdieren.",
         "Gli articoli non dicono nulla sugli animali.",
+        "Les articles ne disent pas ce qui se passe si une clé est perdue.",
+        "The articles do not say what happens if a key is lost.",
+        "Die Artikel sagen nicht, was geschieht, wenn ein Schlüssel verloren geht.",
+        "De artikelen zeggen niet wat er gebeurt als een sleutel verloren is.",
+        "Gli articoli non dicono che cosa succede se una chiave va persa.",
+        "条文没有说明钥匙丢失时怎么办。",
+        "Les articles ne précisent pas le prix d'une serrure.",
+        "Les articles ne disent pas qui paie l'arrachage.",
+        "The articles do not say who pays for the repairs.",
+        "The articles do not mention the price of a lock.",
+        "The articles say nothing about pets.",
+        "Die Artikel sagen nichts über Haustiere.",
+        "Die Artikel nennen den Preis eines Schlosses nicht.",
+        "Die Artikel sagen nicht, wer die Kosten trägt.",
+        "De artikelen vermelden niet of de huurder moet betalen.",
+        "Gli articoli non precisano se il conduttore deve pagare.",
+        "条文没有提到宠物的问题。",
+        "The articles do not say.",
+        "Aucun article ne traite des animaux.",
+        "Aucun article ne précise le prix d'une serrure.",
     ],
 )
 def test_a_remark_that_claims_nothing_passes(text: str) -> None:
@@ -136,7 +159,55 @@ def test_a_remark_that_claims_nothing_passes(text: str) -> None:
         "The articles do not say <b>so</b>.",
         "The articles do not say, see www.a.b",
         "Les articles ne disent rien " + "x" * LONGEST,
+        "The articles do not say anything, tenants win.",
+        "The articles do not say anything tenants win.",
+        "The articles do not mention that the landlord is a criminal.",
+        "The articles do not mention the landlord is a criminal.",
+        "The articles do not mention tenants win.",
+        "The articles do not say tenants win.",
+        "The articles do not say whether pets are allowed and tenants win.",
+        "The articles do not cover the tenant's right to free rent.",
+        "The articles do not say why the landlord is a criminal.",
+        "The articles say nothing about tenants who win.",
+        "No article covers the fact the landlord lies.",
+        "The articles do not say what happens if the tenant must pay.",
+        "The articles do not say - tenants win.",
+        "The articles do not say (tenants win).",
+        "Die Artikel sagen nicht, dass die Miete verfallen ist.",
+        "Die Artikel sagen nichts, die Miete ist verfallen.",
+        "Die Artikel sagen nichts über die Miete, die verfallen ist.",
+        "Die Artikel erwähnen nicht, dass der Vermieter betrügt.",
+        "Die Artikel sagen nicht, ob das gilt, Mieter gewinnen.",
+        "Die Artikel nennen das Mietrecht auf Minderung nicht.",
+        "Die Artikel sagen nicht, warum der Vermieter lügt.",
+        "Les articles ne mentionnent pas que le bailleur est un escroc.",
+        "Les articles ne disent pas pourquoi le bail est nul.",
+        "Les articles ne parlent pas du bail qui est nul.",
+        "Les articles ne disent rien, le locataire gagne.",
+        "Les articles ne précisent pas le droit au logement gratuit.",
+        "Les articles ne disent pas si le bail vaut et le locataire gagne.",
+        "Les articles ne disent pas qu'il gagne.",
+        "De artikelen zeggen niet dat de huur vervallen is.",
+        "De artikelen zeggen niets, de huurder wint.",
+        "De artikelen zeggen niets over de huur die vervallen is.",
+        "De artikelen vermelden het recht op gratis huur niet.",
+        "Gli articoli non dicono che il contratto è nullo.",
+        "Gli articoli non dicono nulla, il conduttore vince.",
+        "Gli articoli non menzionano il contratto che è nullo.",
+        "Gli articoli non dicono se vale e il conduttore vince.",
+        "条文没有提到房东是罪犯。",
+        "条文没有说明，租客胜诉。",
+        "条文没有说租客可以不付租金。",
+        "条文没有提到租客胜诉。",
+        "条文没有说明租客有权免费居住的问题。",
     ],
 )
 def test_a_remark_is_no_way_round_the_gate(text: str) -> None:
     assert missing_text(text) is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_remark_that_a_prompt_shows_as_an_example_passes(language: str) -> None:
+    example = re.search(r'^\{"missing": "(.+)"\}$', load(language).lines, re.MULTILINE)
+    assert example is not None
+    assert missing_text(example[1]) == example[1]
