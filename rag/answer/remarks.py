@@ -42,7 +42,8 @@ _FRENCH = Remarks(
     ),
     whether=_of(rf"{_FR_TELL} (?:si |s'){_REST}"),
     happens=_of(
-        rf"{_FR_TELL} (?:ce qui (?:se passe|arrive) (?:si |s'|quand |lorsqu(?:e |')|en cas de |en cas d'|avec )"
+        rf"{_FR_TELL} (?:ce qui (?:se passe|arrive) "
+        r"(?:si |s'|quand |lorsqu(?:e |')|en cas de |en cas d'|avec )"
         rf"|ce qu'il (?:se passe|arrive) (?:si |s'|en cas de )|qui (?:paie|paye|supporte|decide) ){_REST}"
     ),
     about=_of(
@@ -57,7 +58,8 @@ _FRENCH = Remarks(
     ),
     finite=any_of(
         "est sont etait etaient a ont avait avaient sera seront serait fut soit va vont",
-        "droits? obligations? interdictions? devoirs? fait_de culpabilite il elle ils elles je tu nous vous on",
+        "droits? obligations? interdictions? devoirs? fait_de culpabilite il elle ils elles je tu",
+        "nous vous on",
     ),
 )
 _EN = (
@@ -74,7 +76,8 @@ _EN_SAY_NOTHING = (
 _EN_ASK = rf"{_EN}(?:say|state|specify|mention|tell|says|states|specifies|mentions|tells)(?: us| you)?"
 _EN_HEADS = (  # nouns after which "that" is seldom left out: "do not mention the tenant wins" is a clause
     r"amounts?|prices?|costs?|fees?|rates?|length|durations?|periods?|time limits?|deadlines?|dates?|times?"
-    r"|procedures?|forms?|consequences?|penalt(?:y|ies)|rules?|conditions?|cases?|kinds?|numbers?|notice periods?"
+    r"|procedures?|forms?|consequences?|penalt(?:y|ies)|rules?|conditions?|cases?|kinds?|numbers?"
+    r"|notice periods?"
 )
 _ENGLISH = Remarks(
     silent=_of(
@@ -97,8 +100,8 @@ _ENGLISH = Remarks(
     ),
     finite=any_of(
         "is are was were be been being has have had having do does did will would isn't aren't if",
-        "rights? dut(?:y|ies) obligations? bans? fact guilt i you he she it we they nothing nobody everything",
-        "win wins won owe owes pay pays",
+        "rights? dut(?:y|ies) obligations? bans? fact guilt i you he she it we they nothing",
+        "nobody everything win wins won owe owes pay pays",
     ),
 )
 _DE = r"(?:die|diese) (?:gezeigten |genannten )?(?:artikel|vorschriften|paragrafen|paragraphen|bestimmungen) "
@@ -155,11 +158,12 @@ _ITALIAN = Remarks(
     silent=_of(rf"{_IT}(?:dicono nulla|lo dicono|rispondono a questa domanda|rispondono alla domanda)"),
     whether=_of(rf"{_IT}(?:dicono|precisano|indicano) se {_REST}"),
     happens=_of(
-        rf"{_IT}(?:dicono|precisano|indicano) (?:(?:che )?cosa (?:succede|accade) (?:se|quando|in caso di|con)"
-        rf"|chi (?:paga|sostiene|decide)) {_REST}"
+        rf"{_IT}(?:dicono|precisano|indicano) (?:(?:che )?cosa (?:succede|accade) (?:se|quando|in caso di"
+        rf"|con)|chi (?:paga|sostiene|decide)) {_REST}"
     ),
     about=_of(
-        rf"{_IT}(?:dicono nulla {_IT_OF}|(?:parlano|trattano) {_IT_OF}|(?:menzionano|indicano|precisano) ){_REST}"
+        rf"{_IT}(?:dicono nulla {_IT_OF}|(?:parlano|trattano) {_IT_OF}"
+        rf"|(?:menzionano|indicano|precisano) ){_REST}"
     ),
     joins=any_of(
         "che chi cui quale quali e ed ma quindi perche dunque pertanto poiche giacche siccome dato benche",

@@ -63,6 +63,28 @@ from rag.answer.prompt import LANGUAGES, load
         "\\(x\\)",
         ":red[x]",
         "onclick=x",
+        "evil.shop/login",
+        "bit.ly/abc",
+        "t.me/abc",
+        "evil.gg now",
+        "See www．evil．com",
+        "evil。com",
+        "http:evil",
+        "pandect[.]fr",
+        "Appelez le 3 6 3 9",
+        "🅰🅱",
+        "x\u0336y\u0336",
+        "evil。com看",
+        "ev\u00adil.com",
+        "see evil.gg.",
+        "evil (dot) com",
+        "evil(dot)com",
+        "ｅｖｉｌ．ｃｏｍ",
+        "EVIL.COM",
+        "a\u20ddb",
+        "evil.gg:80",
+        "ｈｔｔｐ：evil",
+        "voir loyer-gratuit.shop",
     ],
 )
 def test_what_must_not_be_rendered(text: str) -> None:
@@ -79,6 +101,31 @@ def test_what_must_not_be_rendered(text: str) -> None:
         "L'été, cœur, naïf, Straße, perché, coöperatie, n° 2, 1er, 50 %, 2/3.",
         "dé\u00adpôt de garantie",
         "The tenant's deposit, e.g. two months' rent.",
+        "art. 1.2 du bail",
+        "L'article R.123-4 vaut.",
+        "Le C.com dit cela.",
+        "al. 2",
+        "p.ex. le loyer",
+        "fin du bail.Le locataire paie",
+        "fin du bail.De huurder betaalt",
+        "Das gilt.Es ist so.",
+        "z.B. drei Monate, d.h. viel, u.a. so",
+        "承租人应当支付租金。BGB第5条除外。",
+        "cod.proc.civ. e c.civ.",
+        "L.121-1",
+        "S.p.A. et s.à r.l.",
+        "30 °C, n° 2, 1 500,50 €, 2/3",
+        "1 500 000 euros",
+        "perche\u0301",
+        "et/ou, and/or",
+        "12.05.2020",
+        "art.5/6",
+        "Nr.2",
+        "§ 573c Abs.1 S.2",
+        "Die Frist beträgt 1-2 Wochen.",
+        "The rule applies.It is so.",
+        "ca.20 % bzw.mehr",
+        "ss. et s.",
     ],
 )
 def test_plain_sentences_are_not_marked(text: str) -> None:
@@ -89,6 +136,8 @@ def test_plain_sentences_are_not_marked(text: str) -> None:
 def test_a_number_or_long_word_of_the_article_is_the_laws() -> None:
     assert marked("le 08 00 12 34 56")
     assert not marked("le 08 00 12 34 56", "Le service répond au 08 00 12 34 56.")
+    assert marked("la let.bb vaut")
+    assert not marked("la let.bb vaut", "La let.bb vaut.")
     assert marked("voir https://a.b", "voir https://a.b")  # a link is one even there
 
 

@@ -6,6 +6,7 @@ import logging
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -89,20 +90,22 @@ def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     assert b"Question q1" not in path.read_bytes()  # a question is kept as a hash
 
 
-def test_another_text_setting_prompt_or_language_is_asked_anew(tmp_path: Path) -> None:
+def test_another_text_date_setting_prompt_or_language_is_asked_anew(tmp_path: Path) -> None:
     writer = Scripted(good)
     who = candidate(writer)
     changed = replace(ARTICLES[0], text="Le locataire ne paie rien.")
+    later = replace(ARTICLES[0], valid_from=date(2031, 1, 1))  # which the model is told
     with opened(tmp_path / "r.jsonl") as cache:
         ask(who, [context()], "fr", cache)
         ask(who, [context(articles=(changed, *ARTICLES[1:]))], "fr", cache)
+        ask(who, [context(articles=(later, *ARTICLES[1:]))], "fr", cache)
         ask(replace(who, prompt_version="p2"), [context()], "fr", cache)
         ask(replace(who, settings={"temperature": 1}), [context()], "fr", cache)
         ask(replace(who, name="other"), [context()], "fr", cache)
         ask(who, [context()], "nl", cache)
-        assert len(writer.asked) == 6
+        assert len(writer.asked) == 7
         ask(who, [context(gold=("a2",))], "fr", cache)  # what is gold is not told to the model
-        assert len(writer.asked) == 6
+        assert len(writer.asked) == 7
 
 
 def test_failures_are_not_kept_and_end_the_run(tmp_path: Path) -> None:
