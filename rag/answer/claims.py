@@ -82,8 +82,8 @@ class Quantity:
 
     @property
     def key(self) -> tuple[Fraction, str]:
-        """What is equal in two texts that say the same."""
-        return self.value, self.unit
+        """What is equal in two texts that say the same; 50 % is one half."""
+        return (self.value / 100, units.PART) if self.unit == "%" else (self.value, self.unit)
 
 
 @dataclass(frozen=True, slots=True)

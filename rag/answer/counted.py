@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rag.answer.alike import left_open
 from rag.answer.claims import Quantity
 from rag.answer.force import bounds
 from rag.answer.rhythm import qualified, rhythms
@@ -30,6 +31,8 @@ def numbers_differ(claim: Told, premises: Sequence[Told]) -> bool:
         return True
     law = sum((bounds(premise.plain, premise.language) for premise in premises), Counter[str]())
     if bounds(claim.plain, claim.language) - law:
+        return True
+    if left_open(claim.plain) - frozenset().union(*(left_open(premise.plain) for premise in premises)):
         return True
     if not rhythms(claim.plain) <= frozenset().union(*(rhythms(premise.plain) for premise in premises)):
         return True
@@ -84,7 +87,7 @@ def _crossed(claim: Told, premise: Told) -> bool:
         rivals = [
             len(context & other)
             for known, other in theirs
-            if known.unit == number.unit and known.value != number.value
+            if known.key[1] == number.key[1] and known.key[0] != number.key[0]
         ]
         if own and rivals and max(rivals) > max(own):
             return True

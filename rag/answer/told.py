@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from rag.answer.alike import alike
 from rag.answer.claims import Quantity, blanked, named_articles, quantities, telling
 from rag.answer.flat import flat
 from rag.answer.force import Clause, Force, clauses, sign_spans
@@ -88,7 +89,7 @@ def told(text: str, codes: tuple[str, ...], language: str) -> Told:
     """
     text = _NUMBERED.sub("", " ".join(text.split()))
     named = named_articles(text, codes, language)
-    plain = flat(blanked(text, [(each.start, each.end) for each in named]))
+    plain = alike(flat(blanked(text, [(each.start, each.end) for each in named])), language)
     numbers = tuple(quantities(plain, language))
     tokens = _tokens(plain, numbers, language)
     pieces = [_piece(plain, clause, tokens, numbers, language) for clause in clauses(plain, language)]

@@ -144,3 +144,43 @@ def test_everyday_words_and_shorter_sentences_pass(language: str, which: int, te
 @pytest.mark.parametrize("language", LAW)
 def test_the_law_itself_passes(language: str) -> None:
     assert all(_passes(language, which, text) for which, text in enumerate(LAW[language]))
+
+
+BEFORE_FR = "Le contrat conclu avant le 1er janvier 2015 reste soumis à la loi ancienne."
+BEFORE_EN = "The contract concluded before 1 February 2015 remains valid."
+SHARES = "The spouse receives half of the land and the sister receives a fifth of the land."
+SAME = (  # told otherwise, and a lie that is written the same way
+    ("fr", BEFORE_FR, BEFORE_FR.replace("1er janvier 2015", "01/01/2015"), "02/01/2015", "01/01/2015"),
+    ("fr", BEFORE_FR.replace("1er janvier 2015", "02/03/2015"), BEFORE_FR.replace("1er janvier", "2 mars"), "3 février", "2 mars"),
+    ("de", "Der Vertrag vom 1. März 2016 bleibt immer gültig.", "Der Vertrag vom 01.03.2016 bleibt immer gültig.", "03.01.2016", "01.03.2016"),
+    ("it", "Il contratto del 1 gennaio 2015 resta sempre valido.", "Il contratto del 2015-01-01 resta sempre valido.", "2015-01-02", "2015-01-01"),
+    ("zh", "2015年1月1日以前订立的合同继续有效。", "2015-01-01以前订立的合同继续有效。", "2015-02-01", "2015-01-01"),
+    ("en", "The contract of 13 January 2015 remains valid.", "The contract of 13/01/2015 remains valid.", "14/01/2015", "13/01/2015"),
+    ("en", SHARES, "The spouse receives 50% of the land.", "20%", "50%"),
+    ("fr", FR[4], "Toute personne âgée d'au moins seize ans peut disposer par testament de 50 % de ses biens.", "60 %", "50 %"),
+    ("fr", FR[4], "Toute personne âgée de seize ans ou plus peut disposer par testament de la moitié de ses biens.", "ou moins", "ou plus"),
+    ("en", EN[1], "An employee who has worked for two years or more is entitled to one week's wages for each full year of service.", "one week's wages or more", "one week's wages"),
+    ("en", EN[1].replace("at least", "more than"), EN[1].replace("at least", "more than"), "for two years or more", "for more than two years"),
+    ("de", "Der Vertrag von zwei Jahren oder mehr bleibt immer gültig.", "Der Vertrag von mindestens zwei Jahren bleibt immer gültig.", "von höchstens", "von mindestens"),
+    ("nl", "De huurder van zestien jaar of meer krijgt altijd een kopie.", "De huurder van ten minste zestien jaar krijgt altijd een kopie.", "ten hoogste", "ten minste"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "law", "text", "lie", "true"), SAME)
+def test_dates_shares_and_least_numbers_may_be_written_otherwise(
+    language: str, law: str, text: str, lie: str, true: str
+) -> None:
+    false = text.replace(true, lie)
+    assert false != text
+    assert _read(language, law, text)
+    assert not _read(language, law, false)
+
+
+def test_a_date_that_may_be_read_in_two_ways_is_not_read() -> None:
+    assert not _read("en", BEFORE_EN, BEFORE_EN.replace("1 February 2015", "02/01/2015"))
+    assert not _read("en", BEFORE_EN, BEFORE_EN.replace("1 February 2015", "01/02/2015"))
+
+
+def _read(language: str, law: str, text: str) -> bool:
+    article = Article("x", "Code", "12", law, language=language)
+    return isinstance(CitationGate().check(Statement(text, ("x",), (Quote("x", law),)), (article,)), Passed)
