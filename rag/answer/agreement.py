@@ -7,17 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from rag.answer.claims import Quantity
+from rag.answer.counted import numbers_differ
 from rag.answer.flat import any_of, signs_of
-from rag.answer.force import Force, bounds
-from rag.answer.force_words import FOREIGN, OPPOSED
+from rag.answer.force import Force
+from rag.answer.force_words import FOREIGN
+from rag.answer.opposed import LEAVE, OPPOSED
 from rag.answer.parties import Part
+from rag.answer.replaced import joined_otherwise, joints, replaced
 from rag.answer.told import Piece, Told, Words
 from rag.answer.types import Fault
 
 COVERED = 0.8  # share of a sentence's content terms that must stand in what it quotes: docs/answers-gate.md
+HALF = 0.5  # of a clause's terms: who leaves out a consent leaves out who gives it too
+HINTED, WHOLE = 0.3, 0.75  # shares of a condition's terms between which it is told in part
 TOLD = 0.6  # share of a clause's terms from which on a sentence tells that clause
-SEVERAL = 2  # content terms of a clause, numbers of a unit: fewer cannot be mixed up
+SEVERAL = 2  # content terms of a clause: fewer cannot be put together from several sentences
 
 _Matches = Callable[[Piece, Piece], bool]
 
@@ -29,7 +33,7 @@ def disagreements(claim: Told, premises: Sequence[Told]) -> Iterator[Fault]:
         claim: the sentence.
         premises: each sentence of the law that a quote touches.
     """
-    if _numbers_differ(claim, premises):
+    if numbers_differ(claim, premises):
         yield Fault.NUMBER
     force = _force_differs(claim, premises)
     if force:
@@ -49,72 +53,6 @@ def _anywhere(terms: Words, premises: Sequence[Told]) -> Words:
     return frozenset().union(*(premise.has(terms) for premise in premises))
 
 
-# Numbers
-
-
-def _numbers_differ(claim: Told, premises: Sequence[Told]) -> bool:
-    known = {number.key for premise in premises for number in premise.numbers}
-    if any(number.key not in known for number in claim.numbers):
-        return True
-    if not claim.telling <= frozenset().union(*(premise.telling for premise in premises)):
-        return True
-    law = sum((bounds(premise.plain, premise.language) for premise in premises), Counter[str]())
-    if bounds(claim.plain, claim.language) - law:
-        return True
-    return any(_unbound(claim, number, premises) for number in claim.numbers) or any(
-        _crossed(claim, premise) for premise in premises
-    )
-
-
-def _unbound(claim: Told, number: Quantity, premises: Sequence[Told]) -> bool:
-    """Tell whether "at least" and the like stand beside a number in one of the texts alone."""
-    there = [_bound(p, other) for p in premises for other in p.numbers if other.key == number.key]
-    return _bound(claim, number) not in there
-
-
-def _bound(text: Told, number: Quantity) -> tuple[str, ...]:
-    before = text.plain[max(0, number.start - 24) : number.start]
-    near = bounds(re.split(r"[,;:.，；。_]|\d", before)[-1], text.language)
-    if text.language == "zh":
-        after = re.split(r"[,;:.，；。_]|\d", text.plain[number.end : number.end + 4])[0]
-        near += bounds(after, text.language)
-    return tuple(sorted(near.elements()))
-
-
-def _crossed(claim: Told, premise: Told) -> bool:
-    """Tell whether a number is given to what the law gives another number of the same unit to."""
-    units = Counter(unit for _, unit in {number.key for number in premise.numbers})
-    if max(units.values(), default=0) < SEVERAL:
-        return False
-    theirs = list(_contexts(premise))
-    for number, context in _contexts(claim):
-        own = [len(context & other) for known, other in theirs if known.key == number.key]
-        rivals = [
-            len(context & other)
-            for known, other in theirs
-            if known.unit == number.unit and known.value != number.value
-        ]
-        if own and rivals and max(rivals) > max(own):
-            return True
-    return False
-
-
-_PARTING = re.compile(r"[,;:.，；。、]| (?:et|ou|mais|and|or|but|und|oder|aber|en|of|maar|e|o|ma) ")
-
-
-def _contexts(text: Told) -> Iterator[tuple[Quantity, Words]]:
-    """Yield each number with the terms of its part of the sentence; commas and "and" part numbers."""
-    left = 0
-    for place, number in enumerate(text.numbers):
-        right = len(text.plain)
-        if place + 1 < len(text.numbers):
-            following = text.numbers[place + 1].start
-            partings = [found.start() for found in _PARTING.finditer(text.plain, number.end, following)]
-            right = partings[-1] if partings else following
-        yield number, frozenset(term for at, term in text.tokens if left <= at < right)
-        left = right
-
-
 # Force
 
 
@@ -128,24 +66,65 @@ def _force_differs(claim: Told, premises: Sequence[Told]) -> bool:
 
 
 def _dropped(claim: Told, premises: Sequence[Told]) -> bool:
-    """Tell whether a clause is told without its "not", or without the exception or condition beside it."""
-    conditions = sum(piece.condition for piece in claim.pieces)
-    for premise in premises:
-        if len(claim.has(premise.terms)) >= COVERED * len(premise.terms) and premise.force - claim.force:
-            return True
-        told: Counter[Force] = Counter()
-        for piece in premise.pieces:
-            if not _tells(claim, piece):
-                continue
-            told += Counter(dict(piece.force))
-            beside = [other for other in premise.pieces if other.segment == piece.segment]
-            if any(dict(other.force).get(Force.EXCEPT) for other in beside) and not claim.force[Force.EXCEPT]:
+    """Tell whether a clause is told without its "not", or without what limits it."""
+    return any(_denial_dropped(claim, premise) or _limit_dropped(claim, premise) for premise in premises)
+
+
+def _denial_dropped(claim: Told, premise: Told) -> bool:
+    whole = len(claim.has(premise.terms)) >= COVERED * len(premise.terms)
+    law = [Counter(dict(piece.force)) for piece in premise.pieces if whole or _tells(claim, piece)]
+    return bool(sum(law, Counter[Force]()) - claim.force)
+
+
+def _limit_dropped(claim: Told, premise: Told) -> bool:
+    """Tell whether an exception, a condition, a consent or an age is not told of a clause that is."""
+    if _leave_dropped(claim, premise):
+        return True
+    numbers = {number.key for number in claim.numbers}
+    for place, piece in enumerate(premise.pieces):
+        if _tells(claim, piece):
+            # a Chinese condition ("…的，") stands before what it is the condition of
+            reach = premise.pieces[:place] if premise.language == "zh" else premise.pieces
+            conditions = [other for other in reach if other.segment == piece.segment and other.condition]
+            if (
+                piece.early_numbers - numbers  # "who is sixteen may" told without the age
+                or _exception_dropped(claim, premise, piece.segment)
+                or (not piece.condition and _condition_dropped(claim, premise, conditions))
+            ):
                 return True
-            if not piece.condition and any(other.condition for other in beside) and not conditions:
-                return True
-        if told - claim.force:
-            return True
     return False
+
+
+def _exception_dropped(claim: Told, premise: Told, segment: int) -> bool:
+    beside = [dict(other.force) for other in premise.pieces if other.segment == segment]
+    return not claim.force[Force.EXCEPT] and any(force.get(Force.EXCEPT) for force in beside)
+
+
+def _condition_dropped(claim: Told, premise: Told, conditions: Sequence[Piece]) -> bool:
+    if conditions and not any(piece.condition for piece in claim.pieces):
+        return True
+    alternatives = joints(premise.plain, premise.language)[1]
+    return not alternatives and any(_halved(claim, each) for each in conditions)
+
+
+def _leave_dropped(claim: Told, premise: Told) -> bool:
+    """Tell whether somebody's consent that the law asks for is not told."""
+    read = LEAVE[premise.language]
+    asked = [piece for piece in premise.pieces if piece.force and read.search(premise.plain)]
+    return read.search(claim.plain) is None and any(
+        len(claim.has(piece.terms)) >= HALF * len(piece.terms) and _leaves(piece, premise, read)
+        for piece in asked
+    )
+
+
+def _leaves(piece: Piece, premise: Told, read: re.Pattern[str]) -> bool:
+    return any(term in piece.terms for at, term in premise.tokens if read.match(premise.plain, at))
+
+
+def _halved(claim: Told, condition: Piece) -> bool:
+    """Tell whether a condition is told in part: "if he enters and means to steal" as "if he enters"."""
+    share = len(claim.has(condition.terms)) / len(condition.terms) if condition.terms else 0.0
+    return HINTED < share < WHOLE and len(condition.terms) > SEVERAL
 
 
 def _tells(claim: Told, piece: Piece) -> bool:
@@ -184,7 +163,7 @@ def _standing(own: Piece, terms: Words, premise: Told, matches: _Matches) -> Wor
             known |= other.terms
         elif own.force:
             known |= other.early | other.loose
-        elif not other.condition or own.condition:
+        elif (not other.condition or own.condition) and _same_parts(own, other):
             known |= other.loose
             matched = matched or bool(other.loose)
     if not matched:
@@ -224,6 +203,8 @@ def _words_differ(claim: Told, premises: Sequence[Told]) -> bool:
         return True
     if any(term[0] == "@" for term in terms - found) or _exchanged(claim, premises):
         return True  # a party of whom the law does not speak, or not here
+    if replaced(claim, premises) or joined_otherwise(claim, premises):
+        return True
     return _contrary(claim, premises) or any(_scattered(own, premises) for own in claim.pieces)
 
 

@@ -40,6 +40,7 @@ _SELDOM = frozenset(  # words that are a number only before a unit: one, nine or
     }
 )
 _SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
+_ONE = re.compile(r"(?<!\w)one[ -]$")  # "one half" is no one
 _HAN_SHARE = re.compile(r"([零一二三四五六七八九十百千万\d]+)分之([零一二三四五六七八九十百千万\d.]+)")
 _HAN_RANK = re.compile(r"第([零一二三四五六七八九十百\d]+)(?![零一二三四五六七八九十百\d]*[条章节编款项目])")
 _RANKS = MappingProxyType(
@@ -81,8 +82,8 @@ class Quantity:
 
     @property
     def key(self) -> tuple[Fraction, str]:
-        """What is equal in two texts that say the same."""
-        return self.value, self.unit
+        """What is equal in two texts that say the same; 50 % is one half."""
+        return (self.value / 100, units.PART) if self.unit == "%" else (self.value, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,10 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
             yield Quantity(Fraction(int(found[1]), int(found[2])), units.PART, *found.span())
     for word in re.finditer(r"[^\W\d_]+", plain):
         if word[0] in units.FRACTIONS:
-            yield Quantity(units.FRACTIONS[word[0]], units.PART, *word.span())
+            one = _ONE.search(plain, 0, word.start())
+            yield Quantity(
+                units.FRACTIONS[word[0]], units.PART, one.start() if one else word.start(), word.end()
+            )
     if language == "zh":
         yield from (Quantity(Fraction(1, 2), units.PART, *m.span()) for m in re.finditer("一半|半数", plain))
         return

@@ -32,6 +32,7 @@ class Clause:
     start: int
     end: int
     first: int  # where its first sign of force stands; its end where it has none: before it stands who acts
+    verb: int  # where the first must, may or not stands; its start where it has none
     force: tuple[tuple[Force, int], ...]  # with how often, sorted
     condition: bool  # begins with "if" and the like
     segment: int  # semicolons part a sentence into segments
@@ -113,7 +114,11 @@ def _clause(
     counted = Counter(_combined(inside, language))
     first = min((sign.start for sign in inside), default=end)
     begins = any(start <= at < start + 4 for at in conditions)  # "et si", "und wenn"
-    return Clause(start, end, first, tuple(sorted(counted.items())), begins, segment)
+    verb = min((sign.start for sign in inside if sign.kind in _VERBS), default=start)
+    return Clause(start, end, first, verb, tuple(sorted(counted.items())), begins, segment)
+
+
+_VERBS = frozenset({Force.MAY, Force.MUST, Force.FORBIDDEN, Force.NOT})
 
 
 def _combined(signs: list[_Sign], language: str) -> Iterator[Force]:

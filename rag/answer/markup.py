@@ -6,14 +6,19 @@ import re
 import unicodedata
 
 _HTML = r"<\s*[/!?]?\s*[a-z]|&(?:#x?[0-9a-f]+|[a-z]{2,8});|\bon[a-z]{3,15}\s*=|\bstyle\s*="
-_LINK = (
-    r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:javascript|data|mailto|tel|sms|file|vbscript"
-    r"|blob)\s*:\s*\S"
-    r"|[\w.+-]+@[\w-]+\.\w|\bhxxps?\b|\b(?:\d{1,3}\.){3}\d{1,3}\b"
-    r"|(?<![\w.])[\w-]{2,}(?:\.[\w-]{2,})*\.(?:com|org|net|info|io|fr|de|be|nl|it|cn|eu|uk|us|ru|biz"
-    r"|xyz|app|dev"
-    r"|site|online|top|example|test|invalid)\b"
+_ENDINGS = (  # of addresses; two letters in lower case alone: "bail.De" is a full stop without its blank
+    r"com|org|net|info|biz|xyz|app|dev|site|online|top|example|test|invalid|shop|store|club|live|news|blog"
+    r"|page|link|click|tech|cloud|space|website|email|chat|mobi|pro|help|support|world|today|vip|fun|gov|edu"
+    r"|(?-i:io|fr|de|be|nl|it|cn|eu|uk|us|ru|ch|at|lu)"
 )
+_LINK = (
+    r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:https?|ftp|hxxps?)(?![a-z])"
+    r"|\b(?:javascript|data|mailto|tel|sms|file|vbscript|blob)\s*:\s*\S"
+    r"|[\w.+-]+@[\w-]+\.\w|\b(?:\d{1,3}\.){3}\d{1,3}\b|[\[({](?:\.|dot|point|punkt|punto|at)[\])}]"
+    r"|(?<![\w.-])[a-z0-9][\w-]*(?:\.[\w-]+)*\.[a-z]{2,24}(?::\d+)?/"
+    rf"|(?<![\w.])[\w-]{{2,}}(?:\.[\w-]{{2,}})*\.(?:{_ENDINGS})(?![a-z0-9_-])"
+)
+_COUNTRY = re.compile(r"(?<![\w.])(?!\d+\.)[a-zA-Z0-9-]{2,}\.[a-z]{2}(?![\w-])")  # "evil.gg"
 _MARKDOWN = (
     r"!?\[[^\]\n]*\]\s*[(\[:]|```|~~~|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}\s|>|[*+]\s|\|)|\|\s*:?-{2,}|\$\$"
     r"|\\[a-z(\[]|\{\{|\}\}"
@@ -22,6 +27,7 @@ _MARKDOWN = (
 _JSON = r"[{}]|\"\s*:\s*[\"\[{]|<\||\|>|\[/?(?:INST|SYS)\]"
 _SIGNS = re.compile(rf"{_HTML}|{_LINK}|{_MARKDOWN}|{_JSON}|[<>]", re.IGNORECASE | re.MULTILINE)
 _PHONE = re.compile(r"(?<![\w])(?:\+|00)?\(?\d[\d\s().\-/]{6,}\d(?!\w)")
+_DIALLED = re.compile(r"(?<![\w.,])\d(?:[ -]\d){3,}(?!\w)")  # digit by digit: no law writes a number so
 _LEAST_PHONE = 8  # digits in one run; sums of law are shorter, dates are told apart below
 _DATE = re.compile(r"\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{4}-\d{2}-\d{2}")
 _GROUPED = re.compile(r"\d{1,3}(?:[ .,'\u00a0\u202f]\d{3})+(?:,\d\d)?")
@@ -37,9 +43,12 @@ def marked(text: str, articles: str = "") -> bool:
         text: one sentence as a model wrote it, in one line.
         articles: what the cited articles say; a long number or word that stands there is the law's.
     """
-    if any(map(_odd, text)) or _SIGNS.search(text):
+    composed = unicodedata.normalize("NFC", text)
+    read = unicodedata.normalize("NFKC", composed.replace("\u00ad", "")).replace("。", ".")
+    if any(map(_odd, composed)) or _SIGNS.search(text) or _SIGNS.search(read):
         return True
     doubtful = [found[0] for pattern in (_BLOB, _MIXED_BLOB) for found in pattern.finditer(text)]
+    doubtful += [found[0] for pattern in (_COUNTRY, _DIALLED) for found in pattern.finditer(read)]
     doubtful += [word for word in _WORD.findall(text) if _mixed(word)]
     doubtful += [number[0] for number in _PHONE.finditer(text) if _phone(number[0])]
     return any(piece not in articles for piece in doubtful)
@@ -55,8 +64,13 @@ def plain(text: str) -> str | None:
 
 
 def _odd(sign: str) -> bool:
-    """Tell whether a character is invisible, a control, private or unassigned; soft hyphens are not odd."""
+    """Tell whether a character is invisible, a control, private or unassigned; soft hyphens are not odd.
+
+    Nor are accents: of a composed text, the marks that are left strike a letter out or frame it.
+    """
     kind = unicodedata.category(sign)
+    if kind in ("Mn", "Me") or (kind == "So" and sign >= "\U0001f000"):  # pictures, letters in boxes
+        return True
     if kind in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp") or (kind == "Cf" and sign != "\u00ad"):
         return True
     return kind == "So" and unicodedata.normalize("NFKC", sign).isalpha()  # enclosed letters

@@ -129,7 +129,9 @@ _ADVERB = r"(?:(?:le|la|les|l'|un|une|son|sa|leur|ce|cet|cette|chaque|tout|l'aut
 _AGENT: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "fr": re.compile(rf"\bpar {_ADVERB}$"),
-        "en": re.compile(r"\bby (?:(?:the|a|an|his|its|their|each) )*$"),
+        "en": re.compile(
+            r"\bby (?:(?:the|a|an|his|its|their|each) )*(?:minor |adult |former |new |other )?$"
+        ),
         "de": re.compile(
             r"\b(?:vom|von (?:de[mnr] |eine[mnr] |de[nm]en )?|durch (?:de[nm] |die |eine?n? )?)$"
         ),

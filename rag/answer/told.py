@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
+from rag.answer.alike import alike
 from rag.answer.claims import Quantity, blanked, named_articles, quantities, telling
 from rag.answer.flat import flat
 from rag.answer.force import Clause, Force, clauses, sign_spans
 from rag.answer.parties import SUBJECT, Part, parts
+from rag.answer.patterns import data
 from rag.text import Analyser
 from rag.text.analysers import analyser
 
@@ -24,6 +28,10 @@ _PASSING = {  # by which a writer refers to the law; they claim nothing
     "it": "secondo articolo prevede stabilisce dunque pertanto sensi comma ee",
     "zh": "根据 依据 依照 按照 规定 条文 因此 本条 该条 即",
 }
+_WITH_ZU = re.compile(
+    r"^(ab|an|auf|aus|bei|durch|ein|fest|fort|frei|heraus|hin|mit|nach|nieder|vor|weg|weiter|wieder|zuruck)"
+    r"zu(?=\w{3})"
+)
 _NUMBERED = re.compile(r"^[\s(\[*-]*\(?\d{1,2}[a-z]?[.)°](?=\s)\s*")  # "(2) ", "1. " before a sentence
 
 
@@ -38,6 +46,9 @@ class Piece:
     early: Words  # before the first sign of force: who acts
     loose: Words  # from phrases without force: they may stand elsewhere in a rewording
     parts: tuple[Part, ...]
+    early_numbers: frozenset[tuple[Fraction, str]] = (
+        frozenset()
+    )  # before the first sign: "who is sixteen may"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +89,10 @@ def told(text: str, codes: tuple[str, ...], language: str) -> Told:
     """
     text = _NUMBERED.sub("", " ".join(text.split()))
     named = named_articles(text, codes, language)
-    plain = flat(blanked(text, [(each.start, each.end) for each in named]))
+    plain = alike(flat(blanked(text, [(each.start, each.end) for each in named])), language)
     numbers = tuple(quantities(plain, language))
     tokens = _tokens(plain, numbers, language)
-    pieces = [_piece(plain, clause, tokens, language) for clause in clauses(plain, language)]
+    pieces = [_piece(plain, clause, tokens, numbers, language) for clause in clauses(plain, language)]
     return Told(plain, tuple(_merged(pieces)), tokens, numbers, telling(plain), language)
 
 
@@ -97,12 +108,14 @@ def _tokens(plain: str, numbers: tuple[Quantity, ...], language: str) -> tuple[t
     rest = plain
     for start, end in [*spans, *((start, end) for start, end, _ in named)]:
         rest = rest[:start] + " " * (end - start) + rest[end:]
-    passing = _passing(language)
+    passing, everyday = _passing(language), _everyday(language)
     found = [
-        (token.start, token.term)
+        (token.start, everyday.get(token.term, token.term))
         for token in _analyser(language).tokens(rest)
         if token.term not in passing and not any(map(str.isdigit, token.term))
     ]
+    if language == "de":  # "zurückzugeben" is "zurückgeben"
+        found = [(at, _WITH_ZU.sub(r"\1", term)) for at, term in found]
     return tuple(sorted([*found, *((start, term) for start, _, term in named)]))
 
 
@@ -112,17 +125,34 @@ def _passing(language: str) -> Words:
 
 
 @lru_cache(maxsize=6)
+def _everyday(language: str) -> Mapping[str, str]:
+    """Return the one term for each of several words that say the same: the first of its line."""
+    terms = _analyser(language).terms
+    lines = [terms(line) for line in data("plain_words").get(language, [])]
+    return {term: line[0] for line in reversed(lines) for term in line}
+
+
+@lru_cache(maxsize=6)
 def _analyser(language: str) -> Analyser:
     return analyser(language, chinese="words")
 
 
-def _piece(plain: str, clause: Clause, tokens: tuple[tuple[int, str], ...], language: str) -> Piece:
+def _piece(
+    plain: str,
+    clause: Clause,
+    tokens: tuple[tuple[int, str], ...],
+    numbers: tuple[Quantity, ...],
+    language: str,
+) -> Piece:
     inside = [(at, term) for at, term in tokens if clause.start <= at < clause.end]
     terms = frozenset(term for _, term in inside)
     early = frozenset(term for at, term in inside if at < clause.first) if clause.force else frozenset()
     own = tuple(parts(plain[clause.start : clause.end], language))
     loose = frozenset() if clause.force or clause.condition else terms
-    return Piece(clause.force, clause.condition, clause.segment, terms, early, loose, own)
+    threshold = frozenset(
+        each.key for each in numbers if each.unit and clause.start <= each.start < clause.verb
+    )
+    return Piece(clause.force, clause.condition, clause.segment, terms, early, loose, own, threshold)
 
 
 def _merged(pieces: list[Piece]) -> list[Piece]:
@@ -151,4 +181,5 @@ def _joined(first: Piece, second: Piece) -> Piece:
         first.early | second.early,
         first.loose | second.loose,
         first.parts + second.parts,
+        first.early_numbers | second.early_numbers,
     )

@@ -136,6 +136,11 @@ def unit_of(typed: str) -> tuple[str, int]:
     raise KeyError(typed)  # `after` reads the same tables
 
 
+def time_words() -> str:
+    """Return the pattern of all words for spans of time that are written with letters."""
+    return _alternatives(_TIME)
+
+
 def _each(words: str) -> list[str]:
     return [word.replace("_?", " ?").replace("_", " ") for word in words.split()]
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 from answers_fakes import ARTICLES, Scripted, Silent, context, good, lying, refusing
 
+from rag.answer.gate import RULES
 from rag.answer.types import Answer, Ending, Event, Passage, Passed
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question
 from training.answers import writers
 from training.answers.cache import opened
+from training.answers.chat import ChatFailedError
 from training.answers.contexts import Context, check, make, system_of
 from training.answers.run import Candidate, TooManyFailuresError, ask
 from training.answers.writers import ModelSpec
@@ -85,20 +90,22 @@ def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     assert b"Question q1" not in path.read_bytes()  # a question is kept as a hash
 
 
-def test_another_text_setting_prompt_or_language_is_asked_anew(tmp_path: Path) -> None:
+def test_another_text_date_setting_prompt_or_language_is_asked_anew(tmp_path: Path) -> None:
     writer = Scripted(good)
     who = candidate(writer)
     changed = replace(ARTICLES[0], text="Le locataire ne paie rien.")
+    later = replace(ARTICLES[0], valid_from=date(2031, 1, 1))  # which the model is told
     with opened(tmp_path / "r.jsonl") as cache:
         ask(who, [context()], "fr", cache)
         ask(who, [context(articles=(changed, *ARTICLES[1:]))], "fr", cache)
+        ask(who, [context(articles=(later, *ARTICLES[1:]))], "fr", cache)
         ask(replace(who, prompt_version="p2"), [context()], "fr", cache)
         ask(replace(who, settings={"temperature": 1}), [context()], "fr", cache)
         ask(replace(who, name="other"), [context()], "fr", cache)
         ask(who, [context()], "nl", cache)
-        assert len(writer.asked) == 6
+        assert len(writer.asked) == 7
         ask(who, [context(gold=("a2",))], "fr", cache)  # what is gold is not told to the model
-        assert len(writer.asked) == 6
+        assert len(writer.asked) == 7
 
 
 def test_failures_are_not_kept_and_end_the_run(tmp_path: Path) -> None:
@@ -177,3 +184,32 @@ def test_a_rate_limit_is_waited_for_once(tmp_path: Path) -> None:
         [written] = ask(candidate(Limited(good)), [context()], "fr", cache, sleep=waited.append)
     assert waited == [7]
     assert written.answer.ending is Ending.WRITTEN
+
+
+def test_an_answer_that_another_gate_left_is_asked_anew() -> None:
+    pytest.importorskip("langchain", reason="langchain is not installed: pip install 'pandect[llm]'")
+    ours = writers.candidate(ModelSpec("openai:x", base_url="http://127.0.0.1:9/v1"), "fr", 10)
+    bare = writers.candidate(ModelSpec("openai:x", base_url="http://127.0.0.1:9/v1", baseline=True), "fr", 10)
+    assert (ours.settings or {})["gate"] == RULES
+    assert (bare.settings or {})["gate"] is None  # nothing is removed, so nothing changes
+
+
+ASKED = "Untel garde ma caution"  # not where it is said: a traceback shows that line
+
+
+class Talking:
+    """A client that logs what it is asked, and quotes it in its error."""
+
+    def stream(self, prompt: str) -> Iterator[object]:
+        logging.getLogger("openai._base_client").debug("request: %s", prompt)
+        raise ConnectionError(f"no answer to {prompt}")
+
+
+def test_a_question_is_in_no_log_and_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("langsmith", reason="langchain is not installed: pip install 'pandect[llm]'")
+    logging.getLogger("openai._base_client").setLevel(logging.DEBUG)
+    caplog.set_level(logging.DEBUG)
+    model = writers.LangChainChat(ModelSpec("openai:x"), Talking())
+    with pytest.raises(ChatFailedError) as failed:
+        model.say(ASKED)
+    assert ASKED not in caplog.text + "".join(traceback.format_exception(failed.value))

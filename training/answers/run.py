@@ -106,7 +106,10 @@ def _key(candidate: Candidate, context: Context, language: str) -> str:
         settings=dict(candidate.settings or {}),
         question=context.question.text,
         language=language,
-        articles=[[a.id, a.code, a.article_no, *a.headings, a.text] for a in context.articles],
+        articles=[
+            [a.id, a.code, a.article_no, *a.headings, a.text, a.valid_from and a.valid_from.isoformat()]
+            for a in context.articles
+        ],
     )
 
 

@@ -11,9 +11,10 @@ from typing import Any
 from rag.answer.chain import ModelWriter
 from rag.answer.extract import Extractor
 from rag.answer.extractive import ExtractiveWriter
-from rag.answer.gate import CitationGate
+from rag.answer.gate import RULES, CitationGate
 from rag.answer.prompt import BASELINE, Prompt
 from rag.answer.prompt import load as prompt_of
+from rag.answer.quiet import silence_clients
 from rag.answer.settings import read
 from rag.answer.types import Passed, Removed, Statement, Usage
 from rag.errors import BadInput, MissingExtra
@@ -86,6 +87,7 @@ def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
     chosen = replace(named, articles=k, per_session=None, per_host=None)
     load = _baseline if spec.baseline else prompt_of
     kept = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
+    kept["gate"] = None if spec.baseline else RULES  # an answer is kept as the gate left it
     return Candidate(
         f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
         ModelWriter(chosen, Unchecked() if spec.baseline else CitationGate(), prompt=load),
@@ -116,6 +118,7 @@ def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported
         from langchain.chat_models import init_chat_model
     except ImportError as error:
         raise MissingExtra(f"{spec.model} needs LangChain: run pip install 'pandect[llm]'") from error
+    silence_clients()  # they log whole requests at "debug"
     provider = spec.model.partition(":")[0]
     options: dict[str, Any] = {} if spec.base_url is None else {"base_url": spec.base_url}
     if provider == "openai":
@@ -133,15 +136,11 @@ def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported
         raise MissingExtra(
             f"{spec.model} needs a package of its provider ({error.name}): run pip install 'pandect[llm]'"
         ) from error
-    except Exception as error:  # of the provider: a key that is missing, a name that it does not know
+    except Exception as error:  # noqa: BLE001 - of the provider: no key, no such name; its text may quote the key
         raise BadInput(
-            f"{spec.model}: {_first_line(error)}. Expected PROVIDER:NAME such as openai:gpt-4o-mini, and the "
-            f"provider's key in its variable, or for --base-url in {spec.key}"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+            f"{spec.model}: no client for it ({type(error).__name__}). Expected PROVIDER:NAME such as "
+            f"openai:gpt-4o-mini, and the provider's key in its variable, or for --base-url in {spec.key}"
+        ) from None
 
 
 class LangChainChat:
@@ -169,15 +168,16 @@ class LangChainChat:
         """
         from langsmith import tracing_context  # comes with LangChain
 
+        silence_clients()
         begun = time.perf_counter()
         whole: Any = None
         try:
             with tracing_context(enabled=False):  # whatever the environment says: nobody else is told
                 for chunk in self._model.stream(prompt):
                     whole = chunk if whole is None else whole + chunk
-        except Exception as error:  # every provider raises errors of its own
+        except Exception as error:  # noqa: BLE001 - every provider raises errors of its own, which may quote what was sent
             status = getattr(error, "status_code", None)
-            raise ChatFailedError(type(error).__name__ + (f" {status}" if status else "")) from error
+            raise ChatFailedError(type(error).__name__ + (f" {status}" if status else "")) from None
         if whole is None:
             raise ChatFailedError("an empty stream")
         used = whole.usage_metadata or {}
