@@ -129,7 +129,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    found = {"index": engine.info.version, "questions": len(questions), "seed": SEED, "modes": numbers}
+    typed = sys.argv[1:] if arguments is None else arguments
+    command = " ".join(["python", "-m", "training.situations", *typed])
+    found = {
+        "command": command,
+        "index": engine.info.version,
+        "questions": len(questions),
+        "seed": SEED,
+        "modes": numbers,
+    }
     text = json.dumps(found, indent=1)
     print(text)  # noqa: T201
     if parsed.output is not None:
