@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from rag.card import CorpusCard, Elsewhere, Moved
 from rag.result import KnownItem, Result
 from rag.text import Analyser, Mended
 from rag.types import Article
+from rag.ui.cite import is_bare, number_of
 from rag.ui.form import MAX_CHARS, other_language, remove_filters
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, link, rows, tag, web_address
@@ -40,6 +41,10 @@ _ALL_THE_SAME = N_("The closest ones are shown all the same. What you can try:")
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 _ARTICLE = N_("Article {number} ({code})")
 _CODE_ARTICLE = N_("Article {number} of the {code}")
+_NO_ARTICLE = N_("There is no article {name} here.")
+_NOT_HERE = N_("There is no {name} here.")  # of a number that says itself what it is: "§ 573c"
+_SEVERAL_ARTICLES = N_("Several codes have an article {name}: you see each of them.")
+_SEVERAL = N_("Several codes have {name}: you see each of them.")
 _WAS = N_("This number used to stand for this: {about}.")
 _WAS_BEFORE = N_("Before {day}, this number stood for this: {about}.")
 _WAS_OTHER = N_("This number used to stand for something else: {about}.")
@@ -146,29 +151,36 @@ def doubtful(card: CorpusCard, law: str, t: Words) -> None:
     _box(said, tag("p", t(_ALL_THE_SAME)), tag("ul", *(tag("li", t(tip)) for tip in tips)), kind="pd-doubt")
 
 
-def known(result: Result, t: Words) -> None:
+def known(result: Result, card: CorpusCard, t: Words) -> None:
     """Say what became of the articles that the question names by number."""
     shown = {s.article.id: s.article for s in result.shown}
-    lines = [tag("p", line) for item in result.known for line in _fate(item, shown, t)]
+    lines = [tag("p", line) for item in result.known for line in _fate(item, shown, card, t)]
     if lines:
         st.html(tag("aside", *lines, class_="pd-box", role="status"))
 
 
-def _fate(item: KnownItem, shown: Mapping[str, Article], t: Words) -> Iterator[str]:
-    name = item.article_no if item.code is None else t.aside(item.article_no, item.code)
+def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Words) -> Iterator[str]:
+    number = number_of(item.article_no, item.code, card)
+    bare = is_bare(number)
+    name = number if item.code is None else t.aside(number, item.code)
     if item.moved:
         for move in item.moved:
-            yield t.sentences(*_moved(move, item, shown, t))
+            yield t.sentences(*_moved(move, item, shown, card, t))
     elif not item.found:
-        yield t("There is no article {name} here.", name=name)
+        yield t(_NO_ARTICLE if bare else _NOT_HERE, name=name)
     elif item.code is None and len(item.found) > 1:
-        yield t("Several codes have an article {name}: you see each of them.", name=name)
+        yield t(_SEVERAL_ARTICLES if bare else _SEVERAL, name=name)
 
 
-def _moved(move: Moved, item: KnownItem, shown: Mapping[str, Article], t: Words) -> Iterator[str]:
+def _moved(
+    move: Moved, item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Words
+) -> Iterator[str]:
     """Yield what the number is today, which most people mean, and only then what it was."""
-    name = _CODE_ARTICLE if _is_code(move.code) else _ARTICLE
-    article = t(name, number=move.old, code=move.code)
+    number = number_of(move.old, move.code, card)
+    if is_bare(number):
+        article = t(_CODE_ARTICLE if _is_code(move.code) else _ARTICLE, number=number, code=move.code)
+    else:
+        article = t.aside(number, move.code)
     if any(i in shown and shown[i].code == move.code for i in item.found):
         yield t("{article} is shown below.", article=article)
     elif item.found:  # a filter keeps it away
@@ -182,16 +194,25 @@ def _moved(move: Moved, item: KnownItem, shown: Mapping[str, Article], t: Words)
             yield t(said, day=t.iso_day(move.since), about=about)
         else:
             yield t(_WAS_OTHER if item.found else _WAS, about=about)
-    new = t.listed(move.new)
+    numbers = [number_of(each, move.code, card) for each in move.new]
+    new = t.listed(numbers)
     if {(move.code, number) for number in move.new} <= {(a.code, a.article_no) for a in shown.values()}:
         if item.found:
             new = t.n("{new} (shown too)", "{new} (all shown too)", len(move.new), new=new)
         else:
             new = t.n("{new} (shown below)", "{new} (all shown below)", len(move.new), new=new)
-    yield t.n(
+    yield moved_to(numbers, t, new)
+
+
+def moved_to(numbers: Sequence[str], t: Words, told: str = "") -> str:
+    """Say where the content of a number stands now; `told`: the numbers with what is said of them."""
+    new = told or t.listed(numbers)
+    if not all(is_bare(number) for number in numbers):
+        return t("What it used to say has moved to {new}.", new=new)
+    return t.n(
         "What it used to say has moved to article {new}.",
         "What it used to say has moved to articles {new}.",
-        len(move.new),
+        len(numbers),
         new=new,
     )
 
