@@ -19,6 +19,7 @@ from rag.ui import (
     followup,
     form,
     frame,
+    moved,
     notices,
     permalink,
     quoted,
@@ -127,7 +128,7 @@ def _draw(page: _Page) -> st.delta_generator.DeltaGenerator | None:
     engine, result, t = page.engine, page.result, page.t
     notices.elsewhere(result.elsewhere, t)
     notices.not_asked(page.decision, engine.card, t)
-    notices.known(result, engine.card, t)
+    moved.known(result, engine.card, t)
     notices.mended(result, engine.analyser, t)
     bridged.draw(page.question, result, t)
     if not result.shown:

@@ -7,7 +7,7 @@ from rag.citations import citation, is_bare, signed
 from rag.types import Article
 from rag.ui.i18n import Words
 
-__all__ = ["citation", "is_bare", "number_of", "title"]
+__all__ = ["citation", "is_bare", "is_code", "number_of", "title"]
 
 
 def title(article: Article, t: Words, card: CorpusCard) -> str:
@@ -19,3 +19,8 @@ def title(article: Article, t: Words, card: CorpusCard) -> str:
 def number_of(article_no: str, code: str | None, card: CorpusCard) -> str:
     """Return a number that no article at hand bears, as the law calls it: "671", "§ 573c"."""
     return signed(Article("", code or "", article_no, ""), card)
+
+
+def is_code(law: str) -> bool:
+    """Tell whether a sentence can say "of the Code …"; no article fits the names of all other laws."""
+    return law.startswith("Code ")

@@ -15,9 +15,8 @@ from rag.ui.entries import article_entry, heading, link_to
 from rag.ui.form import of_today
 from rag.ui.i18n import Words
 from rag.ui.markup import Html, join, paragraphs, tag
-from rag.ui.notices import moved_to
+from rag.ui.moved import moved_to, stood_for, took_over
 from rag.ui.ports import AskEngine
-from rag.ui.why import took_over
 
 AROUND = 30  # articles under the same heading that are told on either side
 REFERRING = 30  # cross references of either way; a definition may be cited by hundreds
@@ -82,15 +81,8 @@ def _changes(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
         if moved.code != article.code:
             continue
         if moved.old == article.article_no:
-            about = (moved.about or "").rstrip(".")
-            if about and moved.since:
-                yield t(
-                    "Before {day}, this number stood for something else: {about}.",
-                    day=t.iso_day(moved.since),
-                    about=about,
-                )
-            elif about:
-                yield t("This number used to stand for something else: {about}.", about=about)
+            if said := stood_for(moved, card, t, other=True):
+                yield said
             yield moved_to([number_of(new, moved.code, card) for new in moved.new], t)
         elif article.article_no in moved.new:
             yield took_over(number_of(moved.old, moved.code, card), t)

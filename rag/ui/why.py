@@ -8,9 +8,10 @@ from rag.card import CorpusCard
 from rag.result import Shown, Why
 from rag.text import Analyser
 from rag.types import Article
-from rag.ui.cite import is_bare, number_of
+from rag.ui.cite import number_of
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, join, tag
+from rag.ui.moved import took_over
 
 # What the systems behind a hybrid do, as a person would say it; a system of another name is called by it.
 LISTS: Mapping[str, str] = {
@@ -64,13 +65,6 @@ def _lines(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard) -> Iter
             for name, rank in sorted(why.ranks.items())
         )
         yield join(t("Its place in each ranking: {places}.", places=t.listed(places)))
-
-
-def took_over(number: str, t: Words) -> str:
-    """Say of an article that it holds what another number used to stand for."""
-    if is_bare(number):
-        return t("It took over what article {number} used to say.", number=number)
-    return t("It took over what {number} used to say.", number=number)
 
 
 def matched_words(article: Article, terms: frozenset[str], analyser: Analyser) -> list[str]:

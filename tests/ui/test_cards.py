@@ -151,8 +151,9 @@ def test_a_hostile_article_stays_text() -> None:
 @pytest.mark.parametrize(
     ("law", "code", "number", "headed"),
     [("", "Code", "671", "Article 671"), ("", "Code", "L1234-5", "Article L1234-5"),
-     ("", "Code", "Art. 7", "Art. 7"), ("", "Code", "第五十四条", "第五十四条"), ("", "Code", "54", "Article 54"),
-     ("", "BGB", "§ 573c", "§ 573c"), ("DE", "BGB", "573c", "§\u00a0573c"), ("AT", "ABGB", "1295", "§\u00a01295"),
+     ("", "Code", "Art. 7", "Art. 7"), ("", "Code", "第五十四条", "第五十四条"),
+     ("", "BGB", "§ 573c", "§ 573c"), ("DE", "BGB", "573c", "§\u00a0573c"),
+     ("AT", "ABGB", "1295", "§\u00a01295"),
      ("DE", "Grundgesetz", "1", "Article 1"), ("CH", "OR", "41", "Article 41")],
 )  # fmt: skip
 def test_what_heads_a_card(law: str, code: str, number: str, headed: str) -> None:

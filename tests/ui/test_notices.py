@@ -124,12 +124,12 @@ def known(
     def script(result: object, card: object, language: str) -> None:
         from rag.card import CorpusCard
         from rag.result import Result
-        from rag.ui import notices
+        from rag.ui import moved
         from rag.ui.i18n import words
 
         assert isinstance(result, Result)
         assert isinstance(card, CorpusCard)
-        notices.known(result, card, words(language))
+        moved.known(result, card, words(language))
 
     items = tuple(Shown(n, ARTICLES[i], 1.0, Why()) for n, i in enumerate(shown, 1))
     item = KnownItem(move.old, move.old, move.code, found, (move,))
