@@ -89,6 +89,7 @@ _SHORT: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
     }
 )
+_PARAGRAPHS = ("DE", "AT")  # countries whose laws in German are cut into §§
 _ARTICLES_IN_GERMAN = ("GG", "EGBGB", "EGStGB")  # German laws whose units are articles, not paragraphs
 _LANGUAGE_HOME = {
     "fr": "FR",
@@ -110,15 +111,14 @@ def citation(article: Article, card: CorpusCard) -> str:
         card: of its corpus: whose law it is, in which language, and the short forms that it gives its codes
             ("C. civ." before "Code civil" of the tables here).
     """
-    language = article.language or card.language
-    country = (article.jurisdiction or card.jurisdiction or _LANGUAGE_HOME.get(language, ""))[:2].upper()
+    language, country = _home(article, card)
     code, number = _short(article.code, country, card), article.article_no.strip()
     bare = is_bare(number)
     if language == "zh":
         return f"《{article.code}》{_chinese(number)}" if bare else f"《{article.code}》{number}"
     if not code:
         return f"art. {number}" if bare else number
-    if language == "de" and country in ("DE", "AT"):
+    if language == "de" and country in _PARAGRAPHS:
         sign = "Art." if code in _ARTICLES_IN_GERMAN else "§"
         return f"{sign} {number} {code}" if bare else f"{number} {code}"
     if country == "CH":
@@ -135,6 +135,22 @@ def citation(article: Article, card: CorpusCard) -> str:
         )  # a short form follows as one word, a title after a comma
         return f"art. {number}{between}{code}" if bare else f"{number}{between}{code}"
     return f"{code}, art. {number}" if bare else f"{code}, {number}"
+
+
+def signed(article: Article, card: CorpusCard) -> str:
+    """Return an article's number as its law calls it: "§ 573c" in Germany and Austria, "671" elsewhere."""
+    number = article.article_no.strip()
+    language, country = _home(article, card)
+    if language != "de" or country not in _PARAGRAPHS or not number or not is_bare(number):
+        return number
+    return number if _short(article.code, country, card) in _ARTICLES_IN_GERMAN else f"§\u00a0{number}"
+
+
+def _home(article: Article, card: CorpusCard) -> tuple[str, str]:
+    """Return the language of the law and its country, ISO 3166-1 alpha-2."""
+    language = article.language or card.language
+    country = article.jurisdiction or card.jurisdiction or _LANGUAGE_HOME.get(language, "")
+    return language, country[:2].upper()
 
 
 def is_bare(number: str) -> bool:

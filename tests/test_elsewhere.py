@@ -11,6 +11,7 @@ import pytest
 from rag.card import Contact, CorpusCard, Elsewhere
 from rag.text.analysers import analyser
 from rag.topics import WHOLE, Topics
+from rag.ui.i18n import LANGUAGES
 
 BUILTIN = Path(__file__).resolve().parent.parent / "indexes" / "builtin"
 FRENCH = analyser("fr")
@@ -260,7 +261,7 @@ def test_ids_are_unique_and_plain() -> None:
 @pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
 def test_topic_is_complete(topic: Elsewhere) -> None:
     for texts in (topic.title, topic.explain):
-        assert set(texts) == {"fr", "en"}
+        assert set(texts) == set(LANGUAGES)
         assert all(text.strip() == text != "" for text in texts.values())
     assert topic.law
     assert topic.codes

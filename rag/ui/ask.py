@@ -22,6 +22,7 @@ from rag.ui import (
     followup,
     form,
     frame,
+    moved,
     notices,
     permalink,
     quoted,
@@ -166,7 +167,7 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
     engine, result, t = page.engine, page.result, page.t
     notices.elsewhere(result.elsewhere, t)
     notices.not_asked(page.decision, engine.card, t)
-    notices.known(result, t)
+    moved.known(result, engine.card, t)
     notices.mended(result, engine.analyser, t)
     bridged.draw(page.question, result, t)
     if not result.shown:

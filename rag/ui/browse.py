@@ -100,7 +100,7 @@ def _draw_place(engine: AskEngine, trail: Sequence[Place], t: Words) -> None:
         ]  # fmt: skip
         st.html(_shelf(entries, t("Headings"), t, place))
     if place.articles:
-        entries = [article_entry(law.articles[i], t, lang) for i in place.articles]
+        entries = [article_entry(law.articles[i], t, engine.card) for i in place.articles]
         st.html(_shelf(entries, t("Articles"), t, place))
 
 
@@ -165,11 +165,10 @@ def _search(engine: AskEngine, code: str, t: Words) -> None:
     found = _ask(engine, question, code, t)
     if found is None:
         return
-    lang = engine.card.language
     head = tag("h3", t.n("One article found", "{count} articles found", len(found)))
     if not found:
         head = tag("h3", t("Nothing found in this code"))
-    entries = [article_entry(shown.article, t, lang) for shown in found]
+    entries = [article_entry(shown.article, t, engine.card) for shown in found]
     st.html(tag("section", head, tag("ul", *entries), class_="pd-shelf pd-within", role="status"))
     st.button(plain_label(t("Clear the search")), key="within-clear", on_click=_clear)
 

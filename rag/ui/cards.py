@@ -60,7 +60,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
             else "",
             tag(
                 "h3",
-                tag("span", title(article, t), class_="pd-number"),
+                tag("span", title(article, t, view.card), class_="pd-number"),
                 " ",
                 tag("span", article.code, class_="pd-code", lang=law),
                 id=heading,
@@ -72,13 +72,13 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
         tag(
             "section",
             tag("h4", t("Why this article")),
-            reasons(shown, view.analyser, t, law),
+            reasons(shown, view.analyser, t, view.card),
             class_="pd-why",
         )
         if view.ranked
         else "",
         panel(explanation, t, law) if explanation is not None else "",
-        neighbours(article, view.law, t, law) if view.law is not None else "",
+        neighbours(article, view.law, t, view.card) if view.law is not None else "",
         foot(article, view),
         class_="pd-card",
         aria_labelledby=heading,

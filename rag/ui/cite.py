@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from rag.citations import citation, is_bare
+from rag.card import CorpusCard
+from rag.citations import citation, is_bare, signed
 from rag.types import Article
 from rag.ui.i18n import Words
 
-__all__ = ["citation", "title"]
+__all__ = ["citation", "is_bare", "is_code", "number_of", "title"]
 
 
-def title(article: Article, t: Words) -> str:
-    """Return what heads the article: "Article 671", or the number alone when it says what it is."""
-    number = article.article_no
+def title(article: Article, t: Words, card: CorpusCard) -> str:
+    """Return what heads the article: "Article 671", or the number alone when it says what it is: "§ 573c"."""
+    number = signed(article, card)
     return t("Article {number}", number=number) if is_bare(number) else number
+
+
+def number_of(article_no: str, code: str | None, card: CorpusCard) -> str:
+    """Return a number that no article at hand bears, as the law calls it: "671", "§ 573c"."""
+    return signed(Article("", code or "", article_no, ""), card)
+
+
+def is_code(law: str) -> bool:
+    """Tell whether a sentence can say "of the Code …"; no article fits the names of all other laws."""
+    return law.startswith("Code ")

@@ -6,6 +6,7 @@ megabytes of tables for these; words (months, "%" and what stands before it) are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,7 +25,15 @@ class Conventions:
     comma: str = ", "  # between what is listed
     space: str = " "  # between sentences
     brackets: tuple[str, str] = (" (", ")")
+    elided: Mapping[str, str] | None = None  # before the 8th and the 11th of a month
 
+    def joined(self, said: str) -> str:
+        """Return what is said with a word before a date as it sounds: "dall’8 marzo", not "dal 8 marzo"."""
+        forms = self.elided
+        return _EIGHTH.sub(lambda found: forms[found[1]] + found[2], said) if forms else said
+
+
+_EIGHTH = re.compile(r"\b(il|al|dal|del) ((?:8|11) [a-z]+ \d{4}\b)")  # otto, undici: they begin with a vowel
 
 CONVENTIONS: Mapping[str, Conventions] = MappingProxyType(
     {
@@ -32,7 +41,14 @@ CONVENTIONS: Mapping[str, Conventions] = MappingProxyType(
         "nl": Conventions("Nederlands", "nl", ".", ",", ("‘", "’"), "DD-MM-YYYY"),
         "en": Conventions("English", "en", ",", ".", ("“", "”")),
         "de": Conventions("Deutsch", "de", ".", ",", ("„", "“"), "DD.MM.YYYY"),
-        "it": Conventions("Italiano", "it", ".", ",", ("«", "»")),
+        "it": Conventions(
+            "Italiano",
+            "it",
+            ".",
+            ",",
+            ("«", "»"),
+            elided={"il": "l’", "al": "all’", "dal": "dall’", "del": "dell’"},
+        ),
         "zh": Conventions(
             "中文", "zh-Hans", ",", ".", ("“", "”"), "YYYY-MM-DD", comma="、", space="", brackets=("（", "）")
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rag.card import CorpusCard
 from rag.types import Article
 from rag.ui.cite import title
 from rag.ui.i18n import Words
@@ -38,28 +39,29 @@ def entry(link: Html, beside: str, lang: str, excerpt: str = "") -> Html:
 
 
 def article_entry(
-    article: Article, t: Words, lang: str, *, code: bool = False, more: Html | str = ""
+    article: Article, t: Words, card: CorpusCard, *, code: bool = False, more: Html | str = ""
 ) -> Html:
     """Return an article as an entry of a list.
 
     Args:
         article: to link to.
         t: the interface.
-        lang: of the law.
+        card: of the corpus.
         code: say its code too.
         more: what stands beside the link.
     """
     start = " ".join(article.text[: 2 * EXCERPT].split())
     cut = start if len(start) <= EXCERPT else start[:EXCERPT].rsplit(" ", 1)[0] + " …"
+    law = article.language or card.language
     # the title is in the interface's language ("Article 5"), the text in the law's
-    of = tag("span", article.code, class_="pd-count", lang=lang) if code else ""
-    told = tag("span", cut, class_="pd-excerpt", lang=article.language or lang)
-    return tag("li", link_to(article, t), " ", of, " ", more, " ", told)
+    of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
+    told = tag("span", cut, class_="pd-excerpt", lang=law)
+    return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", told)
 
 
-def link_to(article: Article, t: Words, label: str = "", **attributes: str | None) -> Html:
-    """Return a link to where the article can be read, by its title where no other label is given."""
-    return go(label or title(article, t), reading_address(article), **attributes)
+def link_to(article: Article, label: str, **attributes: str | None) -> Html:
+    """Return a link to where the article can be read."""
+    return go(label, reading_address(article), **attributes)
 
 
 def reading_address(article: Article) -> str:

@@ -39,11 +39,12 @@ class Words:
 
     def __call__(self, message: str, /, **values: object) -> str:
         """Return the message in this language."""
-        return self._catalogue.gettext(message).format(**values)
+        return self.how.joined(self._catalogue.gettext(message).format(**values))
 
     def n(self, one: str, many: str, count: int, /, **values: object) -> str:
         """Return the form of the message that goes with the count, which fills `{count}`."""
-        return self._catalogue.ngettext(one, many, count).format(count=self.number(count), **values)
+        said = self._catalogue.ngettext(one, many, count).format(count=self.number(count), **values)
+        return self.how.joined(said)
 
     def number(self, value: int) -> str:
         """Return the number with the thousands apart, as this language writes it."""

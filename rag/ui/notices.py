@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
 from rag.answer.before import Decision, Reason
-from rag.card import CorpusCard, Elsewhere, Moved
-from rag.result import KnownItem, Result
+from rag.card import CorpusCard, Elsewhere
+from rag.result import Result
 from rag.text import Analyser, Mended
-from rag.types import Article
+from rag.ui.cite import is_code
 from rag.ui.form import MAX_CHARS, other_language, remove_filters
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, link, rows, tag, web_address
@@ -38,12 +38,6 @@ _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
 _ALL_THE_SAME = N_("The closest ones are shown all the same. What you can try:")
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
-_ARTICLE = N_("Article {number} ({code})")
-_CODE_ARTICLE = N_("Article {number} of the {code}")
-_WAS = N_("This number used to stand for this: {about}.")
-_WAS_BEFORE = N_("Before {day}, this number stood for this: {about}.")
-_WAS_OTHER = N_("This number used to stand for something else: {about}.")
-_WAS_OTHER_BEFORE = N_("Before {day}, this number stood for something else: {about}.")
 
 
 def _box(title: str, *body: str, kind: str = "") -> None:
@@ -141,61 +135,6 @@ def doubtful(card: CorpusCard, law: str, t: Words) -> None:
         law: what the corpus is called in a sentence.
         t: the interface.
     """
-    said = t(_DOUBT_CODE, title=law) if _is_code(law) else t(_DOUBT, title=law)
+    said = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
     tips = [*_TIPS[:2], *([_PEOPLE] if card.contacts else [])]
     _box(said, tag("p", t(_ALL_THE_SAME)), tag("ul", *(tag("li", t(tip)) for tip in tips)), kind="pd-doubt")
-
-
-def known(result: Result, t: Words) -> None:
-    """Say what became of the articles that the question names by number."""
-    shown = {s.article.id: s.article for s in result.shown}
-    lines = [tag("p", line) for item in result.known for line in _fate(item, shown, t)]
-    if lines:
-        st.html(tag("aside", *lines, class_="pd-box", role="status"))
-
-
-def _fate(item: KnownItem, shown: Mapping[str, Article], t: Words) -> Iterator[str]:
-    name = item.article_no if item.code is None else t.aside(item.article_no, item.code)
-    if item.moved:
-        for move in item.moved:
-            yield t.sentences(*_moved(move, item, shown, t))
-    elif not item.found:
-        yield t("There is no article {name} here.", name=name)
-    elif item.code is None and len(item.found) > 1:
-        yield t("Several codes have an article {name}: you see each of them.", name=name)
-
-
-def _moved(move: Moved, item: KnownItem, shown: Mapping[str, Article], t: Words) -> Iterator[str]:
-    """Yield what the number is today, which most people mean, and only then what it was."""
-    name = _CODE_ARTICLE if _is_code(move.code) else _ARTICLE
-    article = t(name, number=move.old, code=move.code)
-    if any(i in shown and shown[i].code == move.code for i in item.found):
-        yield t("{article} is shown below.", article=article)
-    elif item.found:  # a filter keeps it away
-        yield t("{article} exists, and is not among those shown.", article=article)
-    else:
-        yield t("{article} no longer exists.", article=article)
-    if move.about:
-        about = move.about.rstrip(".")
-        if move.since:
-            said = _WAS_OTHER_BEFORE if item.found else _WAS_BEFORE
-            yield t(said, day=t.iso_day(move.since), about=about)
-        else:
-            yield t(_WAS_OTHER if item.found else _WAS, about=about)
-    new = t.listed(move.new)
-    if {(move.code, number) for number in move.new} <= {(a.code, a.article_no) for a in shown.values()}:
-        if item.found:
-            new = t.n("{new} (shown too)", "{new} (all shown too)", len(move.new), new=new)
-        else:
-            new = t.n("{new} (shown below)", "{new} (all shown below)", len(move.new), new=new)
-    yield t.n(
-        "What it used to say has moved to article {new}.",
-        "What it used to say has moved to articles {new}.",
-        len(move.new),
-        new=new,
-    )
-
-
-def _is_code(law: str) -> bool:
-    """Tell whether a sentence can say "of the Code …"; no article fits the names of all other laws."""
-    return law.startswith("Code ")

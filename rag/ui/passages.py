@@ -34,8 +34,9 @@ class Cited:
     def name(self, article_id: str) -> str:
         """Return what an article is called here; with its code where there are several."""
         article = self.shown[article_id].article
+        called = title(article, self.t, self.card)
         several = len({each.article.code for each in self.shown.values()}) > 1
-        return self.t.aside(title(article, self.t), article.code) if several else title(article, self.t)
+        return self.t.aside(called, article.code) if several else called
 
     def link(self, article_id: str) -> Html:
         """Return a link to the article's card."""

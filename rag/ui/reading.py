@@ -9,12 +9,13 @@ import streamlit as st
 from rag.card import CorpusCard
 from rag.types import Article
 from rag.ui.cards import View, badges, foot
-from rag.ui.cite import title
+from rag.ui.cite import number_of, title
 from rag.ui.dates import of_day
 from rag.ui.entries import article_entry, heading, link_to
 from rag.ui.form import of_today
 from rag.ui.i18n import Words
 from rag.ui.markup import Html, join, paragraphs, tag
+from rag.ui.moved import moved_to, stood_for, took_over
 from rag.ui.ports import AskEngine
 
 AROUND = 30  # articles under the same heading that are told on either side
@@ -31,7 +32,7 @@ def reading(engine: AskEngine, article: Article, t: Words) -> None:
     law, lang = engine.law, article.language or engine.card.language
     header = tag(
         "header",
-        heading(title(article, t), f"article {article.id}"),
+        heading(title(article, t, engine.card), f"article {article.id}"),
         tag("span", article.code, class_="pd-code", lang=lang),
         *(tag("span", badge, class_="pd-badge") for badge in badges(article, view)),
     )
@@ -49,9 +50,9 @@ def reading(engine: AskEngine, article: Article, t: Words) -> None:
         )
     )
     parts = [
-        _siblings(law.siblings(article.id), article, t),
-        _references(t("It refers to"), law.cites(article.id), article, t, lang),
-        _references(t("Referred to by"), law.cited_by(article.id), article, t, lang),
+        _siblings(law.siblings(article.id), article, t, engine.card),
+        _references(t("It refers to"), law.cites(article.id), article, t, engine.card),
+        _references(t("Referred to by"), law.cited_by(article.id), article, t, engine.card),
         _asked(law.asked(article.id), t, lang),
     ]
     if any(parts):
@@ -62,11 +63,13 @@ def _leaf(engine: AskEngine, article: Article, t: Words) -> Html:
     """Return the links to the article before and the one after in the code."""
     links: list[Html] = []
     if (before := engine.law.before(article.id)) is not None:
-        said = t("Previous: {name}", name=title(before, t))
-        links.append(link_to(before, t, f"← {title(before, t)}", rel="prev", aria_label=said))
+        name = title(before, t, engine.card)
+        said = t("Previous: {name}", name=name)
+        links.append(link_to(before, f"← {name}", rel="prev", aria_label=said))
     if (after := engine.law.after(article.id)) is not None:
-        said = t("Next: {name}", name=title(after, t))
-        links.append(link_to(after, t, f"{title(after, t)} →", rel="next", aria_label=said))
+        name = title(after, t, engine.card)
+        said = t("Next: {name}", name=name)
+        links.append(link_to(after, f"{name} →", rel="next", aria_label=said))
     return (
         tag("nav", *links, class_="pd-leaf", aria_label=t("Previous and next article")) if links else Html()
     )
@@ -78,27 +81,14 @@ def _changes(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
         if moved.code != article.code:
             continue
         if moved.old == article.article_no:
-            about = (moved.about or "").rstrip(".")
-            if about and moved.since:
-                yield t(
-                    "Before {day}, this number stood for something else: {about}.",
-                    day=t.iso_day(moved.since),
-                    about=about,
-                )
-            elif about:
-                yield t("This number used to stand for something else: {about}.", about=about)
-            new = t.listed(moved.new)
-            yield t.n(
-                "What it used to say has moved to article {new}.",
-                "What it used to say has moved to articles {new}.",
-                len(moved.new),
-                new=new,
-            )
+            if said := stood_for(moved, card, t, other=True):
+                yield said
+            yield moved_to([number_of(new, moved.code, card) for new in moved.new], t)
         elif article.article_no in moved.new:
-            yield t("It took over what article {number} used to say.", number=moved.old)
+            yield took_over(number_of(moved.old, moved.code, card), t)
 
 
-def _siblings(siblings: Sequence[Article], article: Article, t: Words) -> Html:
+def _siblings(siblings: Sequence[Article], article: Article, t: Words, card: CorpusCard) -> Html:
     if len(siblings) < 2:
         return Html()
     at = next(n for n, each in enumerate(siblings) if each.id == article.id)
@@ -106,7 +96,7 @@ def _siblings(siblings: Sequence[Article], article: Article, t: Words) -> Html:
     links = [
         tag("li", tag("span", each.article_no, aria_current="page"))
         if each.id == article.id
-        else tag("li", link_to(each, t, each.article_no, aria_label=title(each, t)))
+        else tag("li", link_to(each, each.article_no, aria_label=title(each, t, card)))
         for each in near
     ]
     name = t("Under the same heading")
@@ -115,10 +105,10 @@ def _siblings(siblings: Sequence[Article], article: Article, t: Words) -> Html:
     )
 
 
-def _references(name: str, articles: Sequence[Article], article: Article, t: Words, lang: str) -> Html:
+def _references(name: str, articles: Sequence[Article], article: Article, t: Words, card: CorpusCard) -> Html:
     if not articles:
         return Html()
-    entries = [article_entry(a, t, lang, code=a.code != article.code) for a in articles[:REFERRING]]
+    entries = [article_entry(a, t, card, code=a.code != article.code) for a in articles[:REFERRING]]
     more = len(articles) - REFERRING
     rest = tag("p", t.n("and one more", "and {count} more", more)) if more > 0 else ""
     return tag("nav", tag("h3", name), tag("ul", *entries), rest, class_="pd-shelf", aria_label=name)

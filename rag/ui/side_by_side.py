@@ -92,7 +92,7 @@ def _entry(
 ) -> Html:
     article = shown.article
     law = article.language or card.language
-    name = title(article, t)
+    name = title(article, t, card)
     named = link(article.url, name) if web_address(article.url) else name
     parts = [
         tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank"),

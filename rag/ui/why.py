@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from rag.card import CorpusCard
 from rag.result import Shown, Why
 from rag.text import Analyser
 from rag.types import Article
+from rag.ui.cite import number_of
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, join, tag
+from rag.ui.moved import took_over
 
 # What the systems behind a hybrid do, as a person would say it; a system of another name is called by it.
 LISTS: Mapping[str, str] = {
@@ -24,23 +27,24 @@ MAX_ASKED = 2
 MAX_WORDS = 12
 
 
-def reasons(shown: Shown, analyser: Analyser, t: Words, law: str) -> Html:
+def reasons(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard) -> Html:
     """Return the reasons as a list, the strongest first.
 
     Args:
         shown: the article, with why it is there.
         analyser: the index's.
         t: the interface.
-        law: language of the corpus, and of the questions annotated for it.
+        card: of the corpus.
     """
-    items = [tag("li", line) for line in _lines(shown, analyser, t, law)]
+    items = [tag("li", line) for line in _lines(shown, analyser, t, card)]
     return tag("ul", *items or [tag("li", t("Its meaning is close to that of your question."))])
 
 
-def _lines(shown: Shown, analyser: Analyser, t: Words, law: str) -> Iterator[Html]:
+def _lines(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard) -> Iterator[Html]:
     why: Why = shown.why
+    law = shown.article.language or card.language  # of the questions annotated for it too
     if why.moved_from is not None:
-        yield join(t("It took over what article {number} used to say.", number=why.moved_from))
+        yield join(took_over(number_of(why.moved_from, shown.article.code, card), t))
     elif why.known:
         yield join(t("Your question names it by its number."))
     common = matched_words(shown.article, why.terms, analyser)

@@ -29,5 +29,10 @@ match st.session_state["page"]:
         )
     case "sheet":
         sheet.render(engine, words)
+    case "beside":  # all but the first, one below the other
+        browse.render(engine, words)
+        quality.render(engine, words, results)
+        about.render(engine, words)
+        sheet.render(engine, words)
     case _:
         ask.render(engine, words)

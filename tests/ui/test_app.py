@@ -29,7 +29,7 @@ def failing(name: str, text: str, language: str) -> None:
     [
         (MissingIndex, "fr", "Aucun texte de loi n’est encore chargé"),
         (MissingIndex, "en", "No law is loaded here yet"),
-        (DamagedIndex, "fr", "L’index est abîmé"),
+        (DamagedIndex, "fr", "L’index est endommagé"),
         (StaleIndex, "fr", "L’index n’est plus à jour"),
         (PandectError, "fr", "L’index ne s’ouvre pas"),
     ],

@@ -149,9 +149,14 @@ def test_a_hostile_article_stays_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "headed"),
-    [("671", "Article 671"), ("L1234-5", "Article L1234-5"), ("Art. 7", "Art. 7"), ("§ 573c", "§ 573c"),
-     ("第五十四条", "第五十四条"), ("54", "Article 54")],
+    ("law", "code", "number", "headed"),
+    [("", "Code", "671", "Article 671"), ("", "Code", "L1234-5", "Article L1234-5"),
+     ("", "Code", "Art. 7", "Art. 7"), ("", "Code", "第五十四条", "第五十四条"),
+     ("", "BGB", "§ 573c", "§ 573c"), ("DE", "BGB", "573c", "§\u00a0573c"),
+     ("AT", "ABGB", "1295", "§\u00a01295"),
+     ("DE", "Grundgesetz", "1", "Article 1"), ("CH", "OR", "41", "Article 41")],
 )  # fmt: skip
-def test_what_heads_a_card(number: str, headed: str) -> None:
-    assert title(Article("x", "Code", number, "text"), words("en")) == headed
+def test_what_heads_a_card(law: str, code: str, number: str, headed: str) -> None:
+    of = CorpusCard("x", "X", "de", law) if law else CARD
+
+    assert title(Article("x", code, number, "text"), words("en"), of) == headed

@@ -57,7 +57,7 @@ def test_a_panel_tells_ranks_words_meaning_and_questions() -> None:
             ["voisin", "headings", "25%"],
         ],
         "The ranking by meaning: what each word counts for": [
-            ["Your word", "Points of 100"],
+            ["Your word", "Points out of 100"],
             ["arbre", "70"],
             ["planté", "−8"],
         ],

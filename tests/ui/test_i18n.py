@@ -82,7 +82,15 @@ def test_words_are_filled_in_and_counted() -> None:
     assert t.n("one article", "{count} articles", 2889) == "2\u202f889 articles"
     assert words("en").n("one article", "{count} articles", 2889) == "2,889 articles"
     assert words("de").n("one article", "{count} articles", 2889) == "2.889 Vorschriften"
-    assert words("zh").n("one article", "{count} articles", 1) == "1 条条文"  # one form for every number
+    assert words("zh").n("one article", "{count} articles", 1) == "1 个条文"  # one form for every number
+
+
+def test_italian_days_that_begin_with_a_vowel_take_an_apostrophe() -> None:
+    t = words("it")
+    said = [t("in force since {day}", day=t.day(date(2025, 3, day))) for day in (1, 8, 11, 18)]
+
+    assert said == [f"in vigore {day} marzo 2025" for day in ("dal 1º", "dall’8", "dall’11", "dal 18")]
+    assert words("fr")("in force since {day}", day="8 mars 2025").endswith("depuis le 8 mars 2025")
 
 
 @pytest.mark.parametrize(

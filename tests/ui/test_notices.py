@@ -10,7 +10,7 @@ from page_driver import ask, body, cards, headings, page
 from page_fakes import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets
 from streamlit.testing.v1 import AppTest
 
-from rag.card import Moved
+from rag.card import CorpusCard, Moved
 from rag.result import KnownItem, Result, Shown, Why
 from rag.text import Mended
 
@@ -116,21 +116,25 @@ def test_the_language_of_the_law_is_said_where_it_is_another(
     assert [p.text for p in box.all("strong")] == said
 
 
-def known(found: tuple[str, ...], move: Moved, shown: tuple[int, ...], language: str = "fr") -> str:
+def known(
+    found: tuple[str, ...], move: Moved, shown: tuple[int, ...], card: CorpusCard = CARD, language: str = "fr"
+) -> str:
     """What is said of one number that the question names."""
 
-    def script(result: object, language: str) -> None:
+    def script(result: object, card: object, language: str) -> None:
+        from rag.card import CorpusCard
         from rag.result import Result
-        from rag.ui import notices
+        from rag.ui import moved
         from rag.ui.i18n import words
 
         assert isinstance(result, Result)
-        notices.known(result, words(language))
+        assert isinstance(card, CorpusCard)
+        moved.known(result, card, words(language))
 
     items = tuple(Shown(n, ARTICLES[i], 1.0, Why()) for n, i in enumerate(shown, 1))
     item = KnownItem(move.old, move.old, move.code, found, (move,))
     result = Result(move.old, "found", items, (item,))
-    app = AppTest.from_function(script, args=(result, language), default_timeout=30).run()
+    app = AppTest.from_function(script, args=(result, card, language), default_timeout=30).run()
     assert not app.exception
     return read("".join(block.body for block in app.html)).one("aside").text
 
@@ -163,7 +167,7 @@ def test_a_number_that_a_filter_hides_is_not_promised() -> None:
     ],
 )  # fmt: skip
 def test_a_number_that_nothing_bears_says_so_first(move: Moved, said: str) -> None:
-    assert known((), move, (3,), "en") == (
+    assert known((), move, (3,), language="en") == (
         f"Article 1382 of the Code civil no longer exists. {said}"
         "What it used to say has moved to article 1240 (shown below)."
     )
@@ -173,3 +177,17 @@ def test_no_heading_stands_for_what_an_article_is_about() -> None:
     said = known(("1382",), MOVED, (4, 3))
 
     assert not [h for article in ARTICLES for h in article.headings if h in said]
+
+
+def test_numbers_of_a_law_of_paragraphs_are_not_called_articles() -> None:
+    german = CorpusCard("x", "X", "de", "DE")
+    move = Moved("BGB", "611", ("611a", "612"), None, "Dienste <b>")
+
+    assert known((), move, (3,), german, "de") == (
+        "§\u00a0611 (BGB) gibt es nicht mehr. Unter dieser Nummer stand früher: Dienste <b>. "
+        "Was dort stand, steht jetzt in §\u00a0611a, §\u00a0612."
+    )
+    assert known((), move, (3,), german, "en").endswith("has moved to §\u00a0611a, §\u00a0612.")
+    assert known((), replace(move, code="Grundgesetz"), (3,), german, "de").endswith(
+        "steht jetzt in den Artikeln 611a, 612."
+    )
