@@ -65,6 +65,12 @@ def link(url: str | None, label: str) -> Html:
     return tag("a", label, href=address, target="_blank", rel="noopener noreferrer")
 
 
+def telephone(number: str) -> Html:
+    """Return a number that a telephone dials when it is touched."""
+    digits = "".join(sign for sign in number if sign in "0123456789+")
+    return tag("a", number, href=f"tel:{digits}") if digits else join(number)
+
+
 def rows(pairs: list[tuple[str, str]]) -> Html:
     """Return a list of names and what they stand for."""
     return tag(

@@ -48,7 +48,7 @@ _WAS_OTHER_BEFORE = N_("Before {day}, this number stood for something else: {abo
 
 def _box(title: str, *body: str, kind: str = "") -> None:
     # role=status: a screen reader says it when it appears, without taking the keyboard away
-    st.html(tag("aside", tag("h2", title), *body, class_=f"pd-box {kind}".strip(), role="status"))
+    st.html(tag("div", tag("h2", title), *body, class_=f"pd-box {kind}".strip(), role="status"))
 
 
 def empty(t: Words) -> None:
@@ -150,7 +150,7 @@ def known(result: Result, t: Words) -> None:
     shown = {s.article.id: s.article for s in result.shown}
     lines = [tag("p", line) for item in result.known for line in _fate(item, shown, t)]
     if lines:
-        st.html(tag("aside", *lines, class_="pd-box", role="status"))
+        st.html(tag("div", *lines, class_="pd-box", role="status"))
 
 
 def _fate(item: KnownItem, shown: Mapping[str, Article], t: Words) -> Iterator[str]:

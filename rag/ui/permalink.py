@@ -82,7 +82,7 @@ def draw(engine: AskEngine, shared: Shared, options: form.Options, t: Words) -> 
         told.append(tag("p", t(_GONE, names=names)))
     title = t.n("One article was shared", "{count} articles were shared", len(found))
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
-    st.html(tag("aside", head, *told, class_="pd-box", role="status"))
+    st.html(tag("div", head, *told, class_="pd-box", role="status"))
     day = options.where.in_force_on if options.where else None
     view = View(engine.card, engine.analyser, t, day, law, ranked=False)
     for n, article in enumerate(found, start=1):

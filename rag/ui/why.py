@@ -24,7 +24,7 @@ MAX_ASKED = 2
 MAX_WORDS = 12
 
 
-def reasons(shown: Shown, analyser: Analyser, t: Words, law: str) -> Html:
+def reasons(shown: Shown, analyser: Analyser, t: Words, law: str, *, ranks: bool = True) -> Html:
     """Return the reasons as a list, the strongest first.
 
     Args:
@@ -32,12 +32,13 @@ def reasons(shown: Shown, analyser: Analyser, t: Words, law: str) -> Html:
         analyser: the index's.
         t: the interface.
         law: language of the corpus, and of the questions annotated for it.
+        ranks: whether its place in each ranking is told here; else a table beside tells it.
     """
-    items = [tag("li", line) for line in _lines(shown, analyser, t, law)]
+    items = [tag("li", line) for line in _lines(shown, analyser, t, law, ranks=ranks)]
     return tag("ul", *items or [tag("li", t("Its meaning is close to that of your question."))])
 
 
-def _lines(shown: Shown, analyser: Analyser, t: Words, law: str) -> Iterator[Html]:
+def _lines(shown: Shown, analyser: Analyser, t: Words, law: str, *, ranks: bool) -> Iterator[Html]:
     why: Why = shown.why
     if why.moved_from is not None:
         yield join(t("It took over what article {number} used to say.", number=why.moved_from))
@@ -55,7 +56,7 @@ def _lines(shown: Shown, analyser: Analyser, t: Words, law: str) -> Iterator[Htm
             len(asked),
         )
         yield join(said, *(join(" ", tag("q", question, lang=law)) for question in asked))
-    if why.ranks:
+    if ranks and why.ranks:
         places = (
             t("no. {rank} {by}", rank=rank, by=t(LISTS[name]) if name in LISTS else name)
             for name, rank in sorted(why.ranks.items())
