@@ -109,6 +109,7 @@ def pictures(page: Page, name: str) -> None:
 
 
 def looked_at(page: Page, name: str, state: State) -> None:
+    page.set_viewport_size(SCREEN)  # type: ignore[arg-type]
     state.reach(page)
     page.locator(state.shown).first.wait_for()
     page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
@@ -116,7 +117,6 @@ def looked_at(page: Page, name: str, state: State) -> None:
     assert axe(page) == []
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     assert fits(page)
-    page.set_viewport_size(SCREEN)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", page_states.APP)
@@ -179,7 +179,7 @@ def test_the_keyboard_alone_asks_reads_why_and_takes_it_away(browser: Browser, a
         tab_to(page, "Partager, garder ou imprimer", 120)
         page.keyboard.press("Enter")
         page.locator(".pd-address code").wait_for()
-        tab_to(page, "Garder en texte (Markdown)")
+        tab_to(page, "Enregistrer le texte (Markdown)")
         with page.expect_download() as saved:
             page.keyboard.press("Enter")
         assert saved.value.suggested_filename.endswith(".md")
@@ -190,7 +190,7 @@ def test_what_is_typed_and_where_the_keyboard_is_outlive_a_rerun(browser: Browse
     with visit(browser, app.url, viewport=SCREEN) as page:
         page.get_by_role("textbox", name="Votre question").fill("Un arbre")
         page.locator(".stExpander summary").first.click()
-        page.get_by_role("radio", name="Les mots seulement").focus()
+        page.get_by_role("radio", name="Mots seulement").focus()
         page.keyboard.press("Space")
         page.wait_for_url("**/?mode=keyword")
         assert page.evaluate(typed) == "Un arbre"
@@ -198,7 +198,7 @@ def test_what_is_typed_and_where_the_keyboard_is_outlive_a_rerun(browser: Browse
         page.reload()
         page.locator(".st-key-question").wait_for()
         page.locator(".stExpander summary").first.click()
-        assert page.get_by_role("radio", name="Les mots seulement").is_checked()
+        assert page.get_by_role("radio", name="Mots seulement").is_checked()
         page.go_back()
         page.wait_for_url(app.url + "/")
         page.wait_for_function("!document.querySelector('.st-key-mode input[value=\"1\"]').checked")
