@@ -20,8 +20,8 @@ from rag.ui.i18n import LANGUAGES
 # - why focus after sending: on a phone the articles begin below the screen, and a screen reader should go on
 #   from them. Whoever types on meanwhile is left where they are.
 # - why tend: Streamlit's links between pages are in no landmark, and its boxes are labelled in English only.
-# - why offline: Streamlit says that the server is gone in English, with a command to type, over the whole page.
-#   Its dialog is closed as its own button does (hidden, it would keep the keyboard), ours stands below.
+# - why offline: Streamlit says that the server is gone in English, with a command to type, over the page.
+#   Its dialog is closed by its own button (hidden, it would keep the keyboard), and ours stands below.
 _SCRIPT = """
 document.documentElement.lang = "LANGUAGE";
 window.pandectSpoken = SPOKEN;
@@ -75,7 +75,8 @@ if (!window.pandectListens) {
     }
     for (const one of document.querySelectorAll(boxes)) {
       const label = one.getAttribute("aria-label");
-      const english = label === one.dataset.said ? one.dataset.english : label;  // the language may have changed
+      // the language of the page may have changed since
+      const english = label === one.dataset.said ? one.dataset.english : label;
       const [first, ...rest] = english.split(" ");
       const said = spoken[english]
         || (first === "Remove" && [spoken.Remove, ...rest].join(" "))

@@ -37,7 +37,9 @@ CONTENT = "pd-content"
 # What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.browser`).
 _SPOKEN = {
     "pages": N_("Pages"),
-    "offline": N_("No connection. What you see and what you wrote stay here; the page tries again by itself."),
+    "offline": N_(
+        "No connection. What you see and what you wrote stay here; the page tries again by itself."
+    ),
     "Open": N_("Show the choices"),
     "Selected values": N_("Chosen"),
     "Remove": N_("Take out"),

@@ -1,4 +1,4 @@
-"""What was chosen on a page stands in its address, so that reload and "back" keep it; a question never does."""
+"""What was chosen on a page stands in its address, so that reload and "back" keep it; a question does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page in every state that a person may see it in: where it is, how one gets there, what must be on it."""
+"""Every page in every state that a person may see: where it is, how one gets there, what must be on it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ APP: dict[str, State] = {
 # over the fake engine, whose models and failures do as they are told
 FAKE: dict[str, State] = {
     "offered": State("?answers=written", ".st-key-write", _asks(QUESTION)),
-    "personal": State("?answers=written", ".pd-sent", _asks("Jean Dupont, 06 12 34 56 78, a planté un arbre")),
+    "personal": State("?answers=written", ".pd-sent", _asks("Jean Dupont, 06 12 34 56 78, a un arbre")),
     "written": State("?answers=trimmed", ".pd-machine", _has_it_written),
     "writing": State("?answers=half", ".pd-said", _has_it_written),
     "model-dead": State("?answers=dead", ".st-key-written .pd-short", _has_it_written),

@@ -63,7 +63,7 @@ def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def walker(browser: Browser, app: Server) -> Iterator[Page]:
-    """One session that goes through all the pages, as a person does; loading each anew would take a minute."""
+    """One session that goes through all the pages, as a person does; loading each anew takes a minute."""
     with visit(browser, app.url, viewport=SCREEN, reduced_motion="reduce") as page:
         yield page
 
@@ -75,16 +75,23 @@ def axe(page: Page) -> list[str]:
         page.evaluate(bundled.AXE_SCRIPT)
     said: list[str] = []
     for scheme, options in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        page.wait_for_timeout(100)  # the theme is switched by Streamlit's script
+        dressed(page, scheme)
         found = page.evaluate("o => axe.run(document, o)", {"resultTypes": ["violations"], **options})
         said += [
             f"{scheme}, {v['impact']}: {v['id']} at {node['target']}: {node['html'][:200]}"
             for v in found["violations"]
             for node in v["nodes"]
         ]
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    dressed(page, "light")
     return said
+
+
+def dressed(page: Page, scheme: str) -> None:
+    """Have the page in light or dark; Streamlit's script takes its time to switch."""
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    page.wait_for_function(
+        "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme", arg=scheme
+    )
 
 
 def fits(page: Page) -> bool:
@@ -102,7 +109,7 @@ def pictures(page: Page, name: str) -> None:
         height = page.locator("[data-testid=stMainBlockContainer]").evaluate("e => e.scrollHeight")
         page.set_viewport_size({"width": size["width"], "height": min(int(height) + 40, FIRST_SCREENS)})
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            dressed(page, scheme)
             page.wait_for_timeout(200)
             page.screenshot(path=Path(folder) / f"{name}-{size['width']}-{scheme}.png")
     page.set_viewport_size(SCREEN)  # type: ignore[arg-type]
@@ -139,9 +146,8 @@ def test_axe_finds_nothing_in_any_state(browser: Browser, fake: Server, name: st
 
 
 def focused(page: Page) -> str:
-    return str(
-        page.evaluate("(e => e.getAttribute('aria-label') || e.innerText || e.tagName)(document.activeElement)")
-    )
+    said = "(e => e.getAttribute('aria-label') || e.innerText || e.tagName)(document.activeElement)"
+    return str(page.evaluate(said))
 
 
 def tab_to(page: Page, wanted: str, most: int = 40) -> None:
@@ -237,8 +243,9 @@ def test_without_a_server_the_page_says_so_in_its_language(browser: Browser, tmp
 def test_who_wants_no_motion_gets_none(browser: Browser, fake: Server) -> None:
     with visit(browser, fake.url, reduced_motion="reduce") as page:
         moving: list[Any] = page.evaluate(
-            "[...document.querySelectorAll('.stApp *')].filter(e => ['transitionDuration', 'animationDuration']"
-            ".some(name => parseFloat(getComputedStyle(e)[name]) > .01)).map(e => e.outerHTML.slice(0, 80))"
+            "[...document.querySelectorAll('.stApp *')].filter(e => { const s = getComputedStyle(e);"
+            " return parseFloat(s.transitionDuration) > .01 || parseFloat(s.animationDuration) > .01 })"
+            ".map(e => e.outerHTML.slice(0, 80))"
         )
         assert moving == []
 
