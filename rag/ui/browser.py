@@ -27,11 +27,8 @@ document.documentElement.lang = "LANGUAGE";
 window.pandectSpoken = SPOKEN;
 if (!window.pandectListens) {
   window.pandectListens = true;
-  let asked = false;
-  const sent = () => {
-    asked = true;
-    setTimeout(() => { asked = false; }, 15000);
-  };
+  let asked = 0;  // when a question was sent, while nothing else was done since
+  const sent = () => { asked = Date.now(); };
   document.addEventListener("keydown", (event) => {
     const box = event.target.closest && event.target.closest(".st-key-question textarea");
     if (!box || event.key !== "Enter") return;
@@ -43,7 +40,7 @@ if (!window.pandectListens) {
     sent();
   }, true);
   document.addEventListener("keydown", (event) => {
-    if (event.isTrusted && event.key !== "Enter") asked = false;
+    if (event.isTrusted && event.key !== "Enter") asked = 0;
   });
   document.addEventListener("click", (event) => {
     const button = event.target.closest && event.target.closest("button");
@@ -52,7 +49,7 @@ if (!window.pandectListens) {
     if (button.closest(".st-key-examples") || (form && form.querySelector(".st-key-question"))) sent();
   });
   const found = () => {
-    asked = false;
+    asked = 0;
     const place = document.querySelector(".pd-box, .pd-found, .pd-columns");
     if (!place) return;
     const heading = place.querySelector("h2, h3") || place;
@@ -111,7 +108,8 @@ if (!window.pandectListens) {
     const app = document.querySelector(".stApp");
     if (!app) return;
     connection(app);
-    if (asked && turned && app.dataset.testScriptState === "notRunning") found();
+    const late = Date.now() - asked > 15000;
+    if (asked && !late && turned && app.dataset.testScriptState === "notRunning") found();
     turned = false;
   };
   new MutationObserver((changes) => {

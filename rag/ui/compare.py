@@ -10,7 +10,7 @@ from rag.errors import PandectError
 from rag.logs import log_failure
 from rag.result import Mode
 from rag.types import Question
-from rag.ui import form, frame, notices, view
+from rag.ui import form, frame, kept, notices
 from rag.ui.dates import of_day
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import tag
@@ -57,7 +57,7 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
             placeholder=t("Choose a question"),
             on_change=_take,
         )
-    view.follow("systems", lambda told: view.among(list(engine.modes))(told)[:MOST])
+    kept.follow("systems", lambda told: kept.among(list(engine.modes))(told)[:MOST])
     systems = st.multiselect(
         t("Ways to search"),
         list(engine.modes),

@@ -10,7 +10,7 @@ import streamlit as st
 
 from rag.result import Mode
 from rag.types import Filter
-from rag.ui import view
+from rag.ui import kept
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import join, plain_label, tag
 from rag.ui.ports import AskEngine, Facets
@@ -118,7 +118,7 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
     with st.expander(t("Search options")):
         mode: Mode = "keyword"
         if switch:
-            view.follow("mode", view.one_of(list(MODES)))
+            kept.follow("mode", kept.one_of(list(MODES)))
             mode = st.radio(
                 t("How to search"),
                 list(MODES),
@@ -143,7 +143,7 @@ def _draw_filters(facets: Facets, t: Words) -> Filter:
     law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)
     regions = _among(t("Regions"), facets.regions, "regions", t)
     if facets.dated:
-        view.follow("in_force_on", _within_reach)
+        kept.follow("in_force_on", _within_reach)
         # why by the session: a default of the widget's own would come back when the filters are removed
         st.session_state.setdefault("in_force_on", date.today())
         day = st.date_input(
@@ -163,7 +163,7 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozens
     if len(values) < 2:
         return frozenset()
     names = {value: t(name) for value, name in LAW_TYPES.items()} if key == "law_types" else {}
-    view.follow(key, view.among(list(values)))
+    kept.follow(key, kept.among(list(values)))
     chosen = st.multiselect(
         label,
         list(values),
@@ -180,26 +180,26 @@ def remove_filters() -> None:
     """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
     for key in (*FILTER_KEYS, "in_force_on"):
         st.session_state.pop(key, None)
-        view.tell(key, ())
+        kept.tell(key, ())
 
 
 def tell_several(key: str) -> None:
     """Keep in the address what was chosen in a box of several; for a callback."""
-    view.tell(key, st.session_state[key])
+    kept.tell(key, st.session_state[key])
 
 
 def _tell_mode() -> None:
     mode = st.session_state["mode"]
-    view.tell("mode", () if mode == Options().mode else (mode,))
+    kept.tell("mode", () if mode == Options().mode else (mode,))
 
 
 def _tell_day() -> None:
     day: date | None = st.session_state["in_force_on"]
-    view.tell("in_force_on", () if day == date.today() else (view.written_day(day),))
+    kept.tell("in_force_on", () if day == date.today() else (kept.written_day(day),))
 
 
 def _within_reach(told: Sequence[str]) -> date | None:
-    day = view.read_day(told)
+    day = kept.read_day(told)
     if day is not None and not EARLIEST <= day <= LATEST:
         raise ValueError("no day that the box can show")
     return day

@@ -42,6 +42,14 @@ def tell(key: str, written: Sequence[str]) -> None:
         del st.query_params[key]
 
 
+def keep() -> None:
+    """Put back into the address what a link to the same page has left out."""
+    known: dict[str, tuple[str, ...]] = st.session_state.get(_TOLD, {})
+    for key, written in known.items():
+        if written and key not in st.query_params:
+            st.query_params[key] = list(written)
+
+
 def one_of(allowed: Sequence[str]) -> Callable[[Sequence[str]], str]:
     """Return a reader of one value."""
     return lambda told: allowed[allowed.index(told[0])]  # the ValueError is index's own

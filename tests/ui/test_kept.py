@@ -8,7 +8,7 @@ import pytest
 from page_driver import ask, checked, page
 from page_fakes import MANY_FACETS, QUESTION, FakeEngine
 
-from rag.ui import view
+from rag.ui import kept
 
 
 def test_a_choice_goes_into_the_address_and_leaves_it_with_the_default() -> None:
@@ -62,6 +62,27 @@ def test_back_takes_a_choice_with_it_and_removing_the_filters_too() -> None:
     assert app.multiselect(key="codes").value == []
 
 
+def test_a_link_that_adds_an_article_keeps_the_choices() -> None:
+    engine = FakeEngine(offers=MANY_FACETS)
+    app = page(engine)
+    checked(app.radio(key="mode").set_value("keyword").run())
+    ask(app, QUESTION)
+    app.query_params.clear()
+    app.query_params["add"] = "1240"  # as the link says it
+    checked(app.run())
+
+    assert dict(app.query_params) == {"mode": "keyword"}
+    assert [mode for _, _, _, mode in engine.asked] == ["keyword", "keyword"]
+
+
+def test_a_shared_link_that_is_left_keeps_the_choices() -> None:
+    app = page(FakeEngine(offers=MANY_FACETS), articles="671")
+    checked(app.multiselect(key="codes").set_value(["Code civil", "Code rural"]).run())
+    ask(app, QUESTION)
+
+    assert dict(app.query_params) == {"codes": ["Code civil", "Code rural"]}
+
+
 @pytest.mark.parametrize("day", [None, date(2020, 2, 29)])
 def test_a_day_comes_back_as_it_was(day: date | None) -> None:
-    assert view.read_day((view.written_day(day),)) == day
+    assert kept.read_day((kept.written_day(day),)) == day
