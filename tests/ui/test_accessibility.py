@@ -147,8 +147,8 @@ def test_axe_finds_nothing_in_any_state(browser: Browser, fake: Server, name: st
 
 def focused(page: Page) -> str:
     # Streamlit's <main> takes the keyboard too, so that it can be scrolled; its text is all of the page
-    said = "e => e.matches('main, body') ? e.tagName : e.getAttribute('aria-label') || e.innerText || e.tagName"
-    return str(page.evaluate(f"({said})(document.activeElement)"))
+    said = "e.matches('main, body') ? e.tagName : e.getAttribute('aria-label') || e.innerText || e.tagName"
+    return str(page.evaluate(f"(e => {said})(document.activeElement)"))
 
 
 def tab_to(page: Page, wanted: str, most: int = 40) -> None:
