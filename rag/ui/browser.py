@@ -65,8 +65,10 @@ if (!window.pandectListens) {
     if (pages) {
       pages.setAttribute("role", "navigation");
       pages.setAttribute("aria-label", spoken.pages);
+      const open = document.querySelector("[data-page]");
       for (const link of pages.querySelectorAll("a")) {
-        if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+        const name = (link.getAttribute("href") || "").split("?")[0].split("/").pop();
+        if (open && name === open.dataset.page) link.setAttribute("aria-current", "page");
         else link.removeAttribute("aria-current");
       }
     }

@@ -91,9 +91,13 @@ def _remember_language() -> None:
     st.query_params["lang"] = st.session_state["interface"]
 
 
-def content() -> None:
-    """Draw the place that "Go to the content" leads to; after what stands on every page, before the page."""
-    st.html(tag("div", id=CONTENT, tabindex="-1"))
+def content(page: str = "") -> None:
+    """Draw the place that "Go to the content" leads to; after what stands on every page, before the page.
+
+    Args:
+        page: that is open, as its address names it.
+    """
+    st.html(tag("div", id=CONTENT, tabindex="-1", data_page=page))
 
 
 def notice(t: Words) -> None:

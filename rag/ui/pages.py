@@ -42,7 +42,7 @@ def draw(t: Words) -> str:
         for name, page in all_of_them.items():
             if name != SHEET:
                 st.page_link(page, label=t(TITLES[name]), query_params=query)
-    frame.content()
+    frame.content(chosen.url_path)
     return chosen.url_path
 
 
