@@ -54,6 +54,7 @@ if (!window.pandectListens) {
     if (!place) return;
     const heading = place.querySelector("h2, h3") || place;
     heading.tabIndex = -1;
+    heading.dataset.sent = "";
     heading.focus({preventScroll: true});
     const top = heading.getBoundingClientRect().top;
     if (top < 0 || top > window.innerHeight / 2) place.scrollIntoView();
