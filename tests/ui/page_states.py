@@ -102,7 +102,6 @@ FAKE: dict[str, State] = {
     "offered": State("?answers=written", ".st-key-write", _asks(QUESTION)),
     "personal": State("?answers=written", ".pd-sent", _asks("Jean Dupont, 06 12 34 56 78, a un arbre")),
     "written": State("?answers=trimmed", ".pd-machine", _has_it_written),
-    "writing": State("?answers=half", ".pd-said", _has_it_written),
     "model-dead": State("?answers=dead", ".st-key-written .pd-short", _has_it_written),
     "model-missing": State("?answers=problem", ".pd-card >> nth=2", _asks(QUESTION)),
     "doubtful": State("?answers=written&engine=doubtful", ".pd-short", _asks(QUESTION)),

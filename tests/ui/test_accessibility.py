@@ -139,8 +139,6 @@ def test_axe_finds_nothing_on_any_page(walker: Page, app: Server, name: str) -> 
 @pytest.mark.parametrize("name", page_states.FAKE)
 def test_axe_finds_nothing_in_any_state(browser: Browser, fake: Server, name: str) -> None:
     state = page_states.FAKE[name]
-    if name == "writing":
-        pytest.skip("the model never ends its answer: driven in test_answer_browser.py")
     with visit(browser, f"{fake.url}/{state.address}", viewport=SCREEN, reduced_motion="reduce") as page:
         looked_at(page, name, state)
 
