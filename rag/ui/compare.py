@@ -57,11 +57,11 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
             placeholder=t("Choose a question"),
             on_change=_take,
         )
-    kept.follow("systems", lambda told: kept.among(list(engine.modes))(told)[:MOST])
+    modes = list(engine.modes)
+    kept.follow("systems", lambda told: kept.among(modes)(told)[:MOST], modes[:MOST])
     systems = st.multiselect(
         t("Ways to search"),
-        list(engine.modes),
-        default=list(engine.modes)[:MOST],
+        modes,
         format_func=lambda mode: t(form.MODES[mode]) if mode in form.MODES else mode,
         key="systems",
         max_selections=MOST,

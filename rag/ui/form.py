@@ -118,7 +118,7 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
     with st.expander(t("Search options")):
         mode: Mode = "keyword"
         if switch:
-            kept.follow("mode", kept.one_of(list(MODES)))
+            kept.follow("mode", kept.one_of(list(MODES)), Options().mode)
             mode = st.radio(
                 t("How to search"),
                 list(MODES),
@@ -143,9 +143,7 @@ def _draw_filters(facets: Facets, t: Words) -> Filter:
     law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)
     regions = _among(t("Regions"), facets.regions, "regions", t)
     if facets.dated:
-        kept.follow("in_force_on", _within_reach)
-        # why by the session: a default of the widget's own would come back when the filters are removed
-        st.session_state.setdefault("in_force_on", date.today())
+        kept.follow("in_force_on", _within_reach, date.today())
         day = st.date_input(
             t("Law in force on"),
             value=None,
@@ -163,7 +161,7 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozens
     if len(values) < 2:
         return frozenset()
     names = {value: t(name) for value, name in LAW_TYPES.items()} if key == "law_types" else {}
-    kept.follow(key, kept.among(list(values)))
+    kept.follow(key, kept.among(list(values)), [])
     chosen = st.multiselect(
         label,
         list(values),

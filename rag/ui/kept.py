@@ -11,25 +11,25 @@ _TOLD = "address_of"  # in the session: key -> what the address said of it when 
 _ANY_DAY = "any"
 
 
-def follow(key: str, read: Callable[[Sequence[str]], object]) -> None:
+def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -> None:
     """Take a widget's value from the address where that has changed; call it before the widget is drawn.
 
     Args:
         key: of the widget, and of its parameter.
         read: makes the value of what the address says, which anyone may have typed; a ValueError where that
             is of no use.
+        default: the value where the address says nothing. Why here, and not by the widget: a value that is
+            only forgotten comes back from the browser.
     """
     told = tuple(st.query_params.get_all(key))
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
-    if told == known.get(key, ()) and (key in st.session_state or not told):
+    if told == known.get(key, ()) and key in st.session_state:
         return
     known[key] = told
-    st.session_state.pop(key, None)  # the widget's own default, if nothing follows
-    if told:
-        try:
-            st.session_state[key] = read(told)
-        except ValueError:
-            return
+    try:
+        st.session_state[key] = read(told) if told else default
+    except ValueError:
+        st.session_state[key] = default
 
 
 def tell(key: str, written: Sequence[str]) -> None:
