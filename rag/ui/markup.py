@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 # What Streamlit's Markdown gives a meaning to: emphasis, links, code, maths ($), icons and colours (:), HTML.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-!|$:~&.@/])")
+_TELEPHONE = re.compile(r"\+?[0-9][0-9\s().\-/]*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -66,9 +67,10 @@ def link(url: str | None, label: str) -> Html:
 
 
 def telephone(number: str) -> Html:
-    """Return a number that a telephone dials when it is touched."""
-    digits = "".join(sign for sign in number if sign in "0123456789+")
-    return tag("a", number, href=f"tel:{digits}") if digits else join(number)
+    """Return a number that a telephone dials when it is touched; anything else stays text."""
+    if not _TELEPHONE.fullmatch(number.strip()):
+        return join(number)
+    return tag("a", number, href="tel:" + "".join(sign for sign in number if sign in "0123456789+"))
 
 
 def rows(pairs: list[tuple[str, str]]) -> Html:
