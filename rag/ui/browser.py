@@ -1,6 +1,9 @@
-"""The few lines that run in the browser: page language, Enter to send, links, copy, print."""
+"""The few lines that run in the browser: page language, Enter to send, links, copy, print, what is spoken."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
 
 from rag.ui.conventions import CONVENTIONS
 
@@ -14,10 +17,18 @@ from rag.ui.conventions import CONVENTIONS
 #   would load Streamlit anew and lose the session, so the address is changed as "back" changes it, to which
 #   Streamlit answers with the new view. The keyboard then goes on from the view's heading (data-arrive).
 # - why print: a text area prints only the lines that it shows; its text is put where print shows it whole.
+# - why focus after sending: on a phone the articles begin below the screen, and a screen reader should go on
+#   from them. Whoever types on meanwhile is left where they are.
+# - why tend: Streamlit's links between pages are in no landmark, and its boxes are labelled in English only.
+# - why offline: Streamlit says that the server is gone in English, with a command to type, over the page.
+#   Its dialog is closed by its own button (hidden, it would keep the keyboard), and ours stands below.
 _SCRIPT = """
 document.documentElement.lang = "LANGUAGE";
+window.pandectSpoken = SPOKEN;
 if (!window.pandectListens) {
   window.pandectListens = true;
+  let asked = 0;  // when a question was sent, while nothing else was done since
+  const sent = () => { asked = Date.now(); };
   document.addEventListener("keydown", (event) => {
     const box = event.target.closest && event.target.closest(".st-key-question textarea");
     if (!box || event.key !== "Enter") return;
@@ -26,7 +37,94 @@ if (!window.pandectListens) {
     event.preventDefault();
     const send = {key: "Enter", code: "Enter", ctrlKey: true, bubbles: true};
     box.dispatchEvent(new KeyboardEvent("keydown", send));
+    sent();
   }, true);
+  document.addEventListener("keydown", (event) => {
+    if (event.isTrusted && event.key !== "Enter") asked = 0;
+  });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest && event.target.closest("button");
+    if (!button) return;
+    const form = button.closest(".stForm");
+    if (button.closest(".st-key-examples") || (form && form.querySelector(".st-key-question"))) sent();
+  });
+  const found = () => {
+    asked = 0;
+    const place = document.querySelector(".pd-box, .pd-found, .pd-columns");
+    if (!place) return;
+    const heading = place.querySelector("h2, h3") || place;
+    heading.tabIndex = -1;
+    heading.dataset.sent = "";
+    heading.focus({preventScroll: true});
+    const top = heading.getBoundingClientRect().top;
+    if (top < 0 || top > window.innerHeight / 2) place.scrollIntoView();
+  };
+  const boxes = ".stMultiSelect [aria-label], .stDateInput [aria-label]";
+  const tend = () => {
+    const spoken = window.pandectSpoken;
+    const pages = document.querySelector(".st-key-pages");
+    if (pages) {
+      pages.setAttribute("role", "navigation");
+      pages.setAttribute("aria-label", spoken.pages);
+      const open = document.querySelector("[data-page]");
+      for (const link of pages.querySelectorAll("a")) {
+        const name = (link.getAttribute("href") || "").split("?")[0].split("/").pop();
+        if (open && name === open.dataset.page) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      }
+    }
+    for (const one of document.querySelectorAll(boxes)) {
+      const label = one.getAttribute("aria-label");
+      // the language of the page may have changed since
+      const english = label === one.dataset.said ? one.dataset.english : label;
+      const [first, ...rest] = english.split(" ");
+      const said = spoken[english]
+        || (first === "Remove" && [spoken.Remove, ...rest].join(" "))
+        || (/^(day|month|year),$/.test(first) && [spoken[first.slice(0, -1)] + ",", ...rest].join(" "));
+      if (!said) continue;
+      Object.assign(one.dataset, {said, english});
+      if (label !== said) one.setAttribute("aria-label", said);
+    }
+  };
+  const offline = document.createElement("p");
+  offline.className = "pd-offline";
+  offline.setAttribute("role", "status");
+  document.body.append(offline);
+  let gone = 0;
+  const connection = (app) => {
+    const there = app.dataset.testConnectionState === "CONNECTED";
+    if (there) {
+      clearTimeout(gone);
+      gone = 0;
+      offline.textContent = "";
+      return;
+    }
+    gone = gone || setTimeout(() => { offline.textContent = window.pandectSpoken.offline; }, 1500);
+    const close = document.querySelector("[data-testid=stDialog] button[aria-label=Close]");
+    if (close) close.click();
+  };
+  let turned = false;
+  let waits = false;
+  const look = () => {
+    waits = false;
+    tend();
+    const app = document.querySelector(".stApp");
+    if (!app) return;
+    connection(app);
+    const late = Date.now() - asked > 15000;
+    if (asked && !late && turned && app.dataset.testScriptState === "notRunning") found();
+    turned = false;
+  };
+  new MutationObserver((changes) => {
+    turned = turned || changes.some((each) => each.attributeName === "data-test-script-state");
+    if (waits) return;
+    waits = true;
+    requestAnimationFrame(look);
+  }).observe(document.body, {
+    childList: true, subtree: true, attributes: true,
+    attributeFilter: ["data-test-script-state", "data-test-connection-state"],
+  });
+  look();
   document.addEventListener("click", (event) => {
     const link = event.target.closest && event.target.closest("a[data-go]");
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -72,8 +170,16 @@ if (!window.pandectListens) {
 """
 
 
-def script(language: str) -> str:
-    """Return the script element for a page in one of the interface's languages."""
+def script(language: str, spoken: Mapping[str, str]) -> str:
+    """Return the script element for a page in one of the interface's languages.
+
+    Args:
+        language: a key of `CONVENTIONS`.
+        spoken: in that language, what is said by the script itself, and Streamlit's own English labels.
+    """
     if language not in CONVENTIONS:
         raise ValueError(f"got {language!r}; expected one of {', '.join(CONVENTIONS)}")
-    return f"<script>{_SCRIPT.replace('LANGUAGE', CONVENTIONS[language].tag)}</script>"
+    said = json.dumps(spoken).replace("<", "\\u003c")  # nothing in it can end the script
+    return (
+        f"<script>{_SCRIPT.replace('LANGUAGE', CONVENTIONS[language].tag).replace('SPOKEN', said)}</script>"
+    )

@@ -72,7 +72,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
         tag(
             "section",
             tag("h4", t("Why this article")),
-            reasons(shown, view.analyser, t, view.card),
+            reasons(shown, view.analyser, t, view.card, ranks=explanation is None),
             class_="pd-why",
         )
         if view.ranked
@@ -101,8 +101,9 @@ def badges(article: Article, view: View) -> Iterator[str]:
 def _path(article: Article, t: Words) -> Html:
     if not article.headings:
         return Html()
-    steps = tag("ol", *(tag("li", heading) for heading in article.headings))
-    return tag("nav", steps, class_="pd-path", aria_label=t("Place in the law"))
+    # no landmark: ten of one name would be in the way of who goes from landmark to landmark
+    steps = (tag("li", heading) for heading in article.headings)
+    return tag("div", tag("ol", *steps, role="list", aria_label=t("Place in the law")), class_="pd-path")
 
 
 def _passage(shown: Shown, view: View) -> Html:

@@ -10,7 +10,7 @@ from rag.errors import PandectError
 from rag.logs import log_failure
 from rag.result import Mode
 from rag.types import Question
-from rag.ui import form, frame, notices
+from rag.ui import form, frame, kept, notices
 from rag.ui.dates import of_day
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import tag
@@ -57,14 +57,17 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
             placeholder=t("Choose a question"),
             on_change=_take,
         )
+    modes = list(engine.modes)
+    kept.follow("systems", lambda told: kept.among(modes)(told)[:MOST], modes[:MOST])
     systems = st.multiselect(
         t("Ways to search"),
-        list(engine.modes),
-        default=list(engine.modes)[:MOST],
+        modes,
         format_func=lambda mode: t(form.MODES[mode]) if mode in form.MODES else mode,
         key="systems",
         max_selections=MOST,
         placeholder=t("Choose"),
+        on_change=form.tell_several,
+        args=("systems",),
     )
     frame.notice(t)
     asked: str | None = st.session_state.get("asked")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from rag.result import Shown, Why
 from rag.types import Article
+from rag.ui import kept
 from rag.ui.cards import View, card_html
 from rag.ui.i18n import Words
 from rag.ui.links import listed, named
@@ -29,6 +30,7 @@ def take() -> None:
     of, ids = st.session_state.get("added", (None, ()))
     shared = named(st.query_params.get("articles") or st.session_state.get("shared"))
     del st.query_params["add"]
+    kept.keep()
     if asked:
         ids = ids if of == asked else ()
         st.session_state["added"] = asked, tuple(dict.fromkeys((*ids, *wanted)))[:MOST]

@@ -44,7 +44,7 @@ def draw(error: PandectError, t: Words) -> None:
     """Draw the reason calmly, the command to type, and a way to try again."""
     title, reason = next((title, reason) for kind, title, reason in _SAID if isinstance(error, kind))
     explained = tag("p", t.sentences(t(reason), t(_TYPE)))
-    st.html(tag("aside", tag("h2", t(title)), explained, class_="pd-box", role="status"))
+    st.html(tag("div", tag("h2", t(title)), explained, class_="pd-box", role="status"))
     st.code(command(str(error)), language=None)
     message = tag("pre", str(error), lang="en")
     st.html(tag("details", tag("summary", t("What the program says")), message, class_="pd-whole"))

@@ -12,7 +12,7 @@ import streamlit as st
 from rag.result import Mode
 from rag.situations import region_name
 from rag.types import Filter
-from rag.ui import situation
+from rag.ui import kept, situation
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import join, plain_label, tag
 from rag.ui.ports import AskEngine, Facets
@@ -37,9 +37,9 @@ LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
 _KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
 _HINT = N_("{limit} characters at most. Your question is not recorded.")
 FILTER_KEYS = ("codes", "law_types", "regions")
-_KEPT = "options_kept"  # in the session: Streamlit forgets the choices of a page that is left
 NO_OFFERS: Mapping[str, Said] = MappingProxyType({})
 EARLIEST = date(1500, 1, 1)  # a law of before is in no corpus
+LATEST = date(2100, 1, 1)  # nor is one that comes into force so late
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +127,19 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
     filters = len(facets.codes) > 1 or len(facets.law_types) > 1 or len(facets.regions) > 1 or facets.dated
     if not (switch or filters):
         return Options("keyword")
-    for key, value in st.session_state.get(_KEPT, {}).items():
-        st.session_state.setdefault(key, value)
     with st.expander(t("Search options")):
         mode: Mode = "keyword"
         if switch:
+            kept.follow("mode", kept.one_of(list(MODES)), Options().mode)
             mode = st.radio(
                 t("How to search"),
                 list(MODES),
                 format_func=lambda mode: t(MODES[mode]),
                 key="mode",
                 horizontal=True,
+                on_change=_tell_mode,
             )
         where = _draw_filters(facets, t) if filters else Filter()
-    keys = ("mode", *FILTER_KEYS, "in_force_on")
-    st.session_state[_KEPT] = {key: st.session_state[key] for key in keys if key in st.session_state}
     chosen = where not in (Filter(), Filter(in_force_on=date.today()))
     return Options(mode, None if where == Filter() else where, chosen)
 
@@ -157,10 +155,15 @@ def _draw_filters(facets: Facets, t: Words) -> Filter:
     law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)
     regions = _among(t("Regions"), facets.regions, "regions", t)
     if facets.dated:
-        # why by the session: a default of the widget's own would come back when the filters are removed
-        st.session_state.setdefault("in_force_on", date.today())
+        kept.follow("in_force_on", _within_reach, date.today())
         day = st.date_input(
-            t("Law in force on"), value=None, min_value=EARLIEST, key="in_force_on", format=t.how.entry
+            t("Law in force on"),
+            value=None,
+            min_value=EARLIEST,
+            max_value=LATEST,
+            key="in_force_on",
+            format=t.how.entry,
+            on_change=_tell_day,
         )
     return Filter(codes, law_types, regions, day)
 
@@ -174,8 +177,15 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozens
         st.session_state[key] = [value for value in st.session_state[key] if value in values]
     if key == "regions":
         names = {value: region_name(value, t.language) for value in values}
+    kept.follow(key, kept.among(list(values)), [])
     chosen = st.multiselect(
-        label, list(values), key=key, placeholder=t("Any"), format_func=lambda value: names.get(value, value)
+        label,
+        list(values),
+        key=key,
+        placeholder=t("Any"),
+        format_func=lambda value: names.get(value, value),
+        on_change=tell_several,
+        args=(key,),
     )
     return frozenset(chosen)
 
@@ -184,5 +194,27 @@ def remove_filters() -> None:
     """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
     for key in (*FILTER_KEYS, "in_force_on"):
         st.session_state.pop(key, None)
-        st.session_state.get(_KEPT, {}).pop(key, None)
+        kept.tell(key, ())
     situation.leave_regions()
+
+
+def tell_several(key: str) -> None:
+    """Keep in the address what was chosen in a box of several; for a callback."""
+    kept.tell(key, st.session_state[key])
+
+
+def _tell_mode() -> None:
+    mode = st.session_state["mode"]
+    kept.tell("mode", () if mode == Options().mode else (mode,))
+
+
+def _tell_day() -> None:
+    day: date | None = st.session_state["in_force_on"]
+    kept.tell("in_force_on", () if day == date.today() else (kept.written_day(day),))
+
+
+def _within_reach(told: Sequence[str]) -> date | None:
+    day = kept.read_day(told)
+    if day is not None and not EARLIEST <= day <= LATEST:
+        raise ValueError("no day that the box can show")
+    return day

@@ -12,7 +12,7 @@ from rag.licence import Grant, licence_of
 from rag.ui.browser import script
 from rag.ui.conventions import quotes_css
 from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
-from rag.ui.markup import Html, join, link, rows, tag
+from rag.ui.markup import Html, join, link, rows, tag, telephone
 from rag.ui.ports import AskEngine
 from rag.ui.quiet import keep_questions_out_of_logs
 
@@ -34,6 +34,23 @@ _NOT_COMMERCIAL = N_("This collection may not be used commercially: {licence}")
 _UNCHANGED = N_("This collection may be passed on unchanged only: {licence}")
 _NO_GRANT = N_("No licence is known to allow the use of this whole collection: {licence}")
 _NO_LICENCE = N_("The publisher states no licence")
+CONTENT = "pd-content"
+# What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.browser`).
+_SPOKEN = {
+    "pages": N_("Pages"),
+    "offline": N_(
+        "No connection. What you see and what you wrote stay here; the page tries again by itself."
+    ),
+    "Open": N_("Show the choices"),
+    "Selected values": N_("Chosen"),
+    "Remove": N_("Take out"),
+    "Clear all": N_("Take all out"),
+    "day": N_("day"),
+    "month": N_("month"),
+    "year": N_("year"),
+    "Choose date": N_("Choose a day"),
+    "Clear date": N_("Take the day out"),
+}
 
 
 def set_up() -> None:
@@ -51,11 +68,13 @@ def masthead(t: Words) -> None:
     """Draw the name, the promise and the choice of language; load the style and the script."""
     css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
     st.html(f"<style>{css}</style>")
-    st.html(script(t.language), unsafe_allow_javascript=True)
+    spoken = {name: t(said) for name, said in _SPOKEN.items()}
+    st.html(script(t.language, spoken), unsafe_allow_javascript=True)
     with st.container(key="masthead"):
         motto = tag("p", t("Ask the law in your own words."), class_="pd-motto")
         promise = tag("p", t(_PROMISE), class_="pd-promise")
-        st.html(tag("header", tag("h1", "Pandect"), motto, promise, class_="pd-masthead"))
+        skip = tag("a", t("Go to the content"), href=f"#{CONTENT}", class_="pd-skip")
+        st.html(tag("header", skip, tag("h1", "Pandect"), motto, promise, class_="pd-masthead"))
         codes = list(LANGUAGES)
         st.radio(
             t("Language of the page"),
@@ -73,6 +92,15 @@ def _remember_language() -> None:
     st.query_params["lang"] = st.session_state["interface"]
 
 
+def content(page: str = "") -> None:
+    """Draw the place that "Go to the content" leads to; after what stands on every page, before the page.
+
+    Args:
+        page: that is open, as its address names it.
+    """
+    st.html(tag("div", id=CONTENT, tabindex="-1", data_page=page))
+
+
 def notice(t: Words) -> None:
     """Draw what must be known before reading on."""
     first = tag("strong", t("Legal information, not legal advice."))
@@ -82,7 +110,7 @@ def notice(t: Words) -> None:
 def footer(engine: AskEngine, t: Words) -> None:
     """Draw who can help and what is loaded."""
     law = engine.card.language
-    contacts = [tag("li", _contact(contact, law)) for contact in engine.card.contacts]
+    contacts = [_contact(contact, law) for contact in engine.card.contacts]
     if contacts:
         head = tag("h2", t("Talk to a person"))
         st.html(tag("section", head, tag("p", t(_PEOPLE)), tag("ul", *contacts), class_="pd-help"))
@@ -92,8 +120,9 @@ def footer(engine: AskEngine, t: Words) -> None:
 
 def _contact(contact: Contact, law: str) -> Html:
     """Return who can help; the card of a corpus is written in the corpus's language."""
-    rest = [f" · {part}" for part in (contact.phone, contact.note) if part]
-    return tag("span", link(contact.url, contact.name), *rest, lang=law)
+    phone = [" · ", telephone(contact.phone)] if contact.phone else []
+    note = [f" · {contact.note}"] if contact.note else []
+    return tag("li", link(contact.url, contact.name), *phone, *note, lang=law)
 
 
 def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:

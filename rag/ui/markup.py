@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 # What Streamlit's Markdown gives a meaning to: emphasis, links, code, maths ($), icons and colours (:), HTML.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-!|$:~&.@/])")
+_TELEPHONE = re.compile(r"\+?[0-9][0-9\s().\-/]*")
 # Controls, and those that turn the direction of writing: with one, a text could turn what stands beside it.
 _TAKEN_OUT = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_TAKEN_OUT}]")
@@ -72,6 +73,13 @@ def link(url: str | None, label: str) -> Html:
     if address is None:
         return join(label)
     return tag("a", label, href=address, target="_blank", rel="noopener noreferrer")
+
+
+def telephone(number: str) -> Html:
+    """Return a number that a telephone dials when it is touched; anything else stays text."""
+    if not _TELEPHONE.fullmatch(number.strip()):
+        return join(number)
+    return tag("a", number, href="tel:" + "".join(sign for sign in number if sign in "0123456789+"))
 
 
 def rows(pairs: list[tuple[str, str]]) -> Html:

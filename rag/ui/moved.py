@@ -30,7 +30,7 @@ def known(result: Result, card: CorpusCard, t: Words) -> None:
     shown = {s.article.id: s.article for s in result.shown}
     lines = [tag("p", line) for item in result.known for line in _fate(item, shown, card, t)]
     if lines:
-        st.html(tag("aside", *lines, class_="pd-box", role="status"))
+        st.html(tag("div", *lines, class_="pd-box", role="status"))
 
 
 def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Words) -> Iterator[str]:

@@ -42,7 +42,7 @@ _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
 def _box(title: str, *body: str, kind: str = "") -> None:
     # role=status: a screen reader says it when it appears, without taking the keyboard away
-    st.html(tag("aside", tag("h2", title), *body, class_=f"pd-box {kind}".strip(), role="status"))
+    st.html(tag("div", tag("h2", title), *body, class_=f"pd-box {kind}".strip(), role="status"))
 
 
 def empty(t: Words) -> None:

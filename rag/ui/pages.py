@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from rag.ui import frame
 from rag.ui.i18n import N_, Words
 
 ASK = ""
@@ -41,6 +42,7 @@ def draw(t: Words) -> str:
         for name, page in all_of_them.items():
             if name != SHEET:
                 st.page_link(page, label=t(TITLES[name]), query_params=query)
+    frame.content(chosen.url_path)
     return chosen.url_path
 
 

@@ -22,6 +22,7 @@ _TOLD = N_("Somebody put these articles together and sent you the link. Your own
 _OTHER = N_("The link was made with another version of this law: the texts may have changed since.")
 _GONE = N_("These are not in the law that is loaded here: {names}.")
 _NONE = N_("None of the articles of this link is in the law that is loaded here.")
+_LINK = ("articles", "index", "q")
 NAMED = 12  # ids that are gone and are told
 
 
@@ -62,7 +63,7 @@ def left() -> bool:
     """Tell whether a question was asked, which closes the link: the address forgets it."""
     if st.session_state.get("asked") is None:
         return False
-    kept = {key: value for key, value in st.query_params.items() if key not in ("articles", "index", "q")}
+    kept = {key: st.query_params.get_all(key) for key in st.query_params if key not in _LINK}
     st.query_params.from_dict(kept)  # at once: every change is a step of "back"
     st.session_state.pop("shared", None)
     return True
@@ -82,7 +83,7 @@ def draw(engine: AskEngine, shared: Shared, options: form.Options, t: Words) -> 
         told.append(tag("p", t(_GONE, names=names)))
     title = t.n("One article was shared", "{count} articles were shared", len(found))
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
-    st.html(tag("aside", head, *told, class_="pd-box", role="status"))
+    st.html(tag("div", head, *told, class_="pd-box", role="status"))
     day = options.where.in_force_on if options.where else None
     view = View(engine.card, engine.analyser, t, day, law, ranked=False)
     for n, article in enumerate(found, start=1):

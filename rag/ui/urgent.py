@@ -7,7 +7,7 @@ import streamlit as st
 from rag.answer.before import Decision
 from rag.card import Contact
 from rag.ui.i18n import N_, Words
-from rag.ui.markup import Html, join, link, tag
+from rag.ui.markup import Html, join, link, tag, telephone
 
 _NOW = N_("If this is happening to you, get help first")
 _NAMED = N_("If you are in this situation, these can help")
@@ -37,16 +37,10 @@ def draw(decision: Decision, t: Words, law: str) -> None:
         return
     title = t(_NOW) if decision.grave else t(_NAMED)
     kind = "pd-box pd-urgent" if decision.grave else "pd-box"
-    st.html(tag("aside", tag("h2", title), *said, class_=kind, role="alert" if decision.grave else "status"))
+    st.html(tag("div", tag("h2", title), *said, class_=kind, role="alert" if decision.grave else "status"))
 
 
 def _contact(contact: Contact) -> Html:
-    phone = [" · ", _phone(contact.phone)] if contact.phone else []
+    phone = [" · ", telephone(contact.phone)] if contact.phone else []
     note = [f" · {contact.note}"] if contact.note else []
     return join(tag("strong", link(contact.url, contact.name)), *phone, *note)
-
-
-def _phone(number: str) -> Html:
-    """Return a number that a telephone dials when it is touched."""
-    digits = "".join(sign for sign in number if sign in "0123456789+")
-    return tag("a", number, href=f"tel:{digits}") if digits else join(number)

@@ -27,7 +27,7 @@ MAX_ASKED = 2
 MAX_WORDS = 12
 
 
-def reasons(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard) -> Html:
+def reasons(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard, *, ranks: bool = True) -> Html:
     """Return the reasons as a list, the strongest first.
 
     Args:
@@ -35,12 +35,13 @@ def reasons(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard) -> Htm
         analyser: the index's.
         t: the interface.
         card: of the corpus.
+        ranks: whether its place in each ranking is told here; else a table beside tells it.
     """
-    items = [tag("li", line) for line in _lines(shown, analyser, t, card)]
+    items = [tag("li", line) for line in _lines(shown, analyser, t, card, ranks=ranks)]
     return tag("ul", *items or [tag("li", t("Its meaning is close to that of your question."))])
 
 
-def _lines(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard) -> Iterator[Html]:
+def _lines(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard, *, ranks: bool) -> Iterator[Html]:
     why: Why = shown.why
     law = shown.article.language or card.language  # of the questions annotated for it too
     if why.moved_from is not None:
@@ -59,7 +60,7 @@ def _lines(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard) -> Iter
             len(asked),
         )
         yield join(said, *(join(" ", tag("q", question, lang=law)) for question in asked))
-    if why.ranks:
+    if ranks and why.ranks:
         places = (
             t("no. {rank} {by}", rank=rank, by=t(LISTS[name]) if name in LISTS else name)
             for name, rank in sorted(why.ranks.items())

@@ -90,7 +90,7 @@ def notes_html(answer: Answer, cited: Cited) -> Html:
     missing: Html | str = ""
     if answer.missing:
         told = tag("ul", *(tag("li", text, lang=cited.card.language) for text in answer.missing))
-        missing = join(tag("h4", t("What these articles do not say, according to the model")), told)
+        missing = join(tag("h3", t("What these articles do not say, according to the model")), told)
     seen = [tag("p", line, class_="pd-hint") for line in _unseen(answer, cited)]
     return tag("div", missing, *lines, *seen, class_="pd-after")
 

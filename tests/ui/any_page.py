@@ -17,6 +17,7 @@ def results() -> Measured | None:
 frame.set_up()
 words = frame.interface()
 frame.masthead(words)
+frame.content()
 engine = st.session_state.get("engine") or ENGINES["plain"]
 match st.session_state["page"]:
     case "browse":

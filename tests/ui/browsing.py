@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ WAIT = 30_000  # milliseconds; a loaded machine may need some
 class Server:
     url: str
     log: Path
+    process: int = 0  # its id
 
     def said(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
@@ -66,7 +67,7 @@ def served(script: Path, folder: Path, **environ: str) -> Iterator[Server]:
         )
         try:
             _wait_until_healthy(server, process)
-            yield server
+            yield replace(server, process=process.pid)
         finally:
             process.terminate()
             process.wait(timeout=20)

@@ -7,5 +7,6 @@ from rag.ui import compare, frame
 frame.set_up()
 words = frame.interface()
 frame.masthead(words)
+frame.content()
 questions = st.session_state["benchmark_questions"]
 compare.render(st.session_state["engine"], words, lambda: questions)

@@ -11,6 +11,7 @@ from functools import cached_property
 from rag.bridge import KEEP_ALL, Bridged, Removed
 from rag.browsing import Law
 from rag.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.errors import DamagedIndex
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
 from rag.situations import Situation
@@ -270,4 +271,5 @@ ENGINES: Mapping[str, FakeEngine] = {
     "doubtful": FakeEngine(confidence=0.2, doubtful=True),
     "many": FakeEngine(offers=MANY_FACETS),
     "hostile": FakeEngine(card=HOSTILE_CARD, articles=HOSTILE),
+    "failing": FakeEngine(error=DamagedIndex("what was asked")),
 }

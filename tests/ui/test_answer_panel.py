@@ -150,8 +150,8 @@ def test_nothing_leaves_the_machine_before_the_button_is_pressed() -> None:
 def test_where_it_goes_is_told() -> None:
     there, here = (body(opened(FakeModel(local=local), locale="en-GB")).text for local in (False, True))
 
-    assert "which another machine may run" in there
-    assert "which runs on the machine of this page" in here
+    assert "Another machine may run it" in there
+    assert "It runs on the machine of this page" in here
 
 
 def test_the_model_is_shown_no_more_articles_than_its_setting() -> None:

@@ -33,7 +33,7 @@ def test_a_card_says_what_it_is() -> None:
 
     assert shown.one("h3").text == "Article 671 Code civil"
     assert shown.one(class_="pd-rank").text == "Rang 1"
-    assert [li.text for li in shown.one("nav").all("li")] == list(ARTICLES[0].headings)
+    assert [li.text for li in shown.one(class_="pd-path").all("li")] == list(ARTICLES[0].headings)
     assert [mark.text for mark in shown.all("mark")] == ["arbre", "voisin"]
     assert shown.one(class_="pd-passage").text == ARTICLES[0].text
     assert shown.one("a").attributes["href"] == "https://law.example/article/671"

@@ -7,7 +7,7 @@ from html_reading import read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.ui.markup import Html, join, link, paragraphs, plain_label, rows, tag, web_address
+from rag.ui.markup import Html, join, link, paragraphs, plain_label, rows, tag, telephone, web_address
 
 # Carriage returns and lone surrogates are left out: parsers read them in their own ways, and never as markup.
 PLAIN = st.text(st.characters(exclude_categories=["Cs", "Cc"])) | st.sampled_from(
@@ -87,3 +87,18 @@ def test_no_markdown_is_left_in_a_label(text: str) -> None:
 @pytest.mark.parametrize("asked", ["que faire ?", "que faire\u202f?"])
 def test_a_french_mark_does_not_begin_a_line(asked: str) -> None:
     assert plain_label(asked) == "que faire\u202f?"
+
+
+@pytest.mark.parametrize(
+    ("number", "dialled"),
+    [("09 69 39 00 00", "tel:0969390000"), ("+32 (0)2 123.45/67", "tel:+32021234567")],
+)
+def test_a_telephone_number_can_be_dialled(number: str, dialled: str) -> None:
+    link = read(telephone(number)).one("a")
+    assert (link.text, link.attributes["href"]) == (number, dialled)
+
+
+@pytest.mark.parametrize("text", ["", "appelez le 17", "<img src=x onerror=alert(1)>", "javascript:1"])
+def test_what_is_no_telephone_number_is_text(text: str) -> None:
+    assert not read(telephone(text)).all("a")
+    assert read(telephone(text)).text == text

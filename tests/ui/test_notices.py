@@ -136,7 +136,7 @@ def known(
     result = Result(move.old, "found", items, (item,))
     app = AppTest.from_function(script, args=(result, card, language), default_timeout=30).run()
     assert not app.exception
-    return read("".join(block.body for block in app.html)).one("aside").text
+    return read("".join(block.body for block in app.html)).one(class_="pd-box").text
 
 
 PAID = Moved("Code civil", "1240", ("1342-3",), "2016-10-01", "paiement à un créancier apparent")

@@ -53,7 +53,7 @@ def test_a_link_shows_its_articles_without_a_question() -> None:
 
 def test_a_link_of_another_version_and_articles_that_are_gone_are_told() -> None:
     app = shared(articles="671,gone", index="2")
-    box = body(app).one("aside", "pd-box").text
+    box = body(app).one(class_="pd-box").text
 
     assert "another version of this law" in box
     assert "These are not in the law that is loaded here: gone." in box

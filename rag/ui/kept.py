@@ -1,0 +1,77 @@
+"""What was chosen on a page stands in its address, so that reload and "back" keep it; a question does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+
+import streamlit as st
+
+_TOLD = "address_of"  # in the session: key -> what the address said of it when it was last read or written
+_ANY_DAY = "any"
+
+
+def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -> None:
+    """Take a widget's value from the address where that has changed; call it before the widget is drawn.
+
+    Args:
+        key: of the widget, and of its parameter.
+        read: makes the value of what the address says, which anyone may have typed; a ValueError where that
+            is of no use.
+        default: the value where the address says nothing. Why here, and not by the widget: a value that is
+            only forgotten comes back from the browser.
+    """
+    told = tuple(st.query_params.get_all(key))
+    known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
+    if told == known.get(key, ()) and key in st.session_state:
+        return
+    known[key] = told
+    try:
+        st.session_state[key] = read(told) if told else default
+    except ValueError:
+        st.session_state[key] = default
+
+
+def tell(key: str, written: Sequence[str]) -> None:
+    """Put what was chosen into the address, as a step of "back"; with nothing, take it out of there."""
+    known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
+    known[key] = tuple(written)
+    if written:
+        st.query_params[key] = list(written)
+    elif key in st.query_params:
+        del st.query_params[key]
+
+
+def keep() -> None:
+    """Put back into the address what a link to the same page has left out."""
+    known: dict[str, tuple[str, ...]] = st.session_state.get(_TOLD, {})
+    for key, written in known.items():
+        if written and key not in st.query_params:
+            st.query_params[key] = list(written)
+
+
+def one_of(allowed: Sequence[str]) -> Callable[[Sequence[str]], str]:
+    """Return a reader of one value."""
+    return lambda told: allowed[allowed.index(told[0])]  # the ValueError is index's own
+
+
+def among(allowed: Sequence[str]) -> Callable[[Sequence[str]], list[str]]:
+    """Return a reader of several values, without those that are not allowed."""
+
+    def read(told: Sequence[str]) -> list[str]:
+        values = [value for value in dict.fromkeys(told) if value in allowed]
+        if not values:
+            raise ValueError("no value that is allowed")
+        return values
+
+    return read
+
+
+def read_day(told: Sequence[str]) -> date | None:
+    """Read a day, or that any day will do (None)."""
+    return None if told[0] == _ANY_DAY else date.fromisoformat(told[0])
+
+
+def written_day(day: date | None) -> str:
+    """Write a day so that `read_day` reads it."""
+    return _ANY_DAY if day is None else day.isoformat()

@@ -1,0 +1,113 @@
+"""Every page in every state that a person may see: where it is, how one gets there, what must be on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from browsing import ask
+from page_fakes import QUESTION
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+DEPOSIT = "Mon propriétaire refuse de me rendre mon dépôt de garantie"
+
+
+def _stay(page: Page) -> None:
+    """Look at the page as its address shows it."""
+
+
+def _asks(question: str) -> Callable[[Page], None]:
+    return lambda page: ask(page, question)
+
+
+def _opens_why(page: Page) -> None:
+    ask(page, QUESTION)
+    page.locator(".pd-card").nth(2).wait_for()
+    for summary in page.locator(".pd-card").first.locator("summary").all():
+        summary.click()
+
+
+def _opens_options(page: Page) -> None:
+    page.locator(".stExpander summary").first.click()
+    page.get_by_role("radiogroup", name="Comment chercher").wait_for()
+
+
+def _opens_share(page: Page) -> None:
+    ask(page, QUESTION)
+    page.locator(".pd-card").nth(9).wait_for()
+    page.get_by_text("Partager, garder ou imprimer ces articles").click()
+
+
+def _has_it_written(page: Page) -> None:
+    ask(page, QUESTION)
+    page.locator(".st-key-write button").click()
+
+
+def _filters_all_out(page: Page) -> None:
+    page.locator(".stExpander summary").first.click()
+    box = page.get_by_role("combobox", name="Régions")
+    box.click()
+    page.get_by_role("option", name="Flandre").click()
+    page.keyboard.press("Escape")
+    ask(page, QUESTION)
+
+
+def _sends_nothing(page: Page) -> None:
+    page.get_by_role("button", name="Trouver les articles").click()
+
+
+def _searches_within(page: Page) -> None:
+    box = page.get_by_role("textbox", name="Chercher dans ce code")
+    box.fill("clôture")
+    box.press("Enter")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One thing that a person may see."""
+
+    address: str
+    shown: str  # a selector: once it is there, so is the state
+    reach: Callable[[Page], None] = _stay
+
+
+# over the law that ships
+APP: dict[str, State] = {
+    "start": State("", ".st-key-examples button"),
+    "results": State("", ".pd-card >> nth=9", _asks(QUESTION)),
+    "why": State("", ".pd-card details[open] >> nth=0", _opens_why),
+    "share": State("", ".pd-address code", _opens_share),
+    "elsewhere": State("", ".pd-elsewhere", _asks(DEPOSIT)),
+    "nothing": State("", ".pd-box", _asks("zzxqy wvkpt")),
+    "empty": State("", ".pd-box", _sends_nothing),
+    "options": State("", "[role=radiogroup]", _opens_options),
+    "shared": State("?articles=CC-671,CC-672,CC-000&index=old", ".pd-card >> nth=1"),
+    "browse": State("browse", ".pd-shelf"),
+    "browse-place": State("browse?code=Code+civil&at=2.1", ".pd-shelf"),
+    "browse-article": State("browse?article=CC-671", ".pd-reading"),
+    "browse-found": State("browse", ".pd-within", _searches_within),
+    "browse-gone": State("browse?article=nowhere", ".pd-notice >> nth=0"),
+    "compare": State("compare", ".st-key-systems"),
+    "compared": State("compare", ".pd-column >> nth=2", _asks(QUESTION)),
+    "quality": State("quality", ".pd-plot"),
+    "about": State("about", ".pd-about"),
+    "sheet": State("sheet?articles=CC-671,CC-672,CC-1240", ".pd-sheet"),
+    "sheet-empty": State("sheet", ".pd-found"),
+}
+# over the fake engine, whose models and failures do as they are told
+FAKE: dict[str, State] = {
+    "offered": State("?answers=written", ".st-key-write", _asks(QUESTION)),
+    "personal": State("?answers=written", ".pd-sent", _asks("Jean Dupont, 06 12 34 56 78, a un arbre")),
+    "written": State("?answers=trimmed", ".pd-machine", _has_it_written),
+    "model-dead": State("?answers=dead", ".st-key-written .pd-short", _has_it_written),
+    "model-missing": State("?answers=problem", ".pd-card >> nth=2", _asks(QUESTION)),
+    "doubtful": State("?answers=written&engine=doubtful", ".pd-short", _asks(QUESTION)),
+    "urgent": State("?answers=quoted", ".pd-urgent", _asks("Mon voisin me frappe et menace de me tuer")),
+    "filters": State("?engine=many", ".stDateInput", _opens_options),
+    "filtered-out": State("?engine=many", ".st-key-unfilter", _filters_all_out),
+    "search-failed": State("?engine=failing", ".pd-box", _asks(QUESTION)),
+    "no-index": State("?engine=missing", ".pd-box"),
+}

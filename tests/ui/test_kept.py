@@ -1,0 +1,88 @@
+"""What was chosen stands in the address; the question never does."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from page_driver import ask, checked, page
+from page_fakes import MANY_FACETS, QUESTION, FakeEngine
+
+from rag.ui import kept
+
+
+def test_a_choice_goes_into_the_address_and_leaves_it_with_the_default() -> None:
+    app = page(FakeEngine(offers=MANY_FACETS))
+    ask(app, QUESTION)
+    checked(app.radio(key="mode").set_value("keyword").run())
+    checked(app.multiselect(key="codes").set_value(["Code rural", "Code civil"]).run())
+
+    assert dict(app.query_params) == {"mode": "keyword", "codes": ["Code rural", "Code civil"]}
+    checked(app.radio(key="mode").set_value("hybrid").run())
+    checked(app.multiselect(key="codes").set_value([]).run())
+    assert dict(app.query_params) == {}
+
+
+def test_an_address_brings_its_choices_back() -> None:
+    engine = FakeEngine(offers=MANY_FACETS)
+    query = {"mode": "meaning", "regions": ["Flandre", "Mars"], "in_force_on": "2019-02-28"}
+    app = ask(page(engine, **query), QUESTION)  # type: ignore[arg-type]  # several values of one name
+
+    [(_, _, where, mode)] = engine.asked
+    assert mode == "meaning"
+    assert where is not None
+    assert (where.regions, where.in_force_on) == ({"Flandre"}, date(2019, 2, 28))
+    assert app.multiselect(key="regions").value == ["Flandre"]
+
+
+@pytest.mark.parametrize(
+    "query", [{"mode": "<b>"}, {"in_force_on": "9999-99-99"}, {"in_force_on": "0001-01-01"}, {"codes": "x"}]
+)
+def test_what_anyone_may_have_typed_is_left_aside(query: dict[str, str]) -> None:
+    engine = FakeEngine(offers=MANY_FACETS)
+    ask(page(engine, **query), QUESTION)
+
+    [(_, _, where, mode)] = engine.asked
+    assert mode == "hybrid"
+    assert where is not None
+    assert (where.codes, where.in_force_on) == (frozenset(), date.today())
+
+
+def test_back_takes_a_choice_with_it_and_removing_the_filters_too() -> None:
+    app = page(FakeEngine(offers=MANY_FACETS))
+    checked(app.multiselect(key="regions").set_value(["Flandre"]).run())
+    app.query_params.clear()  # as "back" does
+    checked(app.run())
+    assert app.multiselect(key="regions").value == []
+
+    checked(app.multiselect(key="codes").set_value(["Code rural"]).run())
+    ask(app, QUESTION)
+    checked(app.button(key="unfilter").click().run())
+    assert "codes" not in app.query_params
+    assert app.multiselect(key="codes").value == []
+
+
+def test_a_link_that_adds_an_article_keeps_the_choices() -> None:
+    engine = FakeEngine(offers=MANY_FACETS)
+    app = page(engine)
+    checked(app.radio(key="mode").set_value("keyword").run())
+    ask(app, QUESTION)
+    app.query_params.clear()
+    app.query_params["add"] = "1240"  # as the link says it
+    checked(app.run())
+
+    assert dict(app.query_params) == {"mode": "keyword"}
+    assert [mode for _, _, _, mode in engine.asked] == ["keyword", "keyword"]
+
+
+def test_a_shared_link_that_is_left_keeps_the_choices() -> None:
+    app = page(FakeEngine(offers=MANY_FACETS), articles="671")
+    checked(app.multiselect(key="codes").set_value(["Code civil", "Code rural"]).run())
+    ask(app, QUESTION)
+
+    assert dict(app.query_params) == {"codes": ["Code civil", "Code rural"]}
+
+
+@pytest.mark.parametrize("day", [None, date(2020, 2, 29)])
+def test_a_day_comes_back_as_it_was(day: date | None) -> None:
+    assert kept.read_day((kept.written_day(day),)) == day
