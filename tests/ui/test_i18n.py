@@ -84,6 +84,7 @@ def test_french_differs_from_english_and_speaks_to_you() -> None:
         "Codes",
         "Collection",
         "Page",
+        "Pages",
         "Questions",
         "{count} ms",
         "Source",
