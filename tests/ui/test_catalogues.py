@@ -13,7 +13,17 @@ from rag.ui.i18n import LANGUAGES, read_po, words
 OTHERS = [language for language in LANGUAGES if language != "en"]
 NAMES = {"Pandect", "Markdown", "JSON", "PDF", "Shift", "Enter", "ms"}  # the same everywhere
 SAME = {  # words that a language shares with English, on purpose; months are another matter
-    "fr": {"Article {number}", "Articles", "Codes", "Collection", "Page", "Questions", "Source", "Licence"}
+    "fr": {
+        "Article {number}",
+        "Articles",
+        "Codes",
+        "Collection",
+        "Page",
+        "Pages",
+        "Questions",
+        "Source",
+        "Licence",
+    }
     | {"Index", "national", "one article"},
     "nl": {"Index", "Index: {name}, version {version}"},
     "de": {"Index", "System", "national", "regional", "Index: {name}, version {version}"},
