@@ -6,13 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browsing import ask
 from page_fakes import QUESTION
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 DEPOSIT = "Mon propriétaire refuse de me rendre mon dépôt de garantie"
+
+
+def ask(page: Page, question: str) -> None:
+    """Ask in the first box: where articles are shown already, a second one asks further."""
+    box = page.locator(".st-key-question textarea")
+    box.fill(question)
+    box.press("Enter")
 
 
 def _stay(page: Page) -> None:

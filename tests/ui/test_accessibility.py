@@ -120,6 +120,7 @@ def looked_at(page: Page, name: str, state: State) -> None:
     state.reach(page)
     page.locator(state.shown).first.wait_for()
     page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what goes is faded first
     pictures(page, name)
     assert axe(page) == []
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
