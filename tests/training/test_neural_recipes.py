@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import shared
 
 from rag.errors import BadInput
 from training.neural.energy import FACTOR, Hardware, cost
 from training.neural.recipe import names, read_recipe
 from training.neural.settings import Contrastive, Pairwise
 
+SHARED = Path(os.environ.get("PANDECT_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 SMALL = """
 name = "small"
 system = "biencoder"
@@ -131,7 +132,7 @@ def test_the_factor_of_emission_gives_the_figures_that_were_printed() -> None:
 
 
 def _published(file: str, about: str) -> dict[str, dict[str, Any]]:
-    tables = json.loads((shared() / "published" / file).read_text(encoding="utf-8"))
+    tables = json.loads((SHARED / "published" / file).read_text(encoding="utf-8"))
     [table] = [t for t in tables if t["about"] == about]
     return {row["system"]: row["values"] for row in table["rows"]}
 
@@ -204,7 +205,7 @@ def test_dar_is_trained_as_printed(name: str) -> None:
     assert recipe.text.chunk_tokens == 0
     [encoder] = {
         row["encoder"]
-        for table in json.loads((shared() / "published" / "jurifindit.json").read_text(encoding="utf-8"))
+        for table in json.loads((SHARED / "published" / "jurifindit.json").read_text(encoding="utf-8"))
         for row in table["rows"]
         if row["system"].startswith("DAR: ") and (recipe.model.backbone or "").endswith(str(row["encoder"]))
     }
@@ -222,7 +223,7 @@ def test_stard_draws_its_negatives_as_printed() -> None:
     assert (recipe.model.pooling, recipe.loss.similarity) == ("cls", "dot")
     [dense] = [
         row
-        for table in json.loads((shared() / "published" / "stard.json").read_text(encoding="utf-8"))
+        for table in json.loads((SHARED / "published" / "stard.json").read_text(encoding="utf-8"))
         for row in table["rows"]
         if row["system"] == "Dense-STARD"
     ]

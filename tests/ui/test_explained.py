@@ -80,7 +80,7 @@ def test_a_table_is_one_to_a_screen_reader_and_a_bar_is_not_read_twice() -> None
 
 def test_french() -> None:
     assert told(TREE, "fr").one("summary").text == "En savoir plus sur ce classement"
-    assert ["voisin", "titres", "25\u202f%"] in tables(told(TREE, "fr"))[
+    assert ["voisin", "intitulés", "25\u202f%"] in tables(told(TREE, "fr"))[
         "Le classement par les mots\u00a0: ce que compte chaque mot"
     ]
 
