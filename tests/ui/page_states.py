@@ -54,9 +54,9 @@ def _has_it_written(page: Page) -> None:
 
 def _filters_all_out(page: Page) -> None:
     page.locator(".stExpander summary").first.click()
-    box = page.get_by_role("combobox", name="Régions")
+    box = page.get_by_role("combobox", name="Codes", exact=True)
     box.click()
-    page.get_by_role("option", name="Flandre").click()
+    page.get_by_role("option", name="Code rural").click()
     page.keyboard.press("Escape")
     ask(page, QUESTION)
 

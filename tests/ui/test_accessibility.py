@@ -92,6 +92,7 @@ def dressed(page: Page, scheme: str) -> None:
     page.wait_for_function(
         "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme", arg=scheme
     )
+    page.wait_for_timeout(250)  # its parts follow one after the other
 
 
 def fits(page: Page) -> bool:
@@ -110,7 +111,6 @@ def pictures(page: Page, name: str) -> None:
         page.set_viewport_size({"width": size["width"], "height": min(int(height) + 40, FIRST_SCREENS)})
         for scheme in ("light", "dark"):
             dressed(page, scheme)
-            page.wait_for_timeout(200)
             page.screenshot(path=Path(folder) / f"{name}-{size['width']}-{scheme}.png")
     page.set_viewport_size(SCREEN)  # type: ignore[arg-type]
 
