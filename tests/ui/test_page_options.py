@@ -83,7 +83,7 @@ def test_what_was_chosen_outlives_a_visit_to_another_page() -> None:
     app.session_state["engine"] = engine
     app.session_state["answers"] = None
     app.session_state["asked"] = QUESTION
-    app.session_state["options_kept"] = {"mode": "keyword", "codes": ["Code rural", "Code perdu"]}
+    app.session_state["address_of"] = {"mode": ("keyword",), "codes": ("Code rural", "Code perdu")}
     checked(app.run())
 
     [(_, _, where, mode)] = engine.asked
