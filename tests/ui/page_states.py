@@ -37,7 +37,7 @@ def _opens_why(page: Page) -> None:
 
 
 def _opens_options(page: Page) -> None:
-    page.locator(".stExpander summary").first.click()
+    page.locator(".stExpander summary").last.click()
     page.get_by_role("radiogroup", name="Comment chercher").wait_for()
 
 
@@ -53,7 +53,7 @@ def _has_it_written(page: Page) -> None:
 
 
 def _filters_all_out(page: Page) -> None:
-    page.locator(".stExpander summary").first.click()
+    page.locator(".stExpander summary").last.click()
     box = page.get_by_role("combobox", name="Codes", exact=True)
     box.click()
     page.get_by_role("option", name="Code rural").click()

@@ -194,7 +194,7 @@ def test_what_is_typed_and_where_the_keyboard_is_outlive_a_rerun(browser: Browse
     typed = "document.querySelector('.st-key-question textarea').value"
     with visit(browser, app.url, viewport=SCREEN) as page:
         page.get_by_role("textbox", name="Votre question").fill("Un arbre")
-        page.locator(".stExpander summary").first.click()
+        page.locator(".stExpander summary").last.click()
         page.get_by_role("radio", name="Mots seulement").focus()
         page.keyboard.press("Space")
         page.wait_for_url("**/?mode=keyword")
@@ -202,7 +202,7 @@ def test_what_is_typed_and_where_the_keyboard_is_outlive_a_rerun(browser: Browse
         assert page.evaluate("document.activeElement.closest('.st-key-mode') !== null")
         page.reload()
         page.locator(".st-key-question").wait_for()
-        page.locator(".stExpander summary").first.click()
+        page.locator(".stExpander summary").last.click()
         assert page.get_by_role("radio", name="Mots seulement").is_checked()
         page.go_back()
         page.wait_for_url(app.url + "/")
