@@ -144,8 +144,8 @@ def test_nothing_that_searches_or_learns_names_extra_columns() -> None:
         for p in searching
         if ".extras" in p.read_text("utf-8") or "question_extras" in p.read_text("utf-8")
     ]
-    # one takes them away before a corpus is measured, one reads of them the negatives that BSARD published, and
-    # one says who is asked and who learns
+    # one takes them away before a corpus is measured, one reads of them the negatives that BSARD published,
+    # and one says who is asked and who learns
     assert sorted(naming) == ["judge.py", "run.py", "split_making.py"]
 
 

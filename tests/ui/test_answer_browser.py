@@ -34,7 +34,7 @@ TRIES = 5  # a busy machine may stand still for longer than that; one try in whi
 KEY = "clef-tres-secrete-0123456789"
 WRITE = "Rédiger une réponse"
 WIDE = pytest.param(1280, marks=pytest.mark.long)  # the phone is the harder one, and is always driven
-# test_accessibility.py drives the first six of these states too; what the others show differs from "dead" in words
+# test_accessibility.py drives the first six of these states too; the others differ from "dead" in words alone
 ELSEWHERE = {"offered", "doubtful", "urgent", "personal", "written", "dead"}
 ELSEWHERE |= {"refused", "unreadable", "broken", "limited"}
 
