@@ -21,10 +21,11 @@ MARKS = ("browser", "data", "long")  # written into JUnit reports, for the repor
 # The files that take longest, longest first: with files handed out to several processes in this order, none
 # of them is begun when the other processes have nothing left to do.
 LONGEST = (
-    "tests/indexes/test_killed.py", "tests/indexes/test_update.py", "tests/ui/test_answer_browser.py",
-    "tests/ui/test_browser.py", "tests/answer/test_before.py", "tests/indexes/test_learned_index.py",
-    "tests/indexes/test_digest_command.py", "tests/indexes/test_datacard.py",
-    "tests/indexes/test_switching.py", "tests/indexes/test_sources_fuzz.py",
+    "tests/ui/test_answer_browser.py", "tests/indexes/test_killed.py", "tests/indexes/test_update.py",
+    "tests/ui/test_accessibility.py", "tests/ui/test_browser_pages.py", "tests/ui/test_browser.py",
+    "tests/indexes/test_export.py", "tests/training/test_neural_training.py", "tests/answer/test_before.py",
+    "tests/indexes/test_learned_index.py", "tests/indexes/test_digest_command.py",
+    "tests/indexes/test_datacard.py", "tests/indexes/test_switching.py", "tests/indexes/test_sources_fuzz.py",
     "tests/indexes/test_source_measuring.py", "tests/training/test_metrics.py",
     "tests/retrieval/test_transformer.py", "tests/test_repository.py", "tests/test_elsewhere.py",
     "tests/training/test_near_duplicates.py", "tests/indexes/test_streaming.py",

@@ -31,7 +31,7 @@ from rag.trees import Trees
 from rag.types import Article, Encoder, Floats, Question
 from training.benchmark_update import change
 
-QUICK = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+QUICK = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.fixture(autouse=True)
