@@ -19,7 +19,7 @@ from rag.text.numbers import number_key
 from rag.text.references import Reference
 from rag.types import Article
 
-RULES = 3  # raise it when the gate decides otherwise: what a measurement kept of before is then asked anew
+RULES = 4  # raise it when the gate decides otherwise: what a measurement kept of before is then asked anew
 EACH = 0.25  # share of a sentence's terms that each cited article must give, so that none is cited for show
 LONGEST = 2_000  # characters of a sentence; a longer one is none
 MOST_QUOTES = 20  # of a sentence; more are no sentence's support

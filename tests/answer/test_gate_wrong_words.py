@@ -184,3 +184,12 @@ def test_a_date_that_may_be_read_in_two_ways_is_not_read() -> None:
 def _read(language: str, law: str, text: str) -> bool:
     article = Article("x", "Code", "12", law, language=language)
     return isinstance(CitationGate().check(Statement(text, ("x",), (Quote("x", law),)), (article,)), Passed)
+
+
+def test_a_sentence_with_both_of_two_contraries_passes_as_it_stands_and_not_turned() -> None:
+    text = "La redevance ne peut être supérieure à 900 euros ni inférieure à 300 euros."
+    article = Article("r", "Code fictif", "7", text, language="fr")
+    turned = "La redevance ne peut être inférieure à 900 euros ni supérieure à 300 euros."
+    for said, kept in ((text, True), (turned, False)):
+        found = CitationGate().check(Statement(said, ("r",), (Quote("r", text),)), [article])
+        assert isinstance(found, Passed) == kept
