@@ -9,6 +9,7 @@
     <!-- helped: NAME -->          how many of these help and hurt, by what is fused
     <!-- answers: NAME -->         written answers: citations, inventions, refusals, faithfulness
     <!-- overlaps: NAME -->        the same answers beside reference answers
+    <!-- situations: NAME -->      what a sentence on the asker changes
     <!-- speed: NAME -->           the pages in a browser: views, answers, clicks
     <!-- users: NAME -->           many people at once
     <!-- corpora: NAME -->         memory while the index is switched
@@ -30,6 +31,7 @@ from typing import Any
 from training import page_tables
 from training.fusion_tables import fusions, helped
 from training.markdown import head, points, probability, row, span
+from training.situation_tables import situations
 
 SHORT = ("R@10", "R@100", "MRR@10", "Success@1", "Success@10")
 LONG = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")
@@ -140,6 +142,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "speed": page_tables.speed,
     "users": page_tables.users,
     "corpora": page_tables.corpora,
+    "situations": situations,
 }
 MARKED = re.compile(
     rf"<!-- (?P<kind>{'|'.join(KINDS)}): (?P<name>[a-z0-9-]+) -->\n(?P<table>(?:\|[^\n]*\n)*)"
@@ -183,6 +186,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         entry = json.loads(path.read_text(encoding="utf-8"))
         if str(entry.get("kind")).startswith("pages "):
             shown = [KINDS[entry["kind"].removeprefix("pages ")](entry)]
+        elif entry.get("kind") == "situations":
+            shown = [situations(entry)]
         elif entry.get("kind") == "answers":
             shown = [answers(entry), overlaps(entry)]
         else:
