@@ -24,6 +24,7 @@ from rag.result import Result
 from rag.situations import in_front, situations
 from rag.types import Hit, Question
 from training.metrics import per_question
+from training.report import commit
 from training.significance import interval
 
 MEASURES = ("R@10", "MRR@10")
@@ -132,7 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = sys.argv[1:] if arguments is None else arguments
     command = " ".join(["python", "-m", "training.situations", *typed])
     found = {
+        "kind": "situations",
         "command": command,
+        "commit": commit(),
         "index": engine.info.version,
         "questions": len(questions),
         "seed": SEED,

@@ -143,6 +143,7 @@ def test_categories_have_their_number_of_questions() -> None:
         "docs/fusion.md",
         "docs/typing-errors.md",
         "docs/measuring-answers.md",
+        "docs/situations.md",
     ],
 )
 def test_tables_in_the_documents_are_those_of_the_result_files(document: str) -> None:
@@ -167,10 +168,11 @@ def test_the_command_prints_tables(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda p: p.stem)
 def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answers = json.loads(path.read_text(encoding="utf-8")).get("kind") == "answers"
+    kind = json.loads(path.read_text(encoding="utf-8")).get("kind", "")
+    first = {"answers": "| model, context | citation P", "situations": "| search | measure |"}
     for more in ([], ["--long"]):
         assert main([str(path), *more]) == 0
-        assert ("| model, context | citation P" if answers else "| system | R@") in capsys.readouterr().out
+        assert first.get(kind, "| system | R@") in capsys.readouterr().out
 
 
 def test_notices_are_counted_by_kind() -> None:
