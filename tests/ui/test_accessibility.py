@@ -173,6 +173,7 @@ def test_the_keyboard_alone_asks_reads_why_and_takes_it_away(browser: Browser, a
         page.locator(".st-key-examples button").first.wait_for()
         tab_to(page, "Aller au contenu", 2)
         page.keyboard.press("Enter")
+        page.wait_for_function("document.activeElement.id === 'pd-content'")
         page.keyboard.press("Tab")
         assert focused(page) == "Votre question"
         page.keyboard.type(QUESTION)

@@ -258,7 +258,7 @@ def test_writing_is_said_with_the_first_token_and_each_sentence_with_its_last(
         ("lying", None, "Il ne reste aucune réponse à afficher"),
         ("silent", scripted.silent(), "n’a pas répondu à temps"),
         ("limited", scripted.limited("7"), "Réessayez dans 7 secondes"),
-        ("broken", scripted.fails(500), "a une panne"),
+        ("broken", scripted.fails(500), "est en panne"),
         ("garbage", scripted.garbage, "n’a rien écrit qui ait pu être vérifié"),
         ("no-protocol", scripted.no_protocol, ""),
         ("refusing", scripted.refusing, "ces articles ne suffisent pas"),

@@ -102,8 +102,8 @@ def test_a_place_that_cannot_be_written_is_said_and_the_page_goes_on(
     ("answers", "keeps", "said"),
     [
         (None, False, ("Nothing you type leaves the machine", "is not collected here")),
-        ("written", True, ("Scribe 1, which another machine may run", "for 30 days; your question")),
-        ("local", False, ("Scribe 1, which runs on the machine of this page", "is not collected here")),
+        ("written", True, ("Scribe 1. Another machine may run it", "for 30 days. Your question")),
+        ("local", False, ("Scribe 1. It runs on the machine of this page", "is not collected here")),
     ],
 )
 def test_about_says_where_a_question_goes(
