@@ -25,10 +25,8 @@ def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
     if told == known.get(key, ()) and key in st.session_state:
         return
-    if (
-        not told and key not in st.session_state and known.get(key)
-    ):  # Streamlit forgets the boxes of a page that was left
-        told = known[key]
+    if not told and key not in st.session_state and known.get(key):
+        told = known[key]  # another page was looked at, and Streamlit forgets the boxes of one that is left
         st.query_params[key] = list(told)
     known[key] = told
     try:
