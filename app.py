@@ -14,7 +14,7 @@ import streamlit as st
 from indexes.places import version_of
 from rag.errors import PandectError
 from rag.types import Question
-from rag.ui import configured, failure, frame, pages
+from rag.ui import configured, failure, frame, heap, pages
 from rag.ui.ports import Answers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def opened(index: str | None, version: str | None) -> Engine:
     import indexes  # why here: the name and the promise are on the screen before numpy and FAISS are loaded
 
     engine = indexes.open(index)
-    threading.Thread(target=engine.warm, name="warm", daemon=True).start()  # while the person still types
+    threading.Thread(target=heap.warm, args=(engine,), name="warm", daemon=True).start()  # while they type
     return engine
 
 

@@ -115,6 +115,8 @@ class Visitor:
         state.widget_states.widgets.extend(self._states.values())
         if pressed is not None:
             state.widget_states.widgets.append(self._state(pressed.id, trigger_value=True))
+        if not fragment:  # the whole page comes anew: what stood on the former one can be pressed no more
+            self._widgets.clear()
         begun = time.perf_counter() if begun is None else begun
         try:
             async with asyncio.timeout(GIVEN_UP):
