@@ -16,6 +16,7 @@ from training.pages.users import Log, Plan, measure, memory, summary, times
 from training.pages.visitor import Run, Visitor
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
+OTHER = "Puis-je exclure mon frère de la succession ?"
 
 
 def test_times_are_told_in_milliseconds() -> None:
@@ -62,6 +63,8 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
         there = await visitor.go("browse", f"article={visitor.articles[0]}")
         assert there.cards == 0
         assert (await visitor.go("")).cards == 10
+        await visitor.ask(OTHER)
+        assert await visitor.tick("told-", True) is not None  # the box of this question, not of the former
         await visitor.leave()
 
     with served() as page:
