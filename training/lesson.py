@@ -21,7 +21,7 @@ class Settings:
     stop_words: bool = True
     damping: float = DAMPING  # the c of reciprocal rank fusion
     method: str = "rrf"  # of the hybrid
-    bridged: bool = False  # whether its words go over the bridge
+    bridged: bool = True  # whether its words go over the bridge, as an index's do
     beside: float = 0.0  # share of the best score under its headings that an article has at least, there
 
 

@@ -60,8 +60,8 @@ class Fused:
 def fused(name: str, more: Collection[str] | None = None) -> Fused | None:
     """Return what the name of a fusion says, None for another name.
 
-    "hybrid" is reciprocal rank of the best BM25 and the encoder, or what the index answers with that is
-    measured; "borda" is Borda of the same two,
+    "hybrid" is reciprocal rank of the encoder and the best BM25, over the bridge as in an index, or what the
+    index answers with that is measured; "rrf" is that without the bridge, "borda" Borda of the same two,
     "borda:bm25,dense-law" of those named.
 
     Args:

@@ -98,7 +98,7 @@ def _lexical_score(bench: Bench, parts: Sequence[Part], settings: Settings) -> f
 def _fused(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
     """Choose reciprocal rank's damping, and how far a hybrid lifts neighbours, the lists being what they are.
 
-    The hybrid that is tuned goes over the bridge, as an index does, and adds up scores rather than ranks:
+    The hybrid that is tuned adds up scores rather than ranks:
     on corpora with annotated questions that put the right article first more often (docs/fusion.md).
     """
     asked, learn = parts[0]  # an encoder is fitted for each part: one is enough for two numbers
@@ -121,7 +121,6 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
         settings,
         damping=max(GRID["damping"], key=damped),
         method="min-max",
-        bridged=True,
         beside=max(GRID["beside"], key=lifted),  # of equals the smallest
     )
 

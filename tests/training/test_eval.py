@@ -283,7 +283,9 @@ def test_the_hybrid_without_questions_is_of_bm25_and_the_encoder() -> None:
     systems = Bench(CORPUS).systems(["hybrid"], [])
     assert list(systems["hybrid"].parts) == ["bm25", "dense"]  # type: ignore[attr-defined]
     learnt = Bench(CORPUS).systems(["hybrid"], QUESTIONS[:18])
-    assert list(learnt["hybrid"].parts) == ["bm25+questions", "dense"]  # type: ignore[attr-defined]
+    assert list(learnt["hybrid"].parts) == ["bm25+questions+bridge", "dense"]  # type: ignore[attr-defined]
+    plain = Bench(CORPUS).systems(["hybrid-without-bridge"], QUESTIONS[:18])
+    assert list(plain["hybrid-without-bridge"].parts) == ["bm25+questions", "dense"]  # type: ignore[attr-defined]
 
 
 def test_the_index_that_ships_has_no_questions_to_tune_on(capsys: pytest.CaptureFixture[str]) -> None:
