@@ -10,36 +10,38 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from indexes import bridge, sources, store
+from indexes import store
 from indexes.build import FIT_FROM
-from indexes.builtin_corpus import TEST, read_test_questions
-from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
-from indexes.distributions import load_fusion
-from indexes.learned import trees_of
-from indexes.lent import read_lent
+from indexes.corpus import Corpus
 from indexes.progress import Bars
-from indexes.shipped_questions import shipped
-from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, PandectError
 from rag.licence import provenance
-from rag.text.analysers import analyser
 from rag.types import Filter, Question
 from training import curves, dated, report
 from training.bench import Bench
 from training.comparisons import compared, table
 from training.eval_brought import brought
 from training.eval_grammar import parser
-from training.lesson import Ready, Settings
+from training.eval_questions import (
+    Part,
+    Plan,
+    annotated_file,
+    folded,
+    leaks,
+    part_of,
+    planned,
+    prepare,
+    unseen,
+)
+from training.lesson import Settings
 from training.measure import Collected, Measured, answer, measure
 from training.metrics import parse
 from training.names import refuse_unfit, runnable
 from training.notices import notices
 from training.provenance import cards_of, warnings
-from training.split_folds import about, asked_folds
-from training.splits import pick
+from training.split_folds import about
 from training.tune import choose
 from training.tuned_fusion import Choice, TunedHybrid
-from training.typing_errors import with_errors, without_accents
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,7 +84,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     asked = [q for held, _, _ in plan for q in held]
     with brought(parsed, asked, partial(print, file=sys.stderr)) as bench.more:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]
-        refuse_unfit(names, learning=bool(_folded(parsed) or annotated), more=bench.more, **ready)
+        refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
         _warn_of_leaks(plan)
         collected: dict[str, Collected] = {}
         where = dated.searched(corpus, parsed.in_force_on)
@@ -143,7 +145,7 @@ def _ask(
     """Make the systems of one part of the questions and ask them; what they answer joins `into`."""
     held, learn, tune_on = part
     settings = choose(bench, tune_on, annotated, bench.tell) if tune else Settings()
-    systems = bench.systems(names, learn, settings, _unseen(tune_on, learn))
+    systems = bench.systems(names, learn, settings, unseen(tune_on, learn))
     total = len(held) * len(systems)
     answer(systems, held, into, lambda done: bench.tell("asking", done, total), where)
     return Chosen(settings, {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)})
@@ -181,123 +183,6 @@ def _tell(
         print(f"{kind}: told that another law governs it: {row['told']} of {row['questions']} questions")
 
 
-def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Question], list[Question]]:
-    """Read corpus, questions to ask and questions to learn from."""
-    cache = parsed.cache or store.home() / "cache" / "eval"
-    if parsed.corpus is None:
-        if parsed.annotated is not None or _folded(parsed):
-            raise BadInput(
-                "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
-                "--splits would measure what it has seen: add "
-                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
-            )
-        folder, again = store.locate(store.BUILTIN)
-        corpus = read(folder / "corpus")
-        engine_analyser = analyser(corpus.card.language)
-        encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
-        bench = Bench(
-            corpus,
-            None,
-            ready=Ready(encoder, trees_of(folder), load_fusion(folder), bridge.pairs_of(folder)),
-            tell=progress,
-        )
-        asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
-        if not asked:
-            raise BadInput(f"{folder / TEST} holds no questions: run {again}")
-        asked = _typed(parsed, asked, corpus.card.language)
-        return bench, asked, _annotated(parsed, corpus) or to_learn_from(corpus.questions)
-    if not parsed.corpus.exists():
-        raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
-    corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
-    lent = read_lent(parsed.lent, corpus.card.language)
-    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], tell=progress)
-    asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
-    return bench, asked, _annotated(parsed, corpus)
-
-
-def _asked(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
-    if parsed.questions is None:
-        return list(corpus.questions)
-    return list(read_questions(parsed.questions, corpus.articles))
-
-
-def _typed(parsed: argparse.Namespace, asked: list[Question], language: str) -> list[Question]:
-    """Return the questions as they are asked: with typing errors, or without accents, if that is wanted."""
-    if not parsed.typing_errors and not parsed.no_accents:
-        return asked
-    if _folded(parsed) and parsed.annotated is None:
-        raise BadInput(
-            "with --folds the questions asked are learnt from too, errors and all: add --annotated PATH, "
-            "or leave --typing-errors and --no-accents out"
-        )
-    if parsed.no_accents:
-        asked = without_accents(asked)
-    return with_errors(asked, language, parsed.seed, parsed.typing_errors) if parsed.typing_errors else asked
-
-
-def part_of(questions: list[Question], part: str | None) -> list[Question]:
-    """Return the questions that bear a split; all of them for None."""
-    if part is None:
-        return questions
-    kept = [q for q in questions if q.split == part]
-    if not kept:
-        there = ", ".join(sorted({q.split for q in questions if q.split})) or "none bears one"
-        raise BadInput(f"--part {part}: no question bears this split; there are: {there}")
-    return kept
-
-
-def annotated_file(parsed: argparse.Namespace) -> Path | None:
-    """Return the file of other questions to learn from, if one was named."""
-    named: Path | None = parsed.annotated
-    return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
-
-
-def _annotated(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
-    if parsed.annotated is None:
-        return []
-    cited = shipped() if str(parsed.annotated) == store.BUILTIN else read_cited(parsed.annotated)
-    known = {a.id for a in corpus.articles}
-    by_id = [c.question for c in cited if known.intersection(c.question.article_ids)]
-    learn = to_learn_from(
-        [*attach([c for c in cited if not c.question.article_ids], corpus.articles), *by_id]
-    )
-    if not learn:
-        raise BadInput(f"{parsed.annotated}: none of its questions cites an article of {corpus.card.name}")
-    return learn
-
-
-Part = tuple[list[Question], list[Question], list[Question]]  # to ask, to learn from, to tune on
-Plan = list[Part]
-
-
-def planned(parsed: argparse.Namespace, questions: list[Question], annotated: list[Question]) -> Plan:
-    """Return, part by part: the questions to ask, to learn from, and to tune on."""
-    if not _folded(parsed):
-        if parsed.tune:
-            raise BadInput(
-                "--tune needs --folds or --splits: it chooses on other folds, never on the questions asked"
-            )
-        if parsed.only_fold is not None:
-            raise BadInput("--only-fold needs --folds or --splits: give the folds too")
-        return [(questions, annotated, [])]
-    plan = []
-    for fold in asked_folds(questions, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
-        others = pick(questions, fold.learn)
-        gold = to_learn_from(others)
-        plan.append((pick(questions, fold.held), annotated or gold, gold))
-    return plan
-
-
-def _folded(parsed: argparse.Namespace) -> bool:
-    return parsed.folds is not None or parsed.splits is not None
-
-
-def _unseen(questions: Sequence[Question], learn: Sequence[Question]) -> list[Question]:
-    """Return the questions to tune on that nothing learns from; weights of fusions are chosen on them."""
-    known = {q.text for q in learn}
-    return [q for q in questions if q.text not in known]
-
-
 def _curves(
     parsed: argparse.Namespace,
     corpus: Corpus,
@@ -318,17 +203,13 @@ def learnt_from(parsed: argparse.Namespace, annotated: Sequence[Question]) -> st
         return str(parsed.annotated)
     if annotated:
         return "the annotated questions that ship"
-    return "the other folds" if _folded(parsed) else None
+    return "the other folds" if folded(parsed) else None
 
 
 def _warn_of_leaks(plan: Plan) -> None:
-    """Say how many questions are asked in the very words that are learnt from."""
-    both = 0
-    for held, learn, _ in plan:
-        seen = {" ".join(q.text.casefold().split()) for q in learn}
-        both += sum(" ".join(q.text.casefold().split()) in seen for q in held)
-    if both:
-        print(f"warning: {both} of the questions asked are also learnt from, word for word", file=sys.stderr)
+    if known := leaks(plan):
+        told = f"warning: {known} of the questions asked are also learnt from, word for word"
+        print(told, file=sys.stderr)
 
 
 if __name__ == "__main__":

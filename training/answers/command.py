@@ -27,7 +27,8 @@ from training.answers.overlap import Words, rouge
 from training.answers.run import Candidate, Written, ask
 from training.answers.writers import EXTRACTIVE, candidate, chat
 from training.bench import Bench
-from training.eval import annotated_file, learnt_from, part_of, planned, prepare
+from training.eval import learnt_from
+from training.eval_questions import annotated_file, part_of, planned, prepare
 from training.provenance import cards_of, warnings
 from training.report import head
 

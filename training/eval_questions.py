@@ -1,0 +1,152 @@
+"""What an evaluation asks, of which corpus, and what the systems may learn from: as the arguments say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from indexes import bridge, sources, store
+from indexes.builtin_corpus import TEST, read_test_questions
+from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
+from indexes.distributions import load_fusion
+from indexes.learned import trees_of
+from indexes.lent import read_lent
+from indexes.progress import Bars
+from indexes.shipped_questions import shipped
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.text.analysers import analyser
+from rag.types import Question
+from training.bench import Bench
+from training.lesson import Ready
+from training.split_folds import asked_folds
+from training.splits import pick
+from training.typing_errors import with_errors, without_accents
+
+
+def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Question], list[Question]]:
+    """Read corpus, questions to ask and questions to learn from."""
+    cache = parsed.cache or store.home() / "cache" / "eval"
+    if parsed.corpus is None:
+        if parsed.annotated is not None or folded(parsed):
+            raise BadInput(
+                "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
+                "--splits would measure what it has seen: add "
+                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
+            )
+        folder, again = store.locate(store.BUILTIN)
+        corpus = read(folder / "corpus")
+        engine_analyser = analyser(corpus.card.language)
+        encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
+        bench = Bench(
+            corpus,
+            None,
+            ready=Ready(encoder, trees_of(folder), load_fusion(folder), bridge.pairs_of(folder)),
+            tell=progress,
+        )
+        asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
+        if not asked:
+            raise BadInput(f"{folder / TEST} holds no questions: run {again}")
+        asked = _typed(parsed, asked, corpus.card.language)
+        return bench, asked, _annotated(parsed, corpus) or to_learn_from(corpus.questions)
+    if not parsed.corpus.exists():
+        raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
+    corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
+    lent = read_lent(parsed.lent, corpus.card.language)
+    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], tell=progress)
+    asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
+    return bench, asked, _annotated(parsed, corpus)
+
+
+def _asked(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
+    if parsed.questions is None:
+        return list(corpus.questions)
+    return list(read_questions(parsed.questions, corpus.articles))
+
+
+def _typed(parsed: argparse.Namespace, asked: list[Question], language: str) -> list[Question]:
+    """Return the questions as they are asked: with typing errors, or without accents, if that is wanted."""
+    if not parsed.typing_errors and not parsed.no_accents:
+        return asked
+    if folded(parsed) and parsed.annotated is None:
+        raise BadInput(
+            "with --folds the questions asked are learnt from too, errors and all: add --annotated PATH, "
+            "or leave --typing-errors and --no-accents out"
+        )
+    if parsed.no_accents:
+        asked = without_accents(asked)
+    return with_errors(asked, language, parsed.seed, parsed.typing_errors) if parsed.typing_errors else asked
+
+
+def part_of(questions: list[Question], part: str | None) -> list[Question]:
+    """Return the questions that bear a split; all of them for None."""
+    if part is None:
+        return questions
+    kept = [q for q in questions if q.split == part]
+    if not kept:
+        there = ", ".join(sorted({q.split for q in questions if q.split})) or "none bears one"
+        raise BadInput(f"--part {part}: no question bears this split; there are: {there}")
+    return kept
+
+
+def annotated_file(parsed: argparse.Namespace) -> Path | None:
+    """Return the file of other questions to learn from, if one was named."""
+    named: Path | None = parsed.annotated
+    return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
+
+
+def _annotated(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
+    if parsed.annotated is None:
+        return []
+    cited = shipped() if str(parsed.annotated) == store.BUILTIN else read_cited(parsed.annotated)
+    known = {a.id for a in corpus.articles}
+    by_id = [c.question for c in cited if known.intersection(c.question.article_ids)]
+    learn = to_learn_from(
+        [*attach([c for c in cited if not c.question.article_ids], corpus.articles), *by_id]
+    )
+    if not learn:
+        raise BadInput(f"{parsed.annotated}: none of its questions cites an article of {corpus.card.name}")
+    return learn
+
+
+Part = tuple[list[Question], list[Question], list[Question]]  # to ask, to learn from, to tune on
+Plan = list[Part]
+
+
+def planned(parsed: argparse.Namespace, questions: list[Question], annotated: list[Question]) -> Plan:
+    """Return, part by part: the questions to ask, to learn from, and to tune on."""
+    if not folded(parsed):
+        if parsed.tune:
+            raise BadInput(
+                "--tune needs --folds or --splits: it chooses on other folds, never on the questions asked"
+            )
+        if parsed.only_fold is not None:
+            raise BadInput("--only-fold needs --folds or --splits: give the folds too")
+        return [(questions, annotated, [])]
+    plan = []
+    for fold in asked_folds(questions, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
+        others = pick(questions, fold.learn)
+        gold = to_learn_from(others)
+        plan.append((pick(questions, fold.held), annotated or gold, gold))
+    return plan
+
+
+def folded(parsed: argparse.Namespace) -> bool:
+    """Tell whether the questions are asked fold by fold."""
+    return parsed.folds is not None or parsed.splits is not None
+
+
+def unseen(questions: Sequence[Question], learn: Sequence[Question]) -> list[Question]:
+    """Return the questions to tune on that nothing learns from; weights of fusions are chosen on them."""
+    known = {q.text for q in learn}
+    return [q for q in questions if q.text not in known]
+
+
+def leaks(plan: Plan) -> int:
+    """Return how many questions are asked in the very words that are learnt from."""
+    both = 0
+    for held, learn, _ in plan:
+        seen = {" ".join(q.text.casefold().split()) for q in learn}
+        both += sum(" ".join(q.text.casefold().split()) in seen for q in held)
+    return both
