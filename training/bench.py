@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexes import counted
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings
 from rag.encoders.static import StaticEncoder
@@ -18,18 +17,13 @@ from rag.fusion import Distribution, FusionSettings
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.bridged import BridgedBM25, Expanded
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count
+from rag.retrieval.fields import FieldCounts
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, of_questions
 from rag.retrieval.nearest import NEAREST, Nearest
-from rag.retrieval.query_likelihood import QueryLikelihood
-from rag.retrieval.scored import Mask
-from rag.retrieval.tfidf import TfIdf
 from rag.surroundings import Surroundings, groups, side_by_side
 from rag.text import Analyser
-from rag.text.analysers import analyser
-from rag.types import ArticleOrder, Ints, Question, Retriever
-from training.asking import Asking
+from rag.types import Ints, Question, Retriever
 from training.bridges import Bridges
 from training.extra import Extras
 from training.fits import Fits, Tell, Vectors
@@ -37,6 +31,7 @@ from training.inner import LEAST, InnerRuns
 from training.kept import Kept
 from training.learned_fusion import Example, LearnedSettings, examples, fit
 from training.lesson import Lesson, Ready, Settings
+from training.lexical import Words
 from training.names import (
     BRIDGED,
     HYBRID,
@@ -89,43 +84,23 @@ class Bench:
         self.trees = ready.trees if ready else None
         self.fusion = ready.fusion if ready else None
         self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
-        self._options = dict(analyser_options or {})
         self.tell = tell or (lambda what, done, total: None)
+        mended = self.given.vocabulary if self.given is not None else ()
+        self._words = Words(corpus, self.kept, dict(analyser_options or {}), mended, self.tell)
         self._fits = Fits(fitted_to or [corpus], self.analyser, fit, cache, self.tell)
         self._vectors = Vectors(corpus, self.analyser)
-        self.order = ArticleOrder.of([a.id for a in corpus.articles])
-        self.mask = Mask(corpus.articles)
-        self._counts: dict[bool, FieldCounts] = {}
-        self._asking = Asking(
-            corpus.card,
-            lambda stop_words: self.analyser(stop_words=stop_words),
-            lambda stop_words: self.counts(stop_words=stop_words),
-            self.given.vocabulary if self.given is not None else (),
-        )
+        self.order, self.mask = self._words.order, self._words.mask
         self._lawful: tuple[Settings, dict[str, Retriever]] = Settings(), {}
         self.inner = InnerRuns(self.systems, corpus.articles)
         self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
 
     def analyser(self, *, stop_words: bool = True) -> Analyser:
         """Return the analyser of the corpus's language."""
-        options = {"language": self.corpus.card.language, "stop_words": stop_words, **self._options}
-        return analyser(**options)
+        return self._words.analyser(stop_words=stop_words)
 
     def counts(self, *, stop_words: bool = True) -> FieldCounts:
         """Return the term counts of the law's own fields."""
-        if stop_words not in self._counts:
-            cut = self.analyser(stop_words=stop_words)
-            made = self.kept(
-                f"counts-{cut.id}",
-                lambda: count(self.corpus.articles, cut, partial(self._analysed, len(self.corpus.articles))),
-                counted.save,
-                partial(counted.load, order=self.order),
-            )
-            self._counts[stop_words] = made
-        return self._counts[stop_words]
-
-    def _analysed(self, total: int, done: int) -> None:
-        self.tell("analysing articles", done, total)
+        return self._words.counts(stop_words=stop_words)
 
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder fitted to the law and to these questions, or the one that was given.
@@ -188,7 +163,7 @@ class Bench:
         elif name == NEAREST:
             made[name] = self._nearest(lesson)
         else:
-            made[name] = self._lexical(name, lesson.learn, lesson.settings)
+            made[name] = self._words.system(name, lesson.learn, lesson.settings)
         return made[name]
 
     def _of_the_law(self, name: str, settings: Settings) -> Retriever:
@@ -197,7 +172,7 @@ class Bench:
             self._lawful = settings, {}
         made = self._lawful[1]
         if name not in made:
-            made[name] = self._dense(None) if name == "dense-law" else self._lexical(name, (), settings)
+            made[name] = self._dense(None) if name == "dense-law" else self._words.system(name, (), settings)
         return made[name]
 
     def _dense(self, learn: Sequence[Question] | None) -> Dense:
@@ -209,10 +184,10 @@ class Bench:
         encoder = self.encoder(learn)
         if encoder.analyser.id != self.analyser().id:  # one that was given: its words are others
             return encoder
-        return replace(encoder, analyser=self._asking.of(learn or ()))
+        return replace(encoder, analyser=self._words.asked_by(learn or ()))
 
     def _nearest(self, lesson: Lesson) -> Nearest:
-        cut = self._asking.of(lesson.learn, stop_words=lesson.settings.stop_words)
+        cut = self._words.asked_by(lesson.learn, stop_words=lesson.settings.stop_words)
         encoder = self._asked_encoder(lesson.learn)
         return Nearest(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
 
@@ -308,17 +283,3 @@ class Bench:
         if method != "percentile":  # it alone asks where scores stand in the corpus
             return {}
         return self.inner.distributions(parts, lesson.learn, lesson.settings)
-
-    def _lexical(self, name: str, learn: Sequence[Question], chosen: Settings) -> Retriever:
-        cut = self.analyser(stop_words=chosen.stop_words)
-        counts = self.counts(stop_words=chosen.stop_words)
-        learnt = learn if name == "bm25+questions" else ()
-        asks = self._asking.of(learnt, stop_words=chosen.stop_words)
-        if name == "bm25+questions":
-            return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
-        law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
-        if name == "bm25":
-            return BM25.build(counts, chosen.bm25, self.mask, asks)
-        if name == "tfidf":
-            return TfIdf(counts, law, self.mask, asks)
-        return QueryLikelihood(counts, law, self.mask, asks)
