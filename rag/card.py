@@ -47,7 +47,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class CorpusCard:
-    """One jurisdiction's articles in one language, described."""
+    """One jurisdiction's articles in one language, described.
+
+    Its hash leaves out what is long or has none; what is equal is equal in all.
+    """
 
     name: str  # [a-z0-9-]+, the name of its index
     title: str
@@ -60,10 +63,12 @@ class CorpusCard:
     official_site: str | None = None
     text_kind: Literal["official", "summary"] = "official"
     note: str = ""
-    contacts: tuple[Contact, ...] = ()
-    elsewhere: tuple[Elsewhere, ...] = ()
-    moved: tuple[Moved, ...] = ()
-    examples: tuple[str, ...] = ()  # questions that the page offers
-    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # code -> short forms
+    contacts: tuple[Contact, ...] = field(default=(), hash=False)
+    elsewhere: tuple[Elsewhere, ...] = field(default=(), hash=False)
+    moved: tuple[Moved, ...] = field(default=(), hash=False)
+    examples: tuple[str, ...] = field(default=(), hash=False)  # questions that the page offers
+    # code -> short forms
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     origin: str = ""  # the source that it came in by, whose facts the data card tells: indexes.sources
-    described: Mapping[str, str] = field(default_factory=dict)  # what the data card says over those facts
+    # what the data card says over those facts
+    described: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from rag.browsing import Law
 from rag.card import CorpusCard
@@ -26,6 +27,7 @@ from rag.ui.why import reasons
 
 WHOLE = 420  # characters: a text up to here is shown at once, without a click
 PASSAGE = 320  # characters of a longer one
+STILL = 512  # articles whose unchanging parts stay at hand: some megabytes of HTML
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,16 @@ class View:
     ranked: bool = True  # by a question; articles of a link have neither rank nor reason
 
 
+@dataclass(frozen=True, slots=True)
+class _Still:
+    """What of a card no question changes; text alone, so that keeping it keeps no index open."""
+
+    title: Html
+    path: Html
+    whole: Html
+    foot: Html
+
+
 def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
     """Return one article as HTML in which everything that came with the corpus is escaped.
 
@@ -50,6 +62,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
     """
     article, t = shown.article, view.t
     law = article.language or view.card.language  # a screen reader reads the law in its own language
+    still = _still(article, view.card, t)
     heading = f"pd-{shown.rank}"
     return tag(
         "article",
@@ -58,17 +71,11 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
             tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank")
             if view.ranked
             else "",
-            tag(
-                "h3",
-                tag("span", title(article, t, view.card), class_="pd-number"),
-                " ",
-                tag("span", article.code, class_="pd-code", lang=law),
-                id=heading,
-            ),
+            tag("h3", still.title, id=heading),
             *(tag("span", badge, class_="pd-badge") for badge in badges(article, view)),
         ),
-        tag("div", _path(article, t), _passage(shown, view), lang=law),
-        _whole(article, view, law),
+        tag("div", still.path, _passage(shown, view), lang=law),
+        still.whole,
         tag(
             "section",
             tag("h4", t("Why this article")),
@@ -79,9 +86,24 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
         else "",
         panel(explanation, t, law) if explanation is not None else "",
         neighbours(article, view.law, t, view.card) if view.law is not None else "",
-        foot(article, view),
+        still.foot,
         class_="pd-card",
         aria_labelledby=heading,
+    )
+
+
+@lru_cache(maxsize=STILL)
+def _still(article: Article, card: CorpusCard, t: Words) -> _Still:
+    law = article.language or card.language
+    return _Still(
+        join(
+            tag("span", title(article, t, card), class_="pd-number"),
+            " ",
+            tag("span", article.code, class_="pd-code", lang=law),
+        ),
+        _path(article, t),
+        _whole(article, card, t),
+        foot(article, card, t),
     )
 
 
@@ -125,25 +147,23 @@ def _marked(text: str, why: Why, analyser: Analyser) -> Iterator[Html | str]:
             yield tag("mark", piece, class_="pd-bridged") if bridged else piece
 
 
-def _whole(article: Article, view: View, law: str) -> Html:
+def _whole(article: Article, card: CorpusCard, t: Words) -> Html:
     if len(article.text) <= WHOLE:
         return Html()
-    t = view.t
-    told = t("Read the whole summary") if view.card.text_kind == "summary" else t("Read the whole article")
-    text = tag("div", paragraphs(article.text), lang=law)
+    told = t("Read the whole summary") if card.text_kind == "summary" else t("Read the whole article")
+    text = tag("div", paragraphs(article.text), lang=article.language or card.language)
     return tag("details", tag("summary", told), text, class_="pd-whole")
 
 
-def foot(article: Article, view: View) -> Html:
+def foot(article: Article, card: CorpusCard, t: Words) -> Html:
     """Return the ways on (official text, citation) and the line that says where the text comes from."""
-    t = view.t
-    cite = citation(article, view.card)
+    cite = citation(article, card)
     copy = tag(
         "button",
         t("Copy the citation"),
         type="button",
         class_="pd-copy",
-        data_copy=_copied(cite, view),
+        data_copy=_copied(cite, card, t),
         data_done=t("Copied"),
         aria_live="polite",
     )
@@ -151,13 +171,12 @@ def foot(article: Article, view: View) -> Html:
     return tag(
         "footer",
         tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways"),
-        tag("p", " · ".join(facts(article, view)), class_="pd-source"),
+        tag("p", " · ".join(_facts(article, card, t)), class_="pd-source"),
     )
 
 
-def _copied(cite: str, view: View) -> str:
+def _copied(cite: str, card: CorpusCard, t: Words) -> str:
     """Return what is pasted elsewhere: it must still say of when it is, and whether it is a summary."""
-    card, t = view.card, view.t
     said = [t("unofficial summary")] if card.text_kind == "summary" else []
     if card.law_date is not None:
         month = t(MONTHS[card.law_date.month - 1])
@@ -167,9 +186,8 @@ def _copied(cite: str, view: View) -> str:
     return t.aside(cite, t.listed(said)) if said else cite
 
 
-def facts(article: Article, view: View) -> Iterator[str]:
+def _facts(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
     """Yield where the text comes from and of when it is."""
-    card, t = view.card, view.t
     if card.law_date is not None:
         yield t("Law as of {day}", day=t.day(card.law_date))
     if article.valid_from is not None:

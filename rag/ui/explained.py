@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from rag.explanation import Explanation, MeaningShare, WordShare
 from rag.ui.i18n import N_, Words
@@ -26,6 +27,7 @@ REASONS: Mapping[str, str] = {  # rag.evidence.GROUPS
     "bridge": N_("words of the law that stand for yours"),
     "general": N_("the question as a whole, and the length of the article"),
 }
+CELLS = 2048  # that stay at hand: a share and its bar come back in every table
 MAX_ROWS = 8  # words of a table; what the others add is one row more
 
 _FUSED = N_("The rankings are put together: the nearer to the top of one, the more it counts.")
@@ -73,15 +75,16 @@ def _signed(value: float) -> str:
     return f"−{-whole}" if whole < 0 else str(whole)
 
 
-def _bar(value: float) -> Html:
-    """Return a bar from 0 to 100; hidden from a screen reader, for its number stands beside it."""
-    less = " pd-less" if value < 0 else ""
-    size = f"{min(abs(value), 100):.0f}"
-    return tag("meter", min="0", max="100", value=size, class_=f"pd-bar{less}", aria_hidden="true")
-
-
 def _amount(said: str, value: float) -> Html:
-    return tag("td", _bar(value), tag("span", said), class_="pd-amount")
+    return _cell(said, f"{min(abs(value), 100):.0f}", less=value < 0)
+
+
+@lru_cache(maxsize=CELLS)
+def _cell(said: str, size: str, *, less: bool) -> Html:
+    """Return an amount and its bar from 0 to 100, which is hidden from a screen reader: the number is not."""
+    kind = "pd-bar pd-less" if less else "pd-bar"
+    bar = tag("meter", min="0", max="100", value=size, class_=kind, aria_hidden="true")
+    return tag("td", bar, tag("span", said), class_="pd-amount")
 
 
 def _part(share: float, whole: float, t: Words) -> Html:
@@ -89,8 +92,13 @@ def _part(share: float, whole: float, t: Words) -> Html:
 
 
 def _table(caption: str, columns: Sequence[str], rows: Sequence[Html]) -> Html:
-    head = tag("tr", *(tag("th", column, scope="col") for column in columns))
-    return tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows))
+    return tag("table", _head(caption, *columns), tag("tbody", *rows))
+
+
+@lru_cache(maxsize=64)  # six languages have fewer
+def _head(caption: str, *columns: str) -> Html:
+    row = tag("tr", *(tag("th", column, scope="col") for column in columns))
+    return join(tag("caption", caption), tag("thead", row))
 
 
 def _row(name: str, *cells: Html) -> Html:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.resources import files
 
 import streamlit as st
@@ -13,7 +14,7 @@ from rag.ui.browser import script
 from rag.ui.conventions import quotes_css
 from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
 from rag.ui.markup import Html, join, link, rows, tag, telephone
-from rag.ui.ports import AskEngine
+from rag.ui.ports import AskEngine, LoadedIndex
 from rag.ui.quiet import keep_questions_out_of_logs
 
 _ICON = (  # why inline: Streamlit fetches emoji and icon names from the network
@@ -66,10 +67,9 @@ def interface(corpus: str | None = None) -> Words:
 
 def masthead(t: Words) -> None:
     """Draw the name, the promise and the choice of language; load the style and the script."""
-    css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
-    st.html(f"<style>{css}</style>")
-    spoken = {name: t(said) for name, said in _SPOKEN.items()}
-    st.html(script(t.language, spoken), unsafe_allow_javascript=True)
+    style, spoken = _loaded_first(t)
+    st.html(style)
+    st.html(spoken, unsafe_allow_javascript=True)
     with st.container(key="masthead"):
         motto = tag("p", t("Ask the law in your own words."), class_="pd-motto")
         promise = tag("p", t(_PROMISE), class_="pd-promise")
@@ -86,6 +86,14 @@ def masthead(t: Words) -> None:
             horizontal=True,
             label_visibility="collapsed",
         )
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _loaded_first(t: Words) -> tuple[Html, Html]:
+    """Return the style and the script; both are ours, and read once."""
+    css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
+    spoken = {name: t(said) for name, said in _SPOKEN.items()}
+    return Html(f"<style>{css}</style>"), Html(script(t.language, spoken))
 
 
 def _remember_language() -> None:
@@ -109,13 +117,23 @@ def notice(t: Words) -> None:
 
 def footer(engine: AskEngine, t: Words) -> None:
     """Draw who can help and what is loaded."""
-    law = engine.card.language
-    contacts = [_contact(contact, law) for contact in engine.card.contacts]
-    if contacts:
-        head = tag("h2", t("Talk to a person"))
-        st.html(tag("section", head, tag("p", t(_PEOPLE)), tag("ul", *contacts), class_="pd-help"))
-    loaded = rows(list(_loaded(engine, t)))
-    st.html(tag("footer", tag("h2", t("What this page searches")), loaded, class_="pd-loaded"))
+    for part in _below(engine.card, engine.info, t):
+        st.html(part)
+
+
+@lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed
+def _below(card: CorpusCard, info: LoadedIndex, t: Words) -> tuple[Html, ...]:
+    contacts = [_contact(contact, card.language) for contact in card.contacts]
+    loaded = tag(
+        "footer",
+        tag("h2", t("What this page searches")),
+        rows(list(_loaded(card, info, t))),
+        class_="pd-loaded",
+    )
+    if not contacts:
+        return (loaded,)
+    head = tag("h2", t("Talk to a person"))
+    return tag("section", head, tag("p", t(_PEOPLE)), tag("ul", *contacts), class_="pd-help"), loaded
 
 
 def _contact(contact: Contact, law: str) -> Html:
@@ -125,9 +143,8 @@ def _contact(contact: Contact, law: str) -> Html:
     return tag("li", link(contact.url, contact.name), *phone, *note, lang=law)
 
 
-def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
+def _loaded(card: CorpusCard, info: LoadedIndex, t: Words) -> Iterator[tuple[str, str]]:
     """Yield what is known of the corpus and the index, each with its name."""
-    card, info = engine.card, engine.info
     before, after = t.how.brackets
     count = t.n("one article", "{count} articles", info.articles)
     yield t("Law"), join(tag("span", card.title, lang=card.language), before, count, after)

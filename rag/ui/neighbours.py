@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import streamlit as st
 
 from rag.browsing import Law
@@ -15,6 +17,8 @@ from rag.ui.markup import Html, tag
 from rag.ui.situation import KEY
 
 MOST = 6  # cross references of either way told here; the page "Browse" has more
+KEPT = 512  # neighbourhoods that stay at hand: some megabytes of HTML
+_Lists = tuple[tuple[str, tuple[Article, ...]], ...]
 
 
 def neighbours(article: Article, law: Law, t: Words, card: CorpusCard) -> Html:
@@ -29,28 +33,43 @@ def neighbours(article: Article, law: Law, t: Words, card: CorpusCard) -> Html:
     if article.id not in law.articles:
         return Html()
     before, after = law.before(article.id), law.after(article.id)
-    beside = [each for each in (before, after) if each is not None]
-    parts = [
-        _list(t("Before and after it in the code"), beside, t, card),
-        _list(t("It refers to"), law.cites(article.id)[:MOST], t, card),
-        _list(t("Referred to by"), law.cited_by(article.id)[:MOST], t, card),
-    ]
+    beside = tuple(each for each in (before, after) if each is not None)
+    lists = (
+        (t("Before and after it in the code"), beside),
+        (t("It refers to"), law.cites(article.id)[:MOST]),
+        (t("Referred to by"), law.cited_by(article.id)[:MOST]),
+    )
+    return _around(article, lists, t, card, st.query_params.get("lang"), st.query_params.get(KEY))
+
+
+@lru_cache(maxsize=KEPT)
+def _around(
+    article: Article, lists: _Lists, t: Words, card: CorpusCard, asked: str | None, said: str | None
+) -> Html:
+    """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
+
+    Args:
+        article: of the card.
+        lists: what each list is called, and its articles.
+        t: the interface.
+        card: of the corpus.
+        asked: the language that the present address names, which every link repeats (`rag.ui.links`).
+        said: what was said of the asker, which goes along with the same question.
+    """
+    parts = [_list(name, articles, t, card, said) for name, articles in lists if articles]
     whole = tag("p", link_to(article, t("Read it in its code")))
     return tag(
         "details", tag("summary", t("Around it in the code")), *parts, whole, class_="pd-more pd-around"
     )
 
 
-def _list(name: str, articles: tuple[Article, ...] | list[Article], t: Words, card: CorpusCard) -> Html:
-    if not articles:
-        return Html()
-    entries = [article_entry(each, t, card, more=_add(each, t, card)) for each in articles]
+def _list(name: str, articles: tuple[Article, ...], t: Words, card: CorpusCard, said: str | None) -> Html:
+    entries = [article_entry(each, t, card, more=_add(each, t, card, said)) for each in articles]
     return tag("div", tag("h4", name), tag("ul", *entries))
 
 
-def _add(article: Article, t: Words, card: CorpusCard) -> Html:
+def _add(article: Article, t: Words, card: CorpusCard, said: str | None) -> Html:
     """Return the link that puts an article beside those that are shown."""
     label = t("Add {article}", article=title(article, t, card))
-    said = st.query_params.get(KEY)  # the same question, with one article more
-    to = address("", add=listed([article.id]), **{KEY: said})
+    to = address("", add=listed([article.id]), **{KEY: said})  # the same question, with one article more
     return go(t("Add"), to, aria_label=label, class_="pd-add")

@@ -45,7 +45,7 @@ def reading(engine: AskEngine, article: Article, t: Words) -> None:
             _leaf(engine, article, t),
             tag("div", paragraphs(article.text), class_="pd-text", lang=lang),
             tag("aside", *changes, class_="pd-changes") if changes else "",
-            foot(article, view),
+            foot(article, engine.card, t),
             class_="pd-card pd-reading",
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -130,11 +131,12 @@ def _address(url: str, t: Words) -> Html:
 
 
 def _files(extract: Extract, t: Words) -> None:
+    """Draw the buttons; a file is written when its button is pressed, which few do."""
     name = f"pandect-{extract.index}"
     with st.container(key="files", horizontal=True):
         st.download_button(
             t("Save as text (Markdown)"),
-            to_markdown(extract, labels(extract, t)),
+            partial(_markdown, extract, t),
             file_name=f"{name}.md",
             mime="text/markdown",
             on_click="ignore",
@@ -142,12 +144,16 @@ def _files(extract: Extract, t: Words) -> None:
         )
         st.download_button(
             t("Save for a program (JSON)"),
-            to_json(extract),
+            partial(to_json, extract),
             file_name=f"{name}.json",
             mime="application/json",
             on_click="ignore",
             key="save-json",
         )
+
+
+def _markdown(extract: Extract, t: Words) -> str:
+    return to_markdown(extract, labels(extract, t))
 
 
 def labels(extract: Extract, t: Words) -> Labels:
