@@ -12,7 +12,7 @@ from rag.licence import Grant, licence_of
 from rag.ui.browser import script
 from rag.ui.conventions import quotes_css
 from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
-from rag.ui.markup import Html, join, link, rows, tag, telephone
+from rag.ui.markup import Html, join, link, rows, site, tag, telephone
 from rag.ui.ports import AskEngine
 from rag.ui.quiet import keep_questions_out_of_logs
 
@@ -35,6 +35,7 @@ _UNCHANGED = N_("This collection may be passed on unchanged only: {licence}")
 _NO_GRANT = N_("No licence is known to allow the use of this whole collection: {licence}")
 _NO_LICENCE = N_("The publisher states no licence")
 CONTENT = "pd-content"
+HELP = "pd-help"  # where those who can help stand; nothing where the corpus names none
 # What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.browser`).
 _SPOKEN = {
     "pages": N_("Pages"),
@@ -113,7 +114,8 @@ def footer(engine: AskEngine, t: Words) -> None:
     contacts = [_contact(contact, law) for contact in engine.card.contacts]
     if contacts:
         head = tag("h2", t("Talk to a person"))
-        st.html(tag("section", head, tag("p", t(_PEOPLE)), tag("ul", *contacts), class_="pd-help"))
+        said = head, tag("p", t(_PEOPLE)), tag("ul", *contacts)
+        st.html(tag("section", *said, class_="pd-help", id=HELP))
     loaded = rows(list(_loaded(engine, t)))
     st.html(tag("footer", tag("h2", t("What this page searches")), loaded, class_="pd-loaded"))
 
@@ -121,8 +123,14 @@ def footer(engine: AskEngine, t: Words) -> None:
 def _contact(contact: Contact, law: str) -> Html:
     """Return who can help; the card of a corpus is written in the corpus's language."""
     phone = [" · ", telephone(contact.phone)] if contact.phone else []
-    note = [f" · {contact.note}"] if contact.note else []
-    return tag("li", link(contact.url, contact.name), *phone, *note, lang=law)
+    return tag("li", link(contact.url, contact.name), *phone, note_of(contact), lang=law)
+
+
+def note_of(contact: Contact) -> Html:
+    """Return what a contact is for; a narrow screen begins a line with it, and leaves the dot out."""
+    if not contact.note:
+        return Html()
+    return tag("span", tag("span", " · ", class_="pd-dotted"), contact.note, class_="pd-note")
 
 
 def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
@@ -143,7 +151,7 @@ def _loaded(engine: AskEngine, t: Words) -> Iterator[tuple[str, str]]:
     if limits:
         yield t("Terms of use"), tag("strong", limits)
     if card.official_site:
-        yield t("Official site"), link(card.official_site, card.official_site)
+        yield t("Official site"), site(card.official_site)
     yield t("Ranked by"), t(_BOTH, encoder=info.encoder) if info.encoder else t("shared words")
     yield t("Index"), t(_BUILT, name=info.name, version=info.version, day=t.iso_day(info.built))
     if card.note:

@@ -53,4 +53,4 @@ def _add(article: Article, t: Words, card: CorpusCard) -> Html:
     label = t("Add {article}", article=title(article, t, card))
     said = st.query_params.get(KEY)  # the same question, with one article more
     to = address("", add=listed([article.id]), **{KEY: said})
-    return go(t("Add"), to, aria_label=label, class_="pd-add")
+    return go(t("Add to the list"), to, aria_label=label, class_="pd-add")

@@ -44,7 +44,7 @@ def _opens_options(page: Page) -> None:
 def _opens_share(page: Page) -> None:
     ask(page, QUESTION)
     page.locator(".pd-card").nth(9).wait_for()
-    page.get_by_text("Partager, garder ou imprimer ces articles").click()
+    page.locator(".stExpander summary", has_text="Partager, garder ou imprimer ces articles").click()
 
 
 def _has_it_written(page: Page) -> None:
