@@ -65,7 +65,7 @@ def mended(result: Result, analyser: Analyser, t: Words) -> None:
     said = t.listed(
         t(_READ_AS, word=_as_written(each, result, analyser), typed=each.typed) for each in result.mended
     )
-    st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint", role="status"))
+    st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint pd-read-as", role="status"))
 
 
 def _as_written(word: Mended, result: Result, analyser: Analyser) -> str:
