@@ -11,7 +11,7 @@ from rag.ui import frame
 from rag.ui.entries import heading
 from rag.ui.feedback import kept_for
 from rag.ui.i18n import N_, Words
-from rag.ui.markup import Html, join, link, tag, web_address
+from rag.ui.markup import Html, join, link, site, tag, web_address
 from rag.ui.ports import Answers, AskEngine
 
 _IS = N_(
@@ -153,5 +153,5 @@ def _licence(engine: AskEngine, t: Words) -> Iterator[Html]:
     if web_address(card.official_site):
         yield tag(
             "p",
-            join(t("The official texts are here:"), " ", link(card.official_site, card.official_site or "")),
+            join(t("The official texts are here:"), " ", site(card.official_site)),
         )

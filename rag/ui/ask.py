@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -33,7 +34,7 @@ from rag.ui import (
 from rag.ui.cards import View, card_html
 from rag.ui.dates import of_day
 from rag.ui.i18n import N_, Words
-from rag.ui.markup import Html, tag
+from rag.ui.markup import Html, join, tag
 from rag.ui.passages import Cited
 from rag.ui.ports import Answers, AskEngine
 
@@ -165,7 +166,7 @@ def _decide(question: str, result: Result, engine: AskEngine, answers: Answers) 
 def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
     """Draw the articles; return the place for an answer among them, None where there is no article."""
     engine, result, t = page.engine, page.result, page.t
-    notices.elsewhere(result.elsewhere, t)
+    notices.elsewhere(result.elsewhere, engine.card, t)
     notices.not_asked(page.decision, engine.card, t)
     moved.known(result, engine.card, t)
     notices.mended(result, engine.analyser, t)
@@ -180,7 +181,8 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
     if page.decision.may_ask:
         clarifying.draw(page.own, page.question, result, engine.card.language, t)
     cited = Cited.of(result.shown, engine.card, t)
-    if page.answers.quoter is not None and page.decision.may_ask:
+    alone = len(result.shown) == 1  # its card says what it says
+    if page.answers.quoter is not None and page.decision.may_ask and not alone:
         quoted.draw(page.answers.quoter, result, page.question, cited)
     view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law)
     pairs = zip(result.shown, page.explained, strict=True)
@@ -210,19 +212,40 @@ def _heading(page: _Page) -> None:
     if result.elsewhere:  # says enough: two warnings would be one too many
         heading = t("{title}: what may still help", title=engine.card.title)
     elif result.doubtful:
-        notices.doubtful(engine.card, _law(engine), t)
+        if page.decision.reason not in notices.TOLD:
+            notices.doubtful(engine.card, _law(engine), t)
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.confidence is not None and result.confidence < SURE:
         unsure = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
-    said = t("The most likely first. Highlighted words are those of your question.")
-    if result.bridged:
-        said = t.sentences(said, t(_DOTTED))
-    order = tag("p", said)
+    said = list(_told_of_order(result, t))
+    order = tag("p", t.sentences(*said)) if said else ""
     law = of_day(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
     offered = page.answers.model is not None and page.decision.may_ask and not page.problem
     way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     found = tag("h2", heading), unsure, order, law, way if offered else ""
-    st.html(tag("div", *found, class_="pd-found", role="status"))
+    st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
+
+
+def _told_of_order(result: Result, t: Words) -> Iterator[str]:
+    """Yield what is said of the cards; of the one article that a question names there is nothing to say."""
+    alone = len(result.shown) == 1
+    if not alone:
+        yield t("The most likely first.")
+    if not (alone and result.known):
+        yield t("Highlighted words are those of your question.")
+    if result.bridged:
+        yield t(_DOTTED)
+
+
+def _further_down(page: _Page) -> Html:
+    """Return links past the cards, which are a dozen screens of a phone."""
+    if len(page.result.shown) <= FIRST:
+        return Html()
+    t = page.t
+    links = [tag("a", t("Share, keep or print these articles"), href=f"#{share.PLACE}")]
+    if page.engine.card.contacts:
+        links.append(tag("a", t("Talk to a person"), href=f"#{frame.HELP}"))
+    return tag("nav", *links, class_="pd-down-to", aria_label=t("Further down on this page"))
 
 
 def _answer(page: _Page) -> None:

@@ -48,16 +48,19 @@ if (!window.pandectListens) {
     const form = button.closest(".stForm");
     if (button.closest(".st-key-examples") || (form && form.querySelector(".st-key-question"))) sent();
   });
+  const views = ".pd-box, .pd-found, .pd-columns";
+  const above = ".st-key-situated, .st-key-bridged, .st-key-unbridged, .pd-read-as";
   const found = () => {
     asked = 0;
-    const place = document.querySelector(".pd-box, .pd-found, .pd-columns");
+    const place = document.querySelector(views);
     if (!place) return;
     const heading = place.querySelector("h2, h3") || place;
     heading.tabIndex = -1;
     heading.dataset.sent = "";
     heading.focus({preventScroll: true});
-    const top = heading.getBoundingClientRect().top;
-    if (top < 0 || top > window.innerHeight / 2) place.scrollIntoView();
+    const first = document.querySelector(`${above}, ${views}`);  // of what was done with the question
+    const top = first.getBoundingClientRect().top;
+    if (top < 0 || top > window.innerHeight / 2) first.scrollIntoView();
   };
   const boxes = ".stMultiSelect [aria-label], .stDateInput [aria-label]";
   const tend = () => {

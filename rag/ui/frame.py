@@ -13,7 +13,7 @@ from rag.licence import Grant, licence_of
 from rag.ui.browser import script
 from rag.ui.conventions import quotes_css
 from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
-from rag.ui.markup import Html, join, link, rows, tag, telephone
+from rag.ui.markup import Html, join, link, rows, site, tag, telephone
 from rag.ui.ports import AskEngine, LoadedIndex
 from rag.ui.quiet import keep_questions_out_of_logs
 
@@ -36,6 +36,7 @@ _UNCHANGED = N_("This collection may be passed on unchanged only: {licence}")
 _NO_GRANT = N_("No licence is known to allow the use of this whole collection: {licence}")
 _NO_LICENCE = N_("The publisher states no licence")
 CONTENT = "pd-content"
+HELP = "pd-help"  # where those who can help stand; nothing where the corpus names none
 # What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.browser`).
 _SPOKEN = {
     "pages": N_("Pages"),
@@ -133,14 +134,21 @@ def _below(card: CorpusCard, info: LoadedIndex, t: Words) -> tuple[Html, ...]:
     if not contacts:
         return (loaded,)
     head = tag("h2", t("Talk to a person"))
-    return tag("section", head, tag("p", t(_PEOPLE)), tag("ul", *contacts), class_="pd-help"), loaded
+    said = head, tag("p", t(_PEOPLE)), tag("ul", *contacts)
+    return tag("section", *said, class_="pd-help", id=HELP), loaded
 
 
 def _contact(contact: Contact, law: str) -> Html:
     """Return who can help; the card of a corpus is written in the corpus's language."""
     phone = [" · ", telephone(contact.phone)] if contact.phone else []
-    note = [f" · {contact.note}"] if contact.note else []
-    return tag("li", link(contact.url, contact.name), *phone, *note, lang=law)
+    return tag("li", link(contact.url, contact.name), *phone, note_of(contact), lang=law)
+
+
+def note_of(contact: Contact) -> Html:
+    """Return what a contact is for; a narrow screen begins a line with it, and leaves the dot out."""
+    if not contact.note:
+        return Html()
+    return tag("span", tag("span", " · ", class_="pd-dotted"), contact.note, class_="pd-note")
 
 
 def _loaded(card: CorpusCard, info: LoadedIndex, t: Words) -> Iterator[tuple[str, str]]:
@@ -160,7 +168,7 @@ def _loaded(card: CorpusCard, info: LoadedIndex, t: Words) -> Iterator[tuple[str
     if limits:
         yield t("Terms of use"), tag("strong", limits)
     if card.official_site:
-        yield t("Official site"), link(card.official_site, card.official_site)
+        yield t("Official site"), site(card.official_site)
     yield t("Ranked by"), t(_BOTH, encoder=info.encoder) if info.encoder else t("shared words")
     yield t("Index"), t(_BUILT, name=info.name, version=info.version, day=t.iso_day(info.built))
     if card.note:

@@ -84,6 +84,12 @@ def link(url: str | None, label: str) -> Html:
     return tag("a", label, href=address, target="_blank", rel="noopener noreferrer")
 
 
+def site(url: str | None) -> Html:
+    """Return a link that is called by its host: a whole address breaks off in the middle on a phone."""
+    address = web_address(url)
+    return link(url, (urlsplit(address).hostname or address) if address else url or "")
+
+
 def telephone(number: str) -> Html:
     """Return a number that a telephone dials when it is touched; anything else stays text."""
     if not _TELEPHONE.fullmatch(number.strip()):

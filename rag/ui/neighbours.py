@@ -72,4 +72,4 @@ def _add(article: Article, t: Words, card: CorpusCard, said: str | None) -> Html
     """Return the link that puts an article beside those that are shown."""
     label = t("Add {article}", article=title(article, t, card))
     to = address("", add=listed([article.id]), **{KEY: said})  # the same question, with one article more
-    return go(t("Add"), to, aria_label=label, class_="pd-add")
+    return go(t("Add to the list"), to, aria_label=label, class_="pd-add")

@@ -12,8 +12,9 @@ from rag.result import Result
 from rag.text import Analyser, Mended
 from rag.ui.cite import is_code
 from rag.ui.form import MAX_CHARS, other_language, remove_filters
+from rag.ui.frame import HELP
 from rag.ui.i18n import N_, Words
-from rag.ui.markup import Html, link, rows, tag, web_address
+from rag.ui.markup import Html, link, rows, tag
 from rag.ui.why import matched_words
 
 _EMPTY = N_("A sentence or two about what happened is enough.")
@@ -36,6 +37,7 @@ _OTHER_LAW = N_(
 )
 _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
+TOLD = (Reason.OTHER_COUNTRY, Reason.NOT_LAW)  # told by `not_asked`, and not once more as a doubt
 _ALL_THE_SAME = N_("The closest ones are shown all the same. What you can try:")
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
@@ -63,7 +65,7 @@ def mended(result: Result, analyser: Analyser, t: Words) -> None:
     said = t.listed(
         t(_READ_AS, word=_as_written(each, result, analyser), typed=each.typed) for each in result.mended
     )
-    st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint", role="status"))
+    st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint pd-read-as", role="status"))
 
 
 def _as_written(word: Mended, result: Result, analyser: Analyser) -> str:
@@ -78,9 +80,15 @@ def failed(t: Words) -> None:
     _box(t("Something went wrong"), tag("p", t(_FAILED)))
 
 
+def _people(card: CorpusCard, t: Words) -> Html | str:
+    """Return the way to those who can help, which is long on a phone; nothing where the corpus names none."""
+    return tag("a", t(_PEOPLE), href=f"#{HELP}") if card.contacts else ""
+
+
 def nothing(card: CorpusCard, t: Words) -> None:
     """Say that no article was found, and what to try."""
-    tips = tag("ul", *(tag("li", t(tip)) for tip in _TIPS))
+    people = _people(card, t)
+    tips = tag("ul", *(tag("li", t(tip)) for tip in _TIPS), tag("li", people) if people else "")
     other = other_language(card.language, t)
     spoken = tag("p", tag("strong", other)) if other else ""
     _box(t("I found no article that answers this"), spoken, tips, tag("p", t(_SCOPE, title=card.title)))
@@ -92,17 +100,17 @@ def filtered_out(t: Words) -> None:
     st.button(t("Remove the filters"), key="unfilter", on_click=remove_filters)
 
 
-def elsewhere(topics: tuple[Elsewhere, ...], t: Words) -> None:
-    """Say that another law, not loaded here, governs this."""
-    for topic in topics:
-        where: list[tuple[str, str]] = [(t("The law to look at"), tag("strong", topic.law))]
-        if web_address(topic.url):
-            where.append((t("Where to find it"), link(topic.url, topic.url or "")))
+def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Words) -> None:
+    """Say that another law, not loaded here, governs this; whom to ask, once."""
+    for number, topic in enumerate(topics, start=1):
+        where = rows([(t("The law to look at"), tag("strong", link(topic.url, topic.law)))])
+        people = _people(card, t) if number == len(topics) else ""
         _box(
             t("This seems to belong to another law, which is not loaded here"),
             tag("p", tag("strong", in_language(topic.title, t.language))),
             tag("p", in_language(topic.explain, t.language)),
-            rows(where),
+            where,
+            tag("p", people) if people else "",
             kind="pd-elsewhere",
         )
 
@@ -116,7 +124,7 @@ def in_language(texts: Mapping[str, str], language: str) -> Html:
 def not_asked(decision: Decision, card: CorpusCard, t: Words) -> None:
     """Say that a question seems to be about another country's law, or about no law at all."""
     if decision.reason is Reason.OTHER_COUNTRY:
-        tips = [t(_OTHER_LAW), *([t(_PEOPLE)] if card.contacts else [])]
+        tips = [t(_OTHER_LAW), _people(card, t)]
         title = t("Your question seems to be about the law of another country")
     elif decision.reason is Reason.NOT_LAW:
         tips = [t(_TIPS[0])]
@@ -124,7 +132,7 @@ def not_asked(decision: Decision, card: CorpusCard, t: Words) -> None:
     else:
         return
     scope = tag("p", t(_ONLY, title=card.title))
-    _box(title, scope, tag("ul", *(tag("li", tip) for tip in tips)), kind="pd-doubt")
+    _box(title, scope, tag("ul", *(tag("li", tip) for tip in tips if tip)), kind="pd-doubt")
 
 
 def doubtful(card: CorpusCard, law: str, t: Words) -> None:
@@ -136,5 +144,6 @@ def doubtful(card: CorpusCard, law: str, t: Words) -> None:
         t: the interface.
     """
     said = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
-    tips = [*_TIPS[:2], *([_PEOPLE] if card.contacts else [])]
-    _box(said, tag("p", t(_ALL_THE_SAME)), tag("ul", *(tag("li", t(tip)) for tip in tips)), kind="pd-doubt")
+    tips = [*map(t, _TIPS[:2]), _people(card, t)]
+    listed = tag("ul", *(tag("li", tip) for tip in tips if tip))
+    _box(said, tag("p", t(_ALL_THE_SAME)), listed, kind="pd-doubt")

@@ -22,6 +22,7 @@ from rag.ui.pages import SHEET
 from rag.ui.permalink import link
 from rag.ui.ports import AskEngine
 
+PLACE = "pd-share"  # a link above the articles leads to it
 _NOT_TOLD = N_("The link and the files hold the articles and the version of the law, not your question.")
 _TOLD = N_("Your question goes along: whoever gets the link or the files can read it.")
 _SUMMARIES = N_(
@@ -54,6 +55,7 @@ def draw(
     panel = st.fragment(_panel) if apart else _panel
     # why not the engine: a session keeps what a fragment was given, and would so keep open an index that the
     # page has closed
+    st.html(tag("div", id=PLACE))
     panel(_Loaded(engine.card, engine.info.name, engine.info.version), articles, question, where, t)
 
 
@@ -87,7 +89,7 @@ def _panel(
             where.in_force_on if where else None,
         )
         _files(extract, t)
-        st.html(tag("p", go(t("One-page sheet for a legal-aid desk"), link(ids, version, page=SHEET))))
+        st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, version, page=SHEET))))
 
 
 def _key(name: str, *parts: str) -> str:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from rag.answer.before import Decision
 from rag.card import Contact
+from rag.ui.frame import note_of
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, join, link, tag, telephone
 
@@ -42,5 +43,4 @@ def draw(decision: Decision, t: Words, law: str) -> None:
 
 def _contact(contact: Contact) -> Html:
     phone = [" · ", telephone(contact.phone)] if contact.phone else []
-    note = [f" · {contact.note}"] if contact.note else []
-    return join(tag("strong", link(contact.url, contact.name)), *phone, *note)
+    return join(tag("strong", link(contact.url, contact.name)), *phone, note_of(contact))

@@ -218,6 +218,10 @@ class FakeEngine:
                 Shown(2, by_id["1240"], 0.9, Why(moved_from="1382")),
             )
             return Result(question, "found", shown, (item,))
+        if question == "seul article 672":
+            item = KnownItem("article 672", "672", "Code civil", ("672",))
+            [alone] = [Shown(1, a, 1.0, Why(known=True)) for a in admitted if a.id == "672"]
+            return Result(question, "found", (alone,), (item,))
         if "9999" in question:
             return Result(question, "nothing", (), (KnownItem("article 9999", "9999", "Code civil", ()),))
         scored = [(len(terms & set(self.analyser.terms(a.text))), a) for a in admitted]

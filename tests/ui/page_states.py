@@ -44,7 +44,7 @@ def _opens_options(page: Page) -> None:
 def _opens_share(page: Page) -> None:
     ask(page, QUESTION)
     page.locator(".pd-card").nth(9).wait_for()
-    page.get_by_text("Partager, garder ou imprimer ces articles").click()
+    page.locator(".stExpander summary", has_text="Partager, garder ou imprimer ces articles").click()
 
 
 def _has_it_written(page: Page) -> None:
@@ -62,6 +62,7 @@ def _filters_all_out(page: Page) -> None:
 
 
 def _sends_nothing(page: Page) -> None:
+    page.locator(".st-key-question textarea").fill("")  # of the state before
     page.get_by_role("button", name="Trouver les articles").click()
 
 
@@ -78,6 +79,7 @@ class State:
     address: str
     shown: str  # a selector: once it is there, so is the state
     reach: Callable[[Page], None] = _stay
+    look: str = ""  # a selector: what a picture must hold, where it stands deep below
 
 
 # over the law that ships
@@ -85,10 +87,10 @@ APP: dict[str, State] = {
     "start": State("", ".st-key-examples button"),
     "results": State("", ".pd-card >> nth=9", _asks(QUESTION)),
     "why": State("", ".pd-card details[open] >> nth=0", _opens_why),
-    "share": State("", ".pd-address code", _opens_share),
+    "share": State("", ".pd-address code", _opens_share, ".pd-address"),
     "elsewhere": State("", ".pd-elsewhere", _asks(DEPOSIT)),
     "nothing": State("", ".pd-box", _asks("zzxqy wvkpt")),
-    "empty": State("", ".pd-box", _sends_nothing),
+    "empty": State("", ".pd-box >> text=Écrivez d’abord votre question", _sends_nothing),
     "options": State("", "[role=radiogroup]", _opens_options),
     "shared": State("?articles=CC-671,CC-672,CC-000&index=old", ".pd-card >> nth=1"),
     "browse": State("browse", ".pd-shelf"),

@@ -29,6 +29,7 @@ PHONE = {"width": 360, "height": 800}
 SCREEN = {"width": 1280, "height": 900}
 ZOOMED = {"width": 640, "height": 450}  # a screen of 1280 × 900 pixels at 200 %
 FIRST_SCREENS = 3600  # pixels of a picture: what lies deeper is more of the same cards
+BRIDGED = "faute d'ortographe sur mon acte de naissance comment corriger"  # this law says "rectification"
 RUN = "options => axe.run(document, options)"
 LINES = """element => {
   // characters of every full line: the last of a paragraph is as long as what is left
@@ -103,8 +104,8 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("document.querySelector('.stMain').scrollWidth <= document.body.clientWidth"))
 
 
-def pictures(page: Page, name: str) -> None:
-    """Keep pictures of the page, if they are wanted."""
+def pictures(page: Page, name: str, look: str) -> None:
+    """Keep pictures of the page, if they are wanted; of what stands deep below, a selector tells."""
     folder = os.environ.get("PANDECT_SCREENSHOTS")
     if not folder:
         return
@@ -113,6 +114,8 @@ def pictures(page: Page, name: str) -> None:
         page.set_viewport_size(size)  # type: ignore[arg-type]
         height = page.locator("[data-testid=stMainBlockContainer]").evaluate("e => e.scrollHeight")
         page.set_viewport_size({"width": size["width"], "height": min(int(height) + 40, FIRST_SCREENS)})
+        if look:
+            page.locator(look).evaluate("e => e.scrollIntoView({block: 'center'})")
         for scheme in ("light", "dark"):
             dressed(page, scheme)
             page.screenshot(path=Path(folder) / f"{name}-{size['width']}-{scheme}.png")
@@ -125,7 +128,7 @@ def looked_at(page: Page, name: str, state: State) -> None:
     page.locator(state.shown).first.wait_for()
     page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
     page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what goes is faded first
-    pictures(page, name)
+    pictures(page, name, state.look)
     assert axe(page) == []
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     assert fits(page)
@@ -176,9 +179,13 @@ def test_the_keyboard_alone_asks_reads_why_and_takes_it_away(browser: Browser, a
         page.wait_for_function("document.activeElement.id === 'pd-content'")
         page.keyboard.press("Tab")
         assert focused(page) == "Votre question"
-        page.keyboard.type(QUESTION)
+        page.keyboard.type(BRIDGED)
         page.keyboard.press("Enter")
         page.wait_for_function("document.activeElement.textContent.includes('articles à regarder')")
+        page.keyboard.press("Shift+Tab")
+        assert "cette loi dit" in focused(page)  # a word of the law, searched too: taken out again
+        page.keyboard.press("Enter")
+        page.locator(".st-key-unbridged button").wait_for()
         tab_to(page, "En savoir plus sur ce classement")
         page.keyboard.press("Enter")
         assert page.locator(".pd-card").first.locator(".pd-more[open] table").count() > 1

@@ -200,6 +200,13 @@ def test_a_model_is_not_asked_what_these_articles_cannot_answer(
     assert body(app).all("ul")  # what to try
 
 
+def test_what_is_no_law_is_said_once() -> None:
+    app = opened(None, "recette de tarte aux pommes avec un arbre", FakeEngine(confidence=0.2, doubtful=True))
+
+    assert len(body(app).all(class_="pd-doubt")) == 1
+    assert headings(app)[1].endswith("plus proches") or headings(app)[1] == "L’article le plus proche"
+
+
 def test_another_country_s_law_is_said_above_the_cards() -> None:
     app = opened(None, "droit belge : quel arbre planter ?")
 

@@ -37,7 +37,8 @@ PLURALS = {  # the rules of the Unicode Common Locale Data Repository, for whole
     "zh": "nplurals=1; plural=0;",
 }
 BUTTONS = (  # side by side, or in a row of tabs, on a screen of 360 pixels
-    "Ask", "Compare", "Quality", "About", "Browse the codes", "Search", "Add", "Print", "Stop", "Copied",
+    "Ask", "Compare", "Quality", "About", "Browse the codes", "Search", "Add to the list", "Print", "Stop",
+    "Copied",
     "Find the articles", "Copy the citation", "Copy the link", "Write an answer", "Take it back",
     "Remove the filters", "Clear the search", "Official text", "Try again", "Continue", "Ask this",
 )  # fmt: skip

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from page_driver import ask, body, cards, checked, examples, headings, page
-from page_fakes import CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
+from page_fakes import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
 
 from rag.errors import BadInput
 from rag.ui.form import MAX_CHARS, shorten
@@ -32,7 +34,7 @@ def test_what_is_loaded_is_always_said() -> None:
         ),
         "Source": "DILA, LEGI",
         "Licence": "Licence Ouverte 2.0",
-        "Site officiel": "https://law.example/",
+        "Site officiel": "law.example",
         "Classement par": "mots communs et sens (pandect-static-fr)",
         "Index": "civil, version 3, construit le 20 novembre 2026",
     }
@@ -80,7 +82,8 @@ def test_no_result_says_what_to_try() -> None:
     app = ask(page(), "xylophone")
 
     assert headings(app)[0] == "Je n’ai trouvé aucun article qui réponde à cela"
-    assert len(body(app).one(class_="pd-box").all("li")) == 3
+    assert len(body(app).one(class_="pd-box").all("li")) == 4
+    assert body(app).one(class_="pd-box").one("a").attributes["href"] == "#pd-help"
     assert CARD.title in body(app).one(class_="pd-box").text
     assert examples(app)
 
@@ -103,7 +106,9 @@ def test_a_topic_of_another_law_is_said_above_the_cards(
     assert headings(app)[:2] == [heading, below]
     assert topic in box.text
     assert "Loi du 6 juillet 1989" in box.text
-    assert box.one("a").attributes["href"] == "https://law.example/1989"
+    law, people = box.all("a")
+    assert (law.attributes["href"], law.text) == ("https://law.example/1989", "Loi du 6 juillet 1989")
+    assert people.attributes["href"] == "#" + body(app).one(class_="pd-help").attributes["id"]
     assert cards(app)
 
 
@@ -128,6 +133,25 @@ def test_an_old_number_shows_what_bears_it_and_where_its_content_went() -> None:
         "Your question names it by its number.",
         "It now holds what article 1382 used to say.",
     ]
+
+
+def test_the_one_article_that_is_named_needs_no_words_on_order() -> None:
+    app = ask(page(locale="en-GB"), "seul article 672")
+
+    assert body(app).one(class_="pd-found").text == "One article to look at"
+    assert len(cards(app)) == 1
+    assert not body(app).all(class_="pd-down-to") + body(app).all(class_="pd-quoted")
+
+
+def test_links_lead_past_many_cards() -> None:
+    many = tuple(replace(ARTICLES[0], id=f"a{n}") for n in range(4))
+    said = body(ask(page(FakeEngine(articles=many)), QUESTION))
+
+    assert len(said.all("article")) == 4
+    told = [a.attributes["href"] for a in said.one(class_="pd-down-to").all("a")]
+    assert told == ["#pd-share", "#pd-help"]
+    assert set(told) <= {f"#{each.attributes.get('id')}" for each in said.all()}
+    assert not body(ask(page(), QUESTION)).all(class_="pd-down-to")  # three are no long way
 
 
 def test_a_number_that_does_not_exist_is_said() -> None:

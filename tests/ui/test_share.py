@@ -121,7 +121,7 @@ def test_the_articles_that_go_along_are_chosen() -> None:
     app = ask(page(locale="en-GB"), QUESTION)
     checked(app.multiselect[0].set_value(["673", "672"]).run())
     assert "?articles=672,673&" in link(app)
-    to_sheet = [a.attributes["href"] for a in body(app).all("a") if a.text.startswith("One-page sheet")]
+    to_sheet = [a.attributes["href"] for a in body(app).all("a") if a.text.startswith("One page to print")]
     assert to_sheet == ["./sheet?articles=672,673&index=3"]
 
     checked(app.multiselect[0].set_value([]).run())
