@@ -38,7 +38,6 @@ class TokenVectors:
     vectors: Halves = field(repr=False)  # (n_tokens, dim)
     tokens: npt.NDArray[np.int32] = field(repr=False)  # (n_tokens,)
     offsets: Ints = field(repr=False)  # (n_articles + 1,)
-    home: object = field(default=None, repr=False)  # what must live as long as the files are read
 
     @classmethod
     def write(cls, folder: Path, dim: int, batches: Iterable[Sequence[Encoded]]) -> TokenVectors:
@@ -61,12 +60,8 @@ class TokenVectors:
         return cls.load(folder)
 
     @classmethod
-    def load(cls, folder: Path, home: object = None) -> TokenVectors:
+    def load(cls, folder: Path) -> TokenVectors:
         """Open what `write` wrote; vectors and tokens stay on disk, memory-mapped.
-
-        Args:
-            folder: where it lies.
-            home: what must live as long as the files are read, such as a temporary folder.
 
         Raises:
             DamagedIndex: a file lacks, or is not as long as the others say.
@@ -85,10 +80,10 @@ class TokenVectors:
             name = wrong[0] if wrong else _STAMP
             raise DamagedIndex(f"{folder / name} is not as it was written: encode the articles again")
         if not total:  # an empty file cannot be mapped
-            return cls(np.zeros((0, dim), np.float16), np.zeros(0, np.int32), offsets, home)
+            return cls(np.zeros((0, dim), np.float16), np.zeros(0, np.int32), offsets)
         vectors = np.memmap(folder / _VECTORS, dtype="<f2", mode="r", shape=(total, dim))
         tokens = np.memmap(folder / _TOKENS, dtype="<i4", mode="r", shape=(total,))
-        return cls(vectors, tokens, offsets, home)
+        return cls(vectors, tokens, offsets)
 
     @property
     def counts(self) -> Ints:
