@@ -48,8 +48,8 @@ def load_late(
 ) -> MultiVectorEncoder:
     """Load a late-interaction encoder.
 
-    Stanford's code marks questions and articles by the number of a token; where the vocabulary lacks it,
-    as CamemBERT's lacks [unused0], that is the number of the unknown token, which is put there here too.
+    A folder of Stanford's ColBERT is read as its own code does, which marks questions and articles by the
+    number of a token: where a vocabulary lacks it, as CamemBERT's lacks [unused0], by the unknown token's.
 
     Args:
         model: a folder, or an id on the hub.
@@ -73,12 +73,24 @@ def load_late(
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"{model} cannot be loaded ({type(error).__name__}: {error})") from error
     if kind == "stanford":
-        tokenizer = loaded.tokenizer
-        for role, prompt in loaded.prompts.items():
-            marker = prompt.split()[0] if prompt and prompt.split() else ""
-            if marker and tokenizer.convert_tokens_to_ids(marker) == tokenizer.unk_token_id:
-                loaded.prompts[role] = prompt.replace(marker, str(tokenizer.unk_token))
+        _as_stanford(loaded)
+    loaded.eval()
     return loaded
+
+
+def _as_stanford(model: MultiVectorEncoder) -> None:
+    """Mark texts, and leave out punctuation, as Stanford's code does where the library differs from it."""
+    tokenizer = model.tokenizer
+    for role, prompt in model.prompts.items():
+        marker, *_ = prompt.split() or [""]
+        if marker and tokenizer.convert_tokens_to_ids(marker) == tokenizer.unk_token_id:
+            model.prompts[role] = prompt.replace(marker, str(tokenizer.unk_token))
+    mask: Any = next(module for module in model if hasattr(module, "skiplist_words"))
+    # a sign alone, and as the first piece of a word: "," and "▁," of SentencePiece
+    signs = [*mask.skiplist_words, *(tokenizer.tokenize(sign)[0] for sign in mask.skiplist_words)]
+    known = tokenizer.get_vocab()
+    mask.skiplist_words = sorted({sign for sign in signs if sign in known and sign != tokenizer.unk_token})
+    mask.resolve_with_tokenizer(tokenizer)
 
 
 class LateInteractionEncoder:

@@ -36,13 +36,13 @@ pytestmark = NEEDS_TORCH
 
 OTHERS: dict[str, dict[str, Any]] = {
     "splade": {"similarity": "cosine", "flops_questions": 1e-3, "flops_articles": 1e-3, "active": 30},
-    "colbert": {"dim": 16, "attend": True},
+    "colbert": {"dim": 16},
     "cross-encoder": {"rerank": 30},
 }
 
 
 def other(system: str, **training: object) -> Recipe:
-    text = {"article_tokens": 40} if system == "cross-encoder" else {}
+    text = {"cross-encoder": {"article_tokens": 40}, "colbert": {"question_tokens": 12}}.get(system, {})
     tables = {**TINY, "system": system, "loss": OTHERS[system], "text": {**TINY["text"], **text}}
     tables["training"] = {**TINY["training"], **training}
     tables["evaluation"] = LONGER["evaluation"]

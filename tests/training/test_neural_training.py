@@ -184,10 +184,12 @@ def _one_of_two(rank: int, port: int, of: Recipe, output: Path) -> None:
 @pytest.mark.filterwarnings(
     "ignore::DeprecationWarning"
 )  # a fork with threads; torch is loaded once that way
-def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["biencoder", "colbert"])
+def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> None:
     import torch.multiprocessing
 
     of = recipe(model=scratch(dropout=0.0), training={"steps": 3, "batch": 5})  # one has three, the other two
+    of = made({**of.source, "system": system})
     run(task_of(of), order_of(tmp_path / "one"), here())
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
