@@ -198,7 +198,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> Non
     torch.multiprocessing.start_processes(_one_of_two, args=arguments, nprocs=2, start_method="fork")
     both = weights(tmp_path / "two")
     for name, value in weights(tmp_path / "one").items():
-        np.testing.assert_allclose(value, both[name], atol=1e-5)
+        np.testing.assert_allclose(value, both[name], atol=1e-4)  # a step moves a weight by about 1e-2
     manifest = json.loads((tmp_path / "two" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["facts"]["processes"] == 2
 
