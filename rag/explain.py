@@ -22,6 +22,7 @@ from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import Mode
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.bridged import BridgedBM25
+from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense
 from rag.retrieval.fields import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, term_ids
 from rag.text import Analyser
@@ -98,7 +99,7 @@ class Explainer:
             cited: the annotated questions of each article, each question once.
             analyser: cut all of them.
             keyword: explained where it is BM25.
-            meaning: explained where it has vectors.
+            meaning: explained where it has vectors, of articles or of their tokens.
             kept: terms and vectors that are known; what is not is cut and encoded again.
         """
         self._counted = kept.counted if kept else None
@@ -109,6 +110,7 @@ class Explainer:
         self._analyser = analyser
         self._bm25 = keyword if isinstance(keyword, BM25) else None
         self._dense = meaning if isinstance(meaning, Dense) else None
+        self._late = meaning if isinstance(meaning, ColBERT) else None
         self.contents = lru_cache(maxsize=RECENT)(self._contents)
         # articles that are shown together share questions
         self._cut_cited = lru_cache(maxsize=RECENT)(cut_cited or analyser.terms)
@@ -171,7 +173,10 @@ class Explainer:
             adds = (shares or {}).get(article_id, {})
             told = tuple(Place(system, places[system], adds.get(system)) for system in sorted(places))
             found = words.get(article_id, ())
-            explained.append(Explanation(article_id, found, cosine, meaning, told, alike[article_id]))
+            matches = self._late.matches(question, article_id) if self._late and mode != "keyword" else ()
+            explained.append(
+                Explanation(article_id, found, cosine, meaning, told, alike[article_id], matches=matches)
+            )
         return explained
 
     def _written(self, question: str) -> Mapping[str, str]:

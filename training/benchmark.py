@@ -15,6 +15,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,7 +28,7 @@ from rag.retrieval.fields import count
 from rag.retrieval.scored import Mask
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training import benchmark_fusion
+from training import benchmark_fusion, benchmark_neural
 from training.benchmark_update import measure
 
 QUESTIONS = 300
@@ -54,15 +55,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="PATH",
         help="law with questions: a learned fusion and its explanation",
     )
+    top.add_argument(
+        "--neural",
+        action="store_true",
+        help="gradient caching, MaxSim and SPLADE search beside those of sentence-transformers",
+    )
     parsed = top.parse_args(arguments)
-    if (parsed.corpus, parsed.update, parsed.learned, parsed.page) == (None, None, None, False):
-        top.error("nothing to measure: give --corpus PATH, --update PATH, --learned PATH or --page")
+    if not any((parsed.corpus, parsed.update, parsed.learned, parsed.page, parsed.neural)):
+        top.error("nothing to measure: give --corpus PATH, --update PATH, --learned PATH, --neural or --page")
     if parsed.corpus is not None:
         _lexical(parsed.corpus)
     if parsed.update is not None:
         measure(parsed.update, _say, encoder=parsed.encoder)
     if parsed.learned is not None:
         benchmark_fusion.measure(parsed.learned, _say)
+    if parsed.neural:
+        benchmark_neural.measure(partial(print, flush=True))
     if parsed.page:
         _page()
     return 0

@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
+from rag.retrieval.token_vectors import Encoded
 from rag.text import Token
 from rag.types import Article, Hit, Ranking
 
@@ -62,6 +63,34 @@ def law() -> list[Article]:
         Article(f"f{i}", "divers", str(i), f"clause{i} mur {WORDS[i % len(WORDS)]}", (f"partie {i % 3}",))
         for i in range(20)
     ]
+
+
+class Words:
+    """A token encoder whose tokens are the words of the articles, each with a random direction."""
+
+    def __init__(self, analyser: SplitAnalyser, articles: Sequence[Article], dim: int = 16) -> None:
+        self.analyser, self.dim = analyser, dim
+        self.words = sorted({term for a in articles for term in self.of(a)})
+        drawn = np.random.default_rng(7).normal(size=(len(self.words), dim))
+        self.vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+
+    def of(self, article: Article) -> list[str]:
+        return self.analyser.terms(" ".join((article.code, *article.headings, article.text)))
+
+    def encode(self, terms: Sequence[str]) -> Encoded:
+        at = {word: n for n, word in enumerate(self.words)}
+        tokens = np.array([at[term] for term in terms if term in at], dtype=np.int64)
+        return Encoded(self.vectors[tokens], tokens)
+
+    def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
+        known = ([t for t in self.analyser.terms(q) if t in self.words] for q in questions)
+        return [self.encode(terms[:64]) for terms in known]  # no encoder reads more than its window
+
+    def encode_articles(self, articles: Sequence[Article]) -> list[Encoded]:
+        return [self.encode(self.of(a)) for a in articles]
+
+    def texts(self, tokens: Sequence[int]) -> list[str]:
+        return [self.words[token] for token in tokens]
 
 
 def random_encoder(analyser: SplitAnalyser, articles: Sequence[Article], dim: int = 16) -> StaticEncoder:

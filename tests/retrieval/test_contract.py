@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_evidence import evidence_of, stump
-from small_law import SPLIT, law, random_encoder
+from small_law import SPLIT, Words, law, random_encoder
 
 from rag.bridge import Bridge, Pair
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
 from rag.retrieval.bridged import BridgedBM25, LawWords
+from rag.retrieval.colbert import ColBERT, Propose, proposed_by
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.fields import count, term_ids
 from rag.retrieval.hybrid import Hybrid
@@ -30,6 +31,8 @@ from rag.retrieval.query_likelihood import QueryLikelihood
 from rag.retrieval.scored import Mask
 from rag.retrieval.splade import Splade
 from rag.retrieval.tfidf import TfIdf
+from rag.retrieval.token_search import Neighbourhoods, TokenSearch
+from rag.retrieval.token_vectors import TokenVectors
 from rag.trees import Trees
 from rag.types import Article, ArticleOrder, Encoder, Filter, Question, Ranking, Retriever
 
@@ -133,6 +136,21 @@ def splade(articles: Sequence[Article], folder: Path) -> Retriever:
     return Splade(Counting(counts.vocabulary), weights, counts.order, Mask(articles))
 
 
+def colbert(articles: Sequence[Article], folder: Path, *, by: str) -> Retriever:
+    """Late interaction over vectors on disk: of all articles, or of those that something proposes."""
+    words, mask = Words(SPLIT, law()), Mask(articles)
+    order = ArticleOrder.of([a.id for a in articles])
+    batches = (words.encode_articles(articles[i : i + 3]) for i in range(0, len(articles), 3))
+    vectors = TokenVectors.write(folder, words.dim, batches)
+    propose: Propose | None = None
+    if by == "words":
+        propose = proposed_by(bm25(articles, folder, variant="lucene"), order)
+    elif by == "tokens":
+        Neighbourhoods.build(vectors).save(folder)
+        propose = TokenSearch(Neighbourhoods.load(folder), order, mask, probes=1000)
+    return ColBERT(words, vectors, order, mask, propose)
+
+
 MAKERS: dict[str, Make] = {
     **{f"bm25 {v}": partial(bm25, variant=v) for v in get_args(Variant)},
     "bm25 from disk": partial(bm25, variant="lucene", disk=True),
@@ -148,6 +166,9 @@ MAKERS: dict[str, Make] = {
     "learned": learned,
     "bridged": bridged,
     "splade": splade,
+    "colbert": partial(colbert, by=""),
+    "colbert by words": partial(colbert, by="words"),
+    "colbert by tokens": partial(colbert, by="tokens"),
 }
 
 

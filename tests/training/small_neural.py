@@ -112,5 +112,5 @@ def gradient(system: Any, batch: Batch, mini: int) -> tuple[dict[str, float], li
 def weights(folder: Path) -> dict[str, np.ndarray[Any, Any]]:
     from safetensors.numpy import load_file
 
-    [file] = (folder / "model").rglob("model.safetensors")
-    return load_file(file)
+    files = (folder / "model").rglob("model.safetensors")
+    return {f"{file.parent.name}/{name}": value for file in files for name, value in load_file(file).items()}

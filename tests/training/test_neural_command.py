@@ -87,7 +87,7 @@ def test_the_command_trains_folds_and_says_their_spread(
 def test_a_rehearsal_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(CORPUS, tmp_path / "law")
     before = sorted(tmp_path.rglob("*"))
-    for name in ("bsard-siamese", "jurifindit-dar", "stard-dense"):
+    for name in ("bsard-siamese", "jurifindit-dar", "stard-dense", "lleqa-colbert", "mmarco-colbert"):
         code, said, told = spoken(
             capsys, name, "--corpus", str(tmp_path / "law"), "--dry-run", "--device", "cpu"
         )

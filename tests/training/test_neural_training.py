@@ -184,10 +184,12 @@ def _one_of_two(rank: int, port: int, of: Recipe, output: Path) -> None:
 @pytest.mark.filterwarnings(
     "ignore::DeprecationWarning"
 )  # a fork with threads; torch is loaded once that way
-def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["biencoder", "colbert"])
+def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> None:
     import torch.multiprocessing
 
     of = recipe(model=scratch(dropout=0.0), training={"steps": 3, "batch": 5})  # one has three, the other two
+    of = made({**of.source, "system": system})
     run(task_of(of), order_of(tmp_path / "one"), here())
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -196,7 +198,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
     torch.multiprocessing.start_processes(_one_of_two, args=arguments, nprocs=2, start_method="fork")
     both = weights(tmp_path / "two")
     for name, value in weights(tmp_path / "one").items():
-        np.testing.assert_allclose(value, both[name], atol=1e-5)
+        np.testing.assert_allclose(value, both[name], atol=1e-4)  # a step moves a weight by about 1e-2
     manifest = json.loads((tmp_path / "two" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["facts"]["processes"] == 2
 

@@ -128,14 +128,26 @@ class Sparse:
 
 
 @dataclass(frozen=True, slots=True)
+class LateInteraction:
+    """Two softmaxes over MaxSim (ColBERT; Khattab & Zaharia 2020, Santhanam et al. 2022)."""
+
+    similarity: Literal["cosine"] = "cosine"  # of tokens
+    temperature: float = number(1e-4, 1000, 1.0)
+    dim: int = number(1, 4096, 128)  # numbers a token
+    attend: bool = False  # whether a question's words see the [MASK]s that it is filled up with
+    candidates: int = number(0, 100_000_000, 0)  # articles that tokens propose; 0: all are compared
+
+
+@dataclass(frozen=True, slots=True)
 class Pairwise:
     """Binary cross-entropy of question and article read together (monoBERT; Nogueira & Cho 2019)."""
 
     rerank: int = number(1, 100_000, 100)  # candidates of BM25 that it orders anew
 
 
-LOSSES: Mapping[str, type[Contrastive | Sparse | Pairwise]] = MappingProxyType(
-    {"biencoder": Contrastive, "splade": Sparse, "cross-encoder": Pairwise}
+Loss: TypeAlias = Contrastive | Sparse | LateInteraction | Pairwise
+LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
+    {"biencoder": Contrastive, "splade": Sparse, "colbert": LateInteraction, "cross-encoder": Pairwise}
 )
 
 
@@ -148,7 +160,7 @@ class Recipe:
     model: Model
     text: Text
     training: Training
-    loss: Contrastive | Sparse | Pairwise
+    loss: Loss
     negatives: Negatives = field(default_factory=Negatives)
     evaluation: Evaluation = field(default_factory=Evaluation)
     about: str = ""

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from indexes.folder import appearing
 from training.neural.backbone import Task, make_scratch
 from training.neural.biencoder import BiEncoder
+from training.neural.colbert import ColBERT
 from training.neural.cross_encoder import CrossEncoder
 from training.neural.settings import Recipe
 from training.neural.splade import Splade
@@ -30,6 +31,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
     {
         "biencoder": Kind(BiEncoder.build, BiEncoder.load),
         "splade": Kind(Splade.build, Splade.load, "fill-mask"),
+        "colbert": Kind(ColBERT.build, ColBERT.load),
         "cross-encoder": Kind(CrossEncoder.build, CrossEncoder.load, "sequence-classification"),
     }
 )
@@ -38,12 +40,16 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 def build(recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, folder: Path) -> System:
     """Make the system that a recipe describes, before any training; torch's seed decides its weights.
 
+    What is put on an encoder from scratch is drawn anew from that seed: only one process made the encoder.
+
     Args:
         recipe: which.
         texts: what the tokenizer of an encoder from scratch is trained on; not asked for another.
         world: the processes; one of them makes what is from scratch.
         folder: where it is kept, and found again by a training that goes on.
     """
+    import torch
+
     kind, scratch = KINDS[recipe.system], recipe.model.scratch
     if scratch is None:
         return kind.build(recipe, str(recipe.model.backbone))
@@ -51,6 +57,7 @@ def build(recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, fold
         with appearing(folder) as part:
             make_scratch(scratch, texts(), part, task=kind.task)
     world.agree(0.0)  # the others wait for it
+    torch.manual_seed(torch.initial_seed())
     return kind.build(recipe, str(folder))
 
 

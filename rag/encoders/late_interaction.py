@@ -1,0 +1,165 @@
+"""A vector a token, by a late-interaction encoder of sentence-transformers (extra [models]).
+
+`MultiVectorEncoder` reads its own folders, PyLate's, and those of Stanford's ColBERT: a transformer with
+`linear.weight` beside its weights and an `artifact.metadata`, as the published French models are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rag.encoders.transformer import sound
+from rag.errors import BadInput, MissingExtra
+from rag.retrieval.token_vectors import Encoded
+from rag.types import Article
+
+if TYPE_CHECKING:
+    from sentence_transformers import MultiVectorEncoder
+
+AT_ONCE = 256  # texts between two looks at what is encoded; their padded vectors are held meanwhile
+STANFORD = "HF_ColBERT"  # the architecture that a folder of Stanford's ColBERT names
+_KINDS = {"ColBERT", "MultiVectorEncoder"}  # of PyLate's folders, and of the library's own
+
+
+def late_kind(model: str | Path) -> Literal["stanford", "multi-vector"] | None:
+    """Return how a folder or hub id holds a late-interaction encoder; None for any other model."""
+    try:
+        from sentence_transformers.util import load_file_path
+    except ImportError as error:
+        raise _missing(model) from error
+
+    def said(file: str) -> dict[str, Any]:
+        path = load_file_path(str(model), file)
+        read = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+        return read if isinstance(read, dict) else {}
+
+    if said("config_sentence_transformers.json").get("model_type") in _KINDS:
+        return "multi-vector"
+    return "stanford" if STANFORD in (said("config.json").get("architectures") or ()) else None
+
+
+def load_late(
+    model: str | Path, *, device: str | None = None, remote_code: bool = False
+) -> MultiVectorEncoder:
+    """Load a late-interaction encoder.
+
+    A folder of Stanford's ColBERT is read as its own code does, which marks questions and articles by the
+    number of a token: where a vocabulary lacks it, as CamemBERT's lacks [unused0], by the unknown token's.
+
+    Args:
+        model: a folder, or an id on the hub.
+        device: "cpu", "cuda", …; None takes the best there is.
+        remote_code: run the Python code that comes with the model. Only for models that you trust.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        BadInput: there is no such model, or it has no vectors of tokens.
+    """
+    kind = late_kind(model)
+    if kind is None:
+        raise BadInput(
+            f"{model} is no late-interaction encoder that was trained: expected a folder of "
+            "sentence-transformers' MultiVectorEncoder, of PyLate or of Stanford's ColBERT, or such a hub id"
+        )
+    from sentence_transformers import MultiVectorEncoder
+
+    try:
+        loaded = MultiVectorEncoder(str(model), device=device, trust_remote_code=remote_code)
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"{model} cannot be loaded ({type(error).__name__}: {error})") from error
+    if kind == "stanford":
+        _as_stanford(loaded)
+    loaded.eval()
+    return loaded
+
+
+def _as_stanford(model: MultiVectorEncoder) -> None:
+    """Mark texts, and leave out punctuation, as Stanford's code does where the library differs from it."""
+    tokenizer = model.tokenizer
+    for role, prompt in model.prompts.items():
+        marker, *_ = prompt.split() or [""]
+        if marker and tokenizer.convert_tokens_to_ids(marker) == tokenizer.unk_token_id:
+            model.prompts[role] = prompt.replace(marker, str(tokenizer.unk_token))
+    mask: Any = next(module for module in model if hasattr(module, "skiplist_words"))
+    # a sign alone, and as the first piece of a word: "," and "▁," of SentencePiece
+    signs = [*mask.skiplist_words, *(tokenizer.tokenize(sign)[0] for sign in mask.skiplist_words)]
+    known = tokenizer.get_vocab()
+    mask.skiplist_words = sorted({sign for sign in signs if sign in known and sign != tokenizer.unk_token})
+    mask.resolve_with_tokenizer(tokenizer)
+
+
+class LateInteractionEncoder:
+    """Questions and articles as the tokens that count, each with a vector of unit length."""
+
+    def __init__(
+        self, model: MultiVectorEncoder, text_of: Callable[[Article], str] | None = None, batch: int = 32
+    ) -> None:
+        """Encode with a model that was loaded.
+
+        Args:
+            model: what `load_late` returned, or was trained.
+            text_of: what is read of an article; None: code, headings and text.
+            batch: texts encoded at once.
+        """
+        self.model = model
+        self.text_of = text_of or _whole
+        self.batch = batch
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.model.get_embedding_dimension() or 0)
+
+    def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
+        """Return the tokens of each question, with the [MASK]s that fill it up; none for a blank one."""
+        asked = [question for question in questions if question.strip()]
+        found = iter(self._encoded(asked, self.model.encode_query))
+        nothing = Encoded(np.zeros((0, self.dim), np.float32), np.zeros(0, np.int64))
+        return [next(found) if question.strip() else nothing for question in questions]
+
+    def encode_articles(self, articles: Sequence[Article]) -> list[Encoded]:
+        """Return the tokens of each article, without those that the model leaves out, such as punctuation."""
+        return self._encoded([self.text_of(a) for a in articles], self.model.encode_document)
+
+    def in_batches(self, articles: Sequence[Article]) -> Iterator[list[Encoded]]:
+        """Yield the articles' tokens some at a time, to be written down."""
+        for begin in range(0, len(articles), AT_ONCE):
+            yield self.encode_articles(articles[begin : begin + AT_ONCE])
+
+    def texts(self, tokens: Sequence[int]) -> list[str]:
+        """Return tokens as a person reads them: without the marks of word pieces."""
+        tokenizer = self.model.tokenizer
+        plain = [str(tokenizer.decode([token])).removeprefix("##").strip() for token in tokens]
+        return [
+            text or tokenizer.convert_ids_to_tokens(token) for text, token in zip(plain, tokens, strict=True)
+        ]
+
+    def _encoded(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[Encoded]:
+        was = self.model.training
+        try:  # it leaves the model without dropout, which a training goes on to need
+            found = encode(
+                [sound(text) for text in texts],
+                batch_size=self.batch,
+                output_value=None,
+                show_progress_bar=False,
+            )
+        finally:
+            self.model.train(was)
+        counted = [one["attention_mask"].bool() for one in found]
+        return [
+            Encoded(one["token_embeddings"][mask].float().cpu().numpy(), one["input_ids"][mask].cpu().numpy())
+            for one, mask in zip(found, counted, strict=True)
+        ]
+
+
+def _whole(article: Article) -> str:
+    return " ".join((article.code, *article.headings, article.text))
+
+
+def _missing(model: str | Path) -> MissingExtra:
+    return MissingExtra(f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'")

@@ -1,0 +1,145 @@
+"""Late interaction: a vector a token, each token of the question finds its best one of the article.
+
+    s(q, a) = sum_i max_j q_i . a_j     (MaxSim; ColBERT, Khattab & Zaharia 2020)
+
+over unit vectors, so that every term of the sum is a cosine. All articles are compared, or those that
+something quicker proposes: the tokens' neighbourhoods (`rag.retrieval.token_search`), or any retriever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from rag.explanation import TokenMatch
+from rag.retrieval.scored import Mask
+from rag.retrieval.token_vectors import Encoded, TokenVectors, max_sim
+from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, Retriever, first, hits
+
+# question, its vectors, how many, filter -> positions of articles that are admitted, in any order
+Propose: TypeAlias = Callable[[str, Floats, int, Filter | None], Ints]
+
+RECENT = 8  # questions whose vectors stay at hand: who searches for one has the answer explained next
+SLACK = (
+    2e-5  # a token of the question: scores as near to the last place are computed again; 32 bits err by less
+)
+
+
+class TokenEncoder(Protocol):
+    """Turns questions into a vector a token."""
+
+    def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
+        """Return the tokens of each question; none for a blank one."""
+        ...
+
+    def texts(self, tokens: Sequence[int]) -> list[str]:
+        """Return tokens as a person reads them."""
+        ...
+
+
+class ColBERT:
+    """Ranks articles by MaxSim; what is proposed is scored exactly, one question at a time.
+
+    First in 32 bits, then what may reach the last place once more in 64, so that neither the size of a
+    batch nor which articles stand beside each other changes a result.
+    """
+
+    def __init__(
+        self,
+        encoder: TokenEncoder,
+        articles: TokenVectors,
+        order: ArticleOrder,
+        mask: Mask,
+        propose: Propose | None = None,
+        depth: int = 1000,
+    ) -> None:
+        """Search these vectors.
+
+        Args:
+            encoder: of questions.
+            articles: their token vectors, in the positions of `order`.
+            order: the ids.
+            mask: turns filters into positions.
+            propose: what the candidates are; None compares every article.
+            depth: candidates, or as many as are asked for where these are more.
+        """
+        self.encoder = encoder
+        self.articles = articles
+        self.order = order
+        self.mask = mask
+        self.propose = propose
+        self.depth = depth
+        self._held = articles.counts > 0
+        self.encoded = lru_cache(maxsize=RECENT)(self._encoded)
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        """Return one ranking of at most k hits a question; one without tokens has none."""
+        return [hits(self.order, *self.first(question, k, where)) for question in questions]
+
+    def first(self, question: str, k: int, where: Filter | None = None) -> Found:
+        """Return the positions of the hits of one question, best first, and their scores."""
+        if k <= 0 or not self.order.ids:
+            return NOTHING
+        asked = self.encoded(question).vectors
+        positions = self._candidates(question, asked, k, where) if len(asked) else NOTHING[0]
+        if not len(positions):
+            return NOTHING
+        rough = max_sim(asked, self.articles, positions)
+        if len(positions) > k:
+            last = np.partition(rough, len(rough) - k)[len(rough) - k]
+            positions = positions[rough >= last - SLACK * len(asked)]
+        exact = max_sim(asked.astype(np.float64), self.articles, positions)
+        at, scores = first(exact, self.order.by_id[positions], k)
+        return positions[at], scores
+
+    def matches(self, question: str, article_id: str) -> tuple[TokenMatch, ...]:
+        """Return which token of the article each one of the question meets; their shares add up to the score.
+
+        In the order of the question, with the tokens that it is filled up with. Empty for a blank
+        question, and for an article without tokens or of another corpus.
+        """
+        position, asked = self._positions.get(article_id), self.encoded(question)
+        if position is None or not self._held[position] or not len(asked.tokens):
+            return ()
+        begin, end = self.articles.offsets[position : position + 2]
+        own = self.articles.vectors[begin:end].astype(np.float64)
+        similar = own @ asked.vectors.T.astype(np.float64)
+        best = similar.argmax(axis=0)
+        said = self.encoder.texts(asked.tokens.tolist())
+        met = self.encoder.texts(self.articles.tokens[begin:end][best].tolist())
+        shares = similar[best, np.arange(len(best))].tolist()
+        return tuple(map(TokenMatch, said, met, shares))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index on disk, with what proposes where that tells."""
+        return self.articles.nbytes + int(getattr(self.propose, "nbytes", 0))
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {id_: position for position, id_ in enumerate(self.order.ids)}
+
+    def _candidates(self, question: str, asked: Floats, k: int, where: Filter | None) -> Ints:
+        if self.propose is not None:
+            found = self.propose(question, asked, max(k, self.depth), where)
+            return np.sort(found[self._held[found]])
+        keep = self.mask(where)
+        return np.flatnonzero(self._held if keep is None else self._held & keep)
+
+    def _encoded(self, question: str) -> Encoded:
+        """Return the tokens of one question; `encoded` keeps the last few. Not to be written to."""
+        return self.encoder.encode_questions([question])[0]
+
+
+def proposed_by(retriever: Retriever, order: ArticleOrder) -> Propose:
+    """Return what takes the first places of another retriever over the same articles as candidates."""
+    positions = {id_: position for position, id_ in enumerate(order.ids)}
+
+    def propose(question: str, asked: Floats, n: int, where: Filter | None) -> Ints:
+        [ranking] = retriever.search([question], n, where)
+        return np.array([positions[hit.article_id] for hit in ranking], dtype=np.int64)
+
+    return propose

@@ -1,0 +1,139 @@
+"""A vector for every token of every article, in half precision on disk: what late interaction searches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.errors import DamagedIndex
+from rag.types import Floats, Ints
+
+Halves: TypeAlias = npt.NDArray[np.float16]
+
+BLOCK = 16_384  # tokens compared at once: with 128 numbers each 8 MiB, which a cache may hold
+_FORMAT = 1
+_VECTORS, _TOKENS, _OFFSETS, _STAMP = "vectors.f16", "tokens.i32", "offsets.npy", "token-vectors.json"
+
+
+class Encoded(NamedTuple):
+    """The tokens of one text that count, with their vectors."""
+
+    vectors: Floats  # (n_tokens, dim), of unit length
+    tokens: Ints  # (n_tokens,) numbers in the encoder's vocabulary
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """The token vectors of a corpus: row `offsets[i]` to row `offsets[i + 1]` are those of article i.
+
+    Half precision keeps three digits of a number, so a cosine of unit vectors is off by less than 1e-3.
+    """
+
+    vectors: Halves = field(repr=False)  # (n_tokens, dim)
+    tokens: npt.NDArray[np.int32] = field(repr=False)  # (n_tokens,)
+    offsets: Ints = field(repr=False)  # (n_articles + 1,)
+
+    @classmethod
+    def write(cls, folder: Path, dim: int, batches: Iterable[Sequence[Encoded]]) -> TokenVectors:
+        """Write the articles' vectors as they come, and open them; only a batch is held in memory.
+
+        Args:
+            folder: is there; what it holds of former vectors is written over.
+            dim: numbers a vector.
+            batches: the articles in their order, some at a time.
+        """
+        counts = [0]
+        with (folder / _VECTORS).open("wb") as vectors, (folder / _TOKENS).open("wb") as tokens:
+            for batch in batches:
+                for one in batch:
+                    vectors.write(np.ascontiguousarray(one.vectors, dtype="<f2").tobytes())
+                    tokens.write(np.ascontiguousarray(one.tokens, dtype="<i4").tobytes())
+                    counts.append(len(one.tokens))
+        np.save(folder / _OFFSETS, np.cumsum(counts, dtype=np.int64), allow_pickle=False)
+        (folder / _STAMP).write_text(json.dumps({"format": _FORMAT, "dim": dim}) + "\n", encoding="utf-8")
+        return cls.load(folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> TokenVectors:
+        """Open what `write` wrote; vectors and tokens stay on disk, memory-mapped.
+
+        Raises:
+            DamagedIndex: a file lacks, or is not as long as the others say.
+        """
+        try:
+            stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))
+            offsets: Ints = np.load(folder / _OFFSETS, allow_pickle=False)
+            total, dim = int(offsets[-1]), int(stamp["dim"])
+            sizes = {_VECTORS: 2 * total * dim, _TOKENS: 4 * total}
+            wrong = [name for name, size in sizes.items() if (folder / name).stat().st_size != size]
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise DamagedIndex(
+                f"{folder} holds no token vectors ({error}): encode the articles again"
+            ) from error
+        if wrong or stamp.get("format") != _FORMAT:
+            name = wrong[0] if wrong else _STAMP
+            raise DamagedIndex(f"{folder / name} is not as it was written: encode the articles again")
+        if not total:  # an empty file cannot be mapped
+            return cls(np.zeros((0, dim), np.float16), np.zeros(0, np.int32), offsets)
+        vectors = np.memmap(folder / _VECTORS, dtype="<f2", mode="r", shape=(total, dim))
+        tokens = np.memmap(folder / _TOKENS, dtype="<i4", mode="r", shape=(total,))
+        return cls(vectors, tokens, offsets)
+
+    @property
+    def counts(self) -> Ints:
+        """(n_articles,) tokens of each article."""
+        return np.diff(self.offsets)
+
+    @property
+    def dim(self) -> int:
+        """Numbers a vector."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on disk: vectors, tokens, and where each article's begin."""
+        return int(self.vectors.nbytes + self.tokens.nbytes + self.offsets.nbytes)
+
+    def rows(self, positions: Ints) -> Halves:
+        """Return the vectors of these articles, one article after the other, (n_tokens, dim)."""
+        begins, ends = self.offsets[positions], self.offsets[positions + 1]
+        if len(positions) and np.array_equal(begins[1:], ends[:-1]):  # side by side: no copy
+            return self.vectors[begins[0] : ends[-1]]
+        spans = [self.vectors[b:e] for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return np.concatenate([self.vectors[:0], *spans])
+
+    def blocks(self, positions: Ints) -> Iterator[slice]:
+        """Yield pieces of `positions` that have about BLOCK tokens, at least one article each."""
+        ends = np.cumsum(self.counts[positions])
+        begin = 0
+        while begin < len(positions):
+            done = ends[begin - 1] if begin else 0
+            past = max(int(np.searchsorted(ends, done + BLOCK, side="right")), begin + 1)
+            yield slice(begin, past)
+            begin = past
+
+
+def max_sim(
+    asked: npt.NDArray[np.floating], articles: TokenVectors, positions: Ints
+) -> npt.NDArray[np.floating]:
+    """Return sum_i max_j asked_i . article_j of each article (Khattab & Zaharia 2020), (n_positions,).
+
+    Args:
+        asked: (n_question_tokens, dim), at least one; its type is that of the arithmetic.
+        articles: of the corpus.
+        positions: of articles with at least one token.
+    """
+    found = np.zeros(len(positions), dtype=asked.dtype)
+    for piece in articles.blocks(positions):
+        own = positions[piece]
+        counts = articles.counts[own]
+        similar = articles.rows(own).astype(asked.dtype) @ asked.T
+        begins = np.cumsum(counts) - counts
+        found[piece] = np.maximum.reduceat(similar, begins, axis=0).sum(axis=1)
+    return found
