@@ -150,7 +150,7 @@ def prepared(task: Task, world: World, folder: Path) -> System:
         yield from (article_text(article, text) for article in task.corpus.articles)
         yield from (question.text for question in task.learn)
 
-    system = build(task.recipe, texts, world, folder)
+    system = build(task.recipe, texts, world, folder, [article.id for article in task.corpus.articles])
     system.module.to(world.device)
     return system
 

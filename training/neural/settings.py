@@ -134,8 +134,16 @@ class Pairwise:
     rerank: int = number(1, 100_000, 100)  # candidates of BM25 that it orders anew
 
 
-LOSSES: Mapping[str, type[Contrastive | Sparse | Pairwise]] = MappingProxyType(
-    {"biencoder": Contrastive, "splade": Sparse, "cross-encoder": Pairwise}
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """One output an article, learnt from questions alone (STARD's LSI; Su et al. 2024)."""
+
+    function: Literal["softmax", "bce"] = "softmax"
+
+
+Loss: TypeAlias = Contrastive | Sparse | Pairwise | Labels
+LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
+    {"biencoder": Contrastive, "splade": Sparse, "cross-encoder": Pairwise, "lsi": Labels}
 )
 
 
@@ -148,7 +156,7 @@ class Recipe:
     model: Model
     text: Text
     training: Training
-    loss: Contrastive | Sparse | Pairwise
+    loss: Loss
     negatives: Negatives = field(default_factory=Negatives)
     evaluation: Evaluation = field(default_factory=Evaluation)
     about: str = ""
