@@ -47,7 +47,7 @@ def test_every_article_is_ranked_by_its_own_output() -> None:
     found = system.retriever(CORPUS)
     logits = system.encode("questions", ["le loyer"]).detach().numpy()[0]
     [ranking] = found.search(["le loyer"], 50)
-    assert [hit.article_id for hit in ranking][0] == system.ids[int(logits.argmax())]
+    assert ranking[0].article_id == system.ids[int(logits.argmax())]
     assert len(ranking) == len(ARTICLES)
     assert found.search(["  "], 5) == [()]
     assert np.isfinite(found.scores("\ud800 loyer")).all()

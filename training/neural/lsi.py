@@ -2,7 +2,7 @@
 
     z = W E(q) + b, one number an article; E(q) the pooled encoder, [CLS] in the paper
     softmax:  L = -1/|G| * sum of log softmax(z)_a over the gold articles a of q, averaged over questions
-    bce:      L = -mean over questions and articles of [ y_a log sigmoid(z_a) + (1 - y_a) log(1 - sigmoid(z_a)) ]
+    bce:      L = -mean over q and a of [ y_qa log sigmoid(z_qa) + (1 - y_qa) log(1 - sigmoid(z_qa)) ]
 
 The article's text is never read, so one that no question to learn from cites stays where chance put it: that
 is why the system trails every other, and why it is measured. STARD does not say which of the two losses it

@@ -29,13 +29,13 @@ from training.neural.checkpoint import LOG, State, other
 from training.neural.judge import Judge
 from training.neural.log import Log
 from training.neural.loop import Run, train
+from training.neural.summary import BEFORE, values_of
 from training.neural.system import System
 from training.neural.systems import build
 from training.neural.task import Task
 from training.neural.tokens import article_text
 from training.neural.world import World
 
-BEFORE = "before training"
 _BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
 
 
@@ -123,7 +123,14 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         learnt_from=_learnt_from(task),
     )
     outcome = result.Outcome(
-        task, order.command, cost, facts, entry, order.cards or (task.corpus.card,), state.curve
+        task,
+        order.command,
+        cost,
+        facts,
+        entry,
+        order.cards or (task.corpus.card,),
+        state.curve,
+        values_of([q.id for q in held], {name: found.values for name, found in measured.items()}),
     )
     result.write(order.output, system, outcome, log.file)
     shutil.rmtree(order.work)
