@@ -11,6 +11,7 @@ from rag.errors import BadInput
 from training.metrics import DEFAULT, parse
 from training.neural.backbone import require
 from training.neural.dry import dry_run
+from training.neural.events import summary_writer
 from training.neural.recipe import names, read_recipe
 from training.neural.run import Order
 from training.neural.settings import Recipe
@@ -46,12 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     """Train what the recipe describes; errors are raised for the caller to print."""
     parsed = parser().parse_args(arguments)
     if parsed.list:
-        for name in names():
-            print(f"{name:28} {read_recipe(name).about}")
-        print("\nsweeps, which are several trainings:")
-        for name in sweep_names():
-            sweep = read_sweep(name)
-            print(f"{name:28} {sweep.about if sweep else ''}")
+        _list()
         return 0
     if parsed.recipe is None:
         known = ", ".join([*names(), *sweep_names()])
@@ -67,12 +63,24 @@ def main(arguments: Sequence[str]) -> int:
         parse(name)
     if parsed.output is None and not parsed.dry_run:
         raise BadInput("give --output FOLDER for the result, or --dry-run to see what would be done")
+    if parsed.tensorboard is not None:
+        summary_writer()  # or say what to install before anything is trained
     with world(parsed.device) as here:
         if sweep is not None:
             run_sweep(sweep, parsed, command, changes, here)
         elif recipe is not None:
             _train(parsed, recipe, command, here)
     return 0
+
+
+def _list() -> None:
+    """Name what ships."""
+    for name in names():
+        print(f"{name:28} {read_recipe(name).about}")
+    print("\nsweeps, which are several trainings:")
+    for name in sweep_names():
+        sweep = read_sweep(name)
+        print(f"{name:28} {sweep.about if sweep else ''}")
 
 
 def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World) -> None:
@@ -93,7 +101,7 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
         return
     order = Order(
         command, parsed.output, tuple(parsed.measures or DEFAULT),
-        parsed.resume, parsed.checkpoint, parsed.watts, cards,
+        parsed.resume, parsed.checkpoint, parsed.watts, cards, parsed.tensorboard,
     )  # fmt: skip
     made = train_each(found, order, here)
     if here.main and len(found) > 1:
@@ -153,6 +161,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--dry-run", action="store_true", help="two steps with a small encoder; nothing is written"
     )
+    top.add_argument("--tensorboard", type=Path, metavar="FOLDER", help="write the log for TensorBoard too")
     top.add_argument("--device", help="cpu, cuda or cuda:N (the best there is)")
     top.add_argument("--watts", type=float, help="power of the machine while it trains, if it was measured")
     return top

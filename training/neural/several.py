@@ -37,7 +37,8 @@ def train_each(found: Sequence[Task], order: Order, here: World, *, among: bool 
     """
     names = [folder_of(task, found) for task in found]
     for task, name in zip(found, names, strict=True):
-        own = replace(order, output=order.output / name) if name else order
+        events = None if order.events is None else order.events / name
+        own = replace(order, output=order.output / name, events=events) if name else order
         if (name or among) and own.resume:
             if own.output.exists():
                 continue  # done before the stop

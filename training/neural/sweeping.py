@@ -113,8 +113,9 @@ def _train(under_way: _Sweeping, part: Part) -> None:
     at = folder(part.name)
     measures = tuple(parsed.measures or dict.fromkeys((*sweep.measures, *DEFAULT)))
     order = Order(
-        under_way.command, parsed.output / at, measures, parsed.resume, parsed.checkpoint, parsed.watts, cards
-    )
+        under_way.command, parsed.output / at, measures, parsed.resume, parsed.checkpoint, parsed.watts,
+        cards, parsed.tensorboard and parsed.tensorboard / at,
+    )  # fmt: skip
     names = train_each(found, order, here, among=True)
     under_way.made[part.name] = at, names, recipe.name
     if here.main:
