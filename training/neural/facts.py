@@ -39,6 +39,7 @@ def facts_of(
         "training seconds": state.seconds,
         "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
         "index bytes": size_of(retriever),
+        "active terms": getattr(retriever, "active", None),  # of an article, where it has terms
         "peak memory bytes": peak_memory(world),
         "processes": world.size,
         "device": str(world.device),

@@ -26,6 +26,7 @@ from training.neural.facts import facts_of
 from training.neural.judge import Judge
 from training.neural.log import Log
 from training.neural.loop import Run, train
+from training.neural.memory import TO_RANK, enough
 from training.neural.summary import BEFORE, values_of
 from training.neural.system import System
 from training.neural.systems import build
@@ -83,7 +84,8 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     held = [q for q in task.held if q.article_ids]
     collected: dict[str, Collected] = {}
     if world.main and held:
-        collected[BEFORE] = _before(task, system, held, order)
+        with enough(TO_RANK):
+            collected[BEFORE] = _before(task, system, held, order)
     world.agree(0.0)
     state = train(
         Run(
@@ -241,7 +243,8 @@ def _make_room(order: Order, world: World, identity: str) -> None:
 
 def _indexed(system: System, corpus: Corpus) -> tuple[Retriever, float]:
     begun = time.perf_counter()
-    return system.retriever(corpus), time.perf_counter() - begun
+    with enough(TO_RANK):
+        return system.retriever(corpus), time.perf_counter() - begun
 
 
 def _before(task: Task, system: System, held: Sequence[Question], order: Order) -> Collected:

@@ -20,6 +20,7 @@ FACTS = (
     "training seconds",
     "indexing ms an article",
     "index bytes",
+    "active terms",
     "peak memory bytes",
 )
 _SEED = 42  # of the bootstrap

@@ -64,20 +64,26 @@ def run_sweep(
             output.mkdir(parents=True, exist_ok=True)
     for part in sweep.runs:
         _train(under_way, part)
-    if parsed.dry_run or not here.main:
-        return
+        if here.main and not parsed.dry_run:
+            dump(output / RESULT, _entry(under_way))  # what is there so far
+    if here.main and not parsed.dry_run:
+        print(sweep_table(_entry(under_way)))
+        print(f"written: {output / RESULT}")
+
+
+def _entry(under_way: _Sweeping) -> dict[str, Any]:
+    """Return what sweep.json holds."""
+    sweep, output = under_way.sweep, under_way.parsed.output
     entry: dict[str, Any] = {
         "kind": "sweep", "name": sweep.name, "about": sweep.about, "paper": sweep.paper,
-        "protocol": sweep.protocol, "measures": list(sweep.measures), "command": command,
-        "commit": commit(), "rows": under_way.rows,
+        "protocol": sweep.protocol, "measures": list(sweep.measures), "command": under_way.command,
+        "commit": commit(), "rows": list(under_way.rows),
     }  # fmt: skip
-    if sweep.compare:
+    if sweep.compare and set(sweep.compare) <= set(under_way.made):
         first, second = sweep.compare
         found = difference(output, under_way.made[first], under_way.made[second])
         entry["compared"] = {"first": first, "second": second, "difference": found}
-    dump(output / RESULT, entry)
-    print(sweep_table(entry))
-    print(f"written: {output / RESULT}")
+    return entry
 
 
 def _places(sweep: Sweep, parsed: argparse.Namespace) -> dict[str, Path | None]:
