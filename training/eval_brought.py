@@ -56,15 +56,6 @@ def add_options(top: argparse.ArgumentParser) -> None:
         metavar="NAME=FOLDER",
         help="measure model:NAME, a retriever that python -m training.train made; may be repeated",
     )
-    learnt = top.add_argument_group("the classifier (docs/lsi.md)")
-    learnt.add_argument(
-        "--lsi",
-        nargs="?",
-        type=Path,
-        const=Path(),
-        metavar="TOML",
-        help="measure lsi, one label an article, learnt from the questions to learn from; its settings",
-    )
     _add_reranking(top)
 
 
@@ -127,8 +118,6 @@ def brought(parsed: argparse.Namespace, questions: Sequence[Question], say: Say)
         )
     )
     more |= _trained(parsed.trained, questions)
-    if parsed.lsi is not None:
-        more["lsi"] = _lsi(parsed)
     with ExitStack() as stack:
         askers: list[Asker] = []
         rerankers: dict[str, MakeReranker] = {}
@@ -186,15 +175,3 @@ def _trained(typed: Sequence[str], questions: Sequence[Question]) -> Extras:
         return Extra(lambda bench, lesson, system: models.retriever(name, bench.corpus, lesson.learn))
 
     return {f"{MODEL}{name}": of(name) for name in models.names}
-
-
-def _lsi(parsed: argparse.Namespace) -> Extra:
-    from training.lsi import LSISettings, fit, read_settings
-
-    settings = LSISettings() if parsed.lsi == Path() else read_settings(parsed.lsi)
-    return Extra(
-        lambda bench, lesson, system: fit(
-            bench.corpus.articles, lesson.learn, settings, bench.tell, device=parsed.device
-        ).over(bench.order, bench.mask),
-        learns=True,
-    )

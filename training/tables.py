@@ -13,6 +13,8 @@
     <!-- speed: NAME -->           the pages in a browser: views, answers, clicks
     <!-- users: NAME -->           many people at once
     <!-- corpora: NAME -->         memory while the index is switched
+    <!-- trained: NAME -->         what trained systems learnt; <!-- costs: NAME --> what they cost
+    <!-- sweep: NAME -->           a sweep, with what was published beside
 
 and what follows the table. A test holds the documents against the files, so that no number is typed
 by hand.
@@ -28,7 +30,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training import page_tables
+from training import page_tables, trained_tables
 from training.fusion_tables import fusions, helped
 from training.markdown import head, points, probability, row, span
 from training.situation_tables import situations
@@ -143,6 +145,14 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "users": page_tables.users,
     "corpora": page_tables.corpora,
     "situations": situations,
+    "trained": trained_tables.trained,
+    "costs": trained_tables.costs,
+    "sweep": trained_tables.sweep_table,
+}
+WHOLE: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by kind of file
+    "situations": (situations,),
+    "answers": (answers, overlaps),
+    "sweep": (trained_tables.trained, trained_tables.costs, trained_tables.sweep_table),
 }
 MARKED = re.compile(
     rf"<!-- (?P<kind>{'|'.join(KINDS)}): (?P<name>[a-z0-9-]+) -->\n(?P<table>(?:\|[^\n]*\n)*)"
@@ -186,10 +196,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         entry = json.loads(path.read_text(encoding="utf-8"))
         if str(entry.get("kind")).startswith("pages "):
             shown = [KINDS[entry["kind"].removeprefix("pages ")](entry)]
-        elif entry.get("kind") == "situations":
-            shown = [situations(entry)]
-        elif entry.get("kind") == "answers":
-            shown = [answers(entry), overlaps(entry)]
+        elif entry.get("kind") in WHOLE:
+            shown = [table(entry) for table in WHOLE[entry["kind"]]]
         else:
             shown = [markdown(entry, LONG if parsed.long else SHORT), comparisons(entry)]
         if parsed.categories and "systems" in entry:

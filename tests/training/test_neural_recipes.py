@@ -224,10 +224,9 @@ def test_stard_draws_its_negatives_as_printed() -> None:
     assert recipe.negatives.per_question == printed
     assert [dict(stage.mix) for stage in recipe.negatives.stages] == [{"random": 1.0}]
     assert (recipe.model.pooling, recipe.loss.similarity) == ("cls", "dot")
-    [dense] = [
-        row
-        for table in json.loads((SHARED / "published" / "stard.json").read_text(encoding="utf-8"))
-        for row in table["rows"]
-        if row["system"] == "Dense-STARD"
-    ]
-    assert (recipe.model.backbone or "").endswith(dense["encoder"].lower())
+    known = json.loads((SHARED / "published" / "stard.json").read_text(encoding="utf-8"))
+    rows = {row["system"]: row for table in known for row in table["rows"]}
+    lsi = read_recipe("stard-lsi")
+    assert (lsi.system, lsi.model.pooling) == ("lsi", "cls")
+    for each, system in ((recipe, "Dense-STARD"), (lsi, "LSI-STARD")):
+        assert (each.model.backbone or "").endswith(rows[system]["encoder"].lower())

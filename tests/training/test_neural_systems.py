@@ -1,4 +1,4 @@
-"""SPLADE, ColBERT and the cross-encoder, by the loop of all systems."""
+"""SPLADE, ColBERT, the cross-encoder and the classifier, by the loop of all systems."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "splade": {"similarity": "cosine", "flops_questions": 1e-3, "flops_articles": 1e-3, "active": 30},
     "colbert": {"dim": 16},
     "cross-encoder": {"rerank": 30},
+    "lsi": {"function": "softmax"},
 }
 
 

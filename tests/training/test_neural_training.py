@@ -31,6 +31,7 @@ from small_neural import (
 
 from rag.errors import BadInput, DamagedIndex
 from training.neural import learnt, loop, result
+from training.neural import run as run_
 from training.neural.batches import Batch
 from training.neural.recipe import made
 from training.neural.run import run
@@ -221,6 +222,11 @@ def test_too_little_memory_names_gradient_caching(tmp_path: Path, monkeypatch: p
         with pytest.raises(BadInput, match=r"training\.mini_batch=16"):
             run(task_of(recipe()), order_of(tmp_path / "out"), here())
         shutil.rmtree(tmp_path / "out.run")
+    monkeypatch.setattr(run_, "_before", failing(MemoryError()))  # before training the whole corpus is ranked
+    with pytest.raises(BadInput, match=r"rank the whole corpus: lower text\.article_tokens"):
+        run(task_of(recipe()), order_of(tmp_path / "out"), here())
+    shutil.rmtree(tmp_path / "out.run")
+    monkeypatch.undo()
     monkeypatch.setattr(loop, "gradients", failing(RuntimeError("shape mismatch")))
     with pytest.raises(RuntimeError, match="shape mismatch"):  # another error stays itself
         run(task_of(recipe()), order_of(tmp_path / "out"), here())

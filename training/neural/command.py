@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from rag.errors import BadInput
-from training import report
-from training.measure import Measured
 from training.metrics import DEFAULT, parse
 from training.neural.backbone import require
 from training.neural.dry import dry_run
+from training.neural.events import summary_writer
 from training.neural.recipe import names, read_recipe
-from training.neural.run import BEFORE, Order, run
+from training.neural.run import Order
 from training.neural.settings import Recipe
-from training.neural.task import Task, read_data, tasks
+from training.neural.several import summary, train_each
+from training.neural.sweep import read_sweep, sweep_names
+from training.neural.sweeping import run_sweep
+from training.neural.task import read_data, tasks
 from training.neural.world import World, world
 from training.provenance import cards_of, warnings
 
@@ -38,6 +35,9 @@ examples
     python -m training.train scratch-siamese --corpus law --set training.batch=16 --output out/small --resume
     torchrun --nproc-per-node 2 -m training.train scratch-siamese --corpus law --output out/two
 
+  train a sweep, several trainings of one question, and see what was published beside:
+    python -m training.train jurifindit-batch --corpus jurifindit --output out/batch
+
 what an index uses besides what its build fits:
     python -m training.train fusion --help
 """
@@ -47,25 +47,40 @@ def main(arguments: Sequence[str]) -> int:
     """Train what the recipe describes; errors are raised for the caller to print."""
     parsed = parser().parse_args(arguments)
     if parsed.list:
-        for name in names():
-            print(f"{name:28} {read_recipe(name).about}")
+        _list()
         return 0
     if parsed.recipe is None:
-        raise BadInput(f"which recipe? Give the path of a TOML file or one of {', '.join(names())}")
+        known = ", ".join([*names(), *sweep_names()])
+        raise BadInput(f"which recipe? Give the path of a TOML file or one of {known}")
     require()
     command = " ".join(["python", "-m", "training.train", *arguments])
-    recipe = read_recipe(parsed.recipe, parsed.set)
+    changes = list(parsed.set)
     if parsed.steps is not None:
-        recipe = read_recipe(
-            parsed.recipe, [*parsed.set, f"training.steps={parsed.steps}", "training.epochs=0"]
-        )
-    for name in parsed.measures:
+        changes += [f"training.steps={parsed.steps}", "training.epochs=0"]
+    sweep = read_sweep(parsed.recipe)
+    recipe = read_recipe(parsed.recipe, changes) if sweep is None else None
+    for name in parsed.measures or ():
         parse(name)
     if parsed.output is None and not parsed.dry_run:
         raise BadInput("give --output FOLDER for the result, or --dry-run to see what would be done")
+    if parsed.tensorboard is not None:
+        summary_writer()  # or say what to install before anything is trained
     with world(parsed.device) as here:
-        _train(parsed, recipe, command, here)
+        if sweep is not None:
+            run_sweep(sweep, parsed, command, changes, here)
+        elif recipe is not None:
+            _train(parsed, recipe, command, here)
     return 0
+
+
+def _list() -> None:
+    """Name what ships."""
+    for name in names():
+        print(f"{name:28} {read_recipe(name).about}")
+    print("\nsweeps, which are several trainings:")
+    for name in sweep_names():
+        sweep = read_sweep(name)
+        print(f"{name:28} {sweep.about if sweep else ''}")
 
 
 def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World) -> None:
@@ -84,63 +99,13 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
     if parsed.dry_run:
         print(dry_run(found[0], here))
         return
-    results: dict[str, Mapping[str, Measured]] = {}
-    for task in found:
-        name = _name(task, found)
-        order = Order(
-            command, parsed.output / name if name else parsed.output, tuple(parsed.measures),
-            parsed.resume, parsed.checkpoint, parsed.watts, cards,
-        )  # fmt: skip
-        if name and parsed.resume and order.output.exists():
-            continue  # done before the stop
-        if name and parsed.resume and not order.work.exists():
-            order = replace(order, resume=False)  # not begun before the stop
-        results[name] = run(task, order, here)
-        if here.main:
-            _tell(results[name], order)
+    order = Order(
+        command, parsed.output, tuple(parsed.measures or DEFAULT),
+        parsed.resume, parsed.checkpoint, parsed.watts, cards, parsed.tensorboard,
+    )  # fmt: skip
+    made = train_each(found, order, here)
     if here.main and len(found) > 1:
-        print(_summary(parsed.output, [_name(task, found) for task in found], recipe))
-
-
-def _name(task: Task, of: Sequence[Task]) -> str:
-    """Return the folder of one of several trainings inside the output; "" for one alone."""
-    if len(of) == 1:
-        return ""
-    parts = [f"fold-{task.fold}"] if task.fold is not None and len({t.fold for t in of}) > 1 else []
-    parts += [f"seed-{task.seed}"] if len({t.seed for t in of}) > 1 else []
-    return "-".join(parts)
-
-
-def _tell(measured: Mapping[str, Measured], order: Order) -> None:
-    if measured:
-        print(report.table(measured, order.measures))
-    print(f"written: {order.output}")
-
-
-def _summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:
-    """Write and tell mean and spread over folds and seeds, and which did best on its dev questions."""
-    entries = {
-        name: json.loads((folder / name / report.METRICS).read_text(encoding="utf-8")) for name in made
-    }
-    dev = f"dev {recipe.evaluation.measure}"
-    best = max(made, key=lambda name: entries[name]["facts"][dev] or 0)
-    spread: dict[str, dict[str, object]] = {}
-    for system in (BEFORE, recipe.name):
-        rows = [entry["systems"].get(system) for entry in entries.values()]
-        for measure in rows[0] or {} if all(rows) else {}:
-            values = [row[measure]["value"] for row in rows if "value" in row.get(measure, {})]
-            if len(values) == len(rows):
-                said = {"mean": float(np.mean(values)), "sd": float(np.std(values, ddof=1))}
-                spread.setdefault(system, {})[measure] = said
-    told = {"trainings": list(made), "mean and sd over them": spread, "best on dev": best, "chosen by": dev}
-    part = folder / f"summary.json.{os.getpid()}.tmp"
-    part.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    part.replace(folder / "summary.json")
-    lines = [f"mean ± sd over {len(made)} trainings:"]
-    for system, measures in spread.items():
-        cells = [f"{m} {100 * v['mean']:.1f}±{100 * v['sd']:.1f}" for m, v in measures.items()]  # type: ignore[index]
-        lines.append(f"  {system}: {', '.join(cells)}")
-    return "\n".join([*lines, f"best on dev ({dev}): {best}", f"written: {folder / 'summary.json'}"])
+        print(summary(parsed.output, made, recipe))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -157,6 +122,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--list", action="store_true", help="name the recipes that ship")
     top.add_argument(
         "--corpus", type=Path, help="a corpus folder, an articles' file or a data set (what ships)"
+    )
+    top.add_argument(
+        "--data", action="append", default=[], metavar="NAME=PATH", help="other data that a sweep names"
     )
     top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
     top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
@@ -179,7 +147,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--seeds", type=int, default=1, metavar="N", help="train N times, with N seeds")
     top.add_argument("--steps", type=int, help="instead of the recipe's steps or epochs")
     top.add_argument(
-        "--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT)
+        "--measures", nargs="+", metavar="MEASURE", help=f"({' '.join(DEFAULT)}; a sweep names its own)"
     )
     top.add_argument("--output", type=Path, help="a new folder for the result")
     top.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
@@ -193,6 +161,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--dry-run", action="store_true", help="two steps with a small encoder; nothing is written"
     )
+    top.add_argument("--tensorboard", type=Path, metavar="FOLDER", help="write the log for TensorBoard too")
     top.add_argument("--device", help="cpu, cuda or cuda:N (the best there is)")
     top.add_argument("--watts", type=float, help="power of the machine while it trains, if it was measured")
     return top

@@ -24,9 +24,9 @@ def keys(questions: Iterable[Question]) -> frozenset[str]:
     return frozenset(map(key, questions))
 
 
-def write(folder: Path, questions: Iterable[Question]) -> None:
-    """Write the hashes into a folder."""
-    (folder / FILE).write_text(json.dumps(sorted(keys(questions))) + "\n", encoding="utf-8")
+def write(folder: Path, questions: Iterable[Question], earlier: frozenset[str] = frozenset()) -> None:
+    """Write the hashes into a folder, with those of what the model had learnt before."""
+    (folder / FILE).write_text(json.dumps(sorted(keys(questions) | earlier)) + "\n", encoding="utf-8")
 
 
 def read(folder: Path) -> frozenset[str]:

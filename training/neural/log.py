@@ -8,13 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
+from training.neural.events import Events
+
 
 class Log:
     """Writes JSON Lines to a file and lines for people to a stream; either may be left out."""
 
-    def __init__(self, file: Path | None, stream: TextIO | None = sys.stderr) -> None:
-        """Append to the file."""
+    def __init__(
+        self, file: Path | None, stream: TextIO | None = sys.stderr, events: Events | None = None
+    ) -> None:
+        """Append to the file; events are for TensorBoard."""
         self.file = file
+        self.events = events
         self.stream = stream
 
     def __call__(self, record: Mapping[str, object], said: str) -> None:
@@ -22,11 +27,15 @@ class Log:
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
+        if self.events is not None:
+            self.events(record)
         if self.stream is not None:
             print(said, file=self.stream, flush=True)
 
     def back_to(self, step: int) -> None:
         """Drop what was written after a step: a run that was stopped later goes on from there."""
+        if self.events is not None:
+            self.events.back_to(step)
         if self.file is None or not self.file.exists():
             return
         lines = self.file.read_text(encoding="utf-8").splitlines(keepends=True)

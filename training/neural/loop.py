@@ -22,13 +22,13 @@ from training.neural import checkpoint
 from training.neural.batches import Batches
 from training.neural.checkpoint import BEST, State
 from training.neural.log import Log, duration
+from training.neural.memory import TO_RANK, enough, of_a_step
 from training.neural.settings import Training
 from training.neural.step import Cast, gradients, shown
 from training.neural.system import System
 from training.neural.world import World
 
 LOOKS = 50  # lines of progress over a training, about
-_NO_ROOM = ("out of memory", "can't allocate memory", "not enough memory", "bad alloc")
 
 
 @dataclass(frozen=True)
@@ -130,12 +130,8 @@ def _step(run: Run, optimiser: Any, step: int, rate: float, cast: Cast) -> dict[
 
     training, module = run.system.recipe.training, run.system.module
     optimiser.zero_grad(set_to_none=True)
-    try:
+    with enough(of_a_step(training)):
         losses = gradients(run.system, run.batches(step), training.mini_batch, run.world, cast)
-    except (RuntimeError, MemoryError) as error:
-        if isinstance(error, MemoryError) or any(said in str(error).lower() for said in _NO_ROOM):
-            raise BadInput(_too_large(training)) from error
-        raise
     if not math.isfinite(losses["loss"]):
         raise BadInput(
             f"the loss is {losses['loss']} at step {step + 1}: lower training.learning_rate, raise "
@@ -149,20 +145,14 @@ def _step(run: Run, optimiser: Any, step: int, rate: float, cast: Cast) -> dict[
     return losses
 
 
-def _too_large(training: Training) -> str:
-    smaller = max(training.mini_batch // 2, 1) if training.mini_batch else 16
-    return (
-        f"too little memory for a batch of {training.batch}: --set training.mini_batch={smaller} encodes so "
-        "many texts at once, with the same gradients (gradient caching); or lower text.article_tokens"
-    )
-
-
 def _look(run: Run, state: State) -> None:
     """Ask the dev questions, and keep the weights if they were never better."""
     if run.judge is None:
         return
     started = time.perf_counter()
-    value = run.world.agree(run.judge(run.system) if run.world.main else 0.0)
+    with enough(TO_RANK):
+        found = run.judge(run.system) if run.world.main else 0.0
+    value = run.world.agree(found)
     better = state.best is None or value > state.best
     measure = run.system.recipe.evaluation.measure
     state.curve.append({"step": state.step, measure: value})

@@ -169,6 +169,8 @@ def _check_scratch(recipe: Recipe, where: str) -> None:
     longest = max(text.question_tokens, article)
     if recipe.system == "cross-encoder":
         longest = text.article_tokens  # of both together
+    if recipe.system == "lsi":
+        longest = text.question_tokens  # no article is read
     if longest > scratch.positions:
         raise BadInput(
             f"{where}: [text] texts of {longest} tokens, [model.scratch] reads {scratch.positions}: set "

@@ -21,6 +21,7 @@ from training.model_card import ModelCard, Source, markdown
 from training.neural import learnt
 from training.neural.recipe import made
 from training.neural.settings import Recipe
+from training.neural.summary import VALUES
 from training.neural.system import System
 from training.neural.task import Task
 
@@ -59,6 +60,7 @@ class Outcome:
     metrics: Mapping[str, Any]  # as training.report.record has it
     cards: Sequence[CorpusCard]  # of corpus and questions, for their licences
     curve: Sequence[Mapping[str, float]] = field(default_factory=tuple)
+    values: Mapping[str, object] = field(default_factory=dict)  # of each question that was held back
 
 
 def write(folder: Path, system: System, outcome: Outcome, log: Path | None) -> None:
@@ -69,9 +71,10 @@ def write(folder: Path, system: System, outcome: Outcome, log: Path | None) -> N
     """
     with appearing(folder) as part:
         system.save(part / MODEL)
-        learnt.write(part, [*outcome.task.learn, *outcome.task.dev])
+        learnt.write(part, [*outcome.task.learn, *outcome.task.dev], _begun_with(outcome.task)[0])
         _dump(part / RECIPE, dict(outcome.task.recipe.source))
         _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **_said(outcome)})
+        _dump(part / VALUES, outcome.values)
         (part / CARD).write_text(markdown(_card(folder, outcome)), encoding="utf-8")
         if log is not None and log.exists():
             (part / LOG).write_bytes(log.read_bytes())
@@ -98,9 +101,24 @@ def _head(outcome: Outcome) -> dict[str, object]:
         "seed": outcome.task.seed,
         "fold": outcome.task.fold,
         "data": _data(outcome.task),
-        "learnt_from": [provenance(card) for card in outcome.cards],
+        "learnt_from": _sources(outcome),
         "libraries": _libraries(),
     }
+
+
+def _sources(outcome: Outcome) -> list[Mapping[str, Any]]:
+    """Return what the model learnt from, and what the one did that it began with: it inherits both."""
+    return [*(provenance(card) for card in outcome.cards), *_begun_with(outcome.task)[1]]
+
+
+def _begun_with(task: Task) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
+    """Return hashes of questions and the sources of the result that a model began with; none for another."""
+    backbone = task.recipe.model.backbone
+    folder = Path(backbone).parent if backbone is not None else None
+    if folder is None or not (folder / MANIFEST).is_file():
+        return frozenset(), []
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return learnt.read(folder), list(manifest["learnt_from"])
 
 
 def _said(outcome: Outcome) -> dict[str, object]:
@@ -140,7 +158,7 @@ def _card(folder: Path, outcome: Outcome) -> ModelCard:
         name=recipe.name,
         about=f"{recipe.about} A {recipe.system} for {law.language} of "
         f"{outcome.facts['parameters']:,} parameters, trained on {law.title or law.name}.",
-        sources=tuple(Source.of(provenance(card)) for card in outcome.cards),
+        sources=tuple(map(Source.of, _sources(outcome))),
         intended="Ranking statutory articles for questions in everyday words, beside keywords.",
         misuse=_MISUSE,
         limits=_LIMITS,

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import resource
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from indexes.corpus import Corpus
 from rag.card import CorpusCard
 from rag.errors import BadInput
-from rag.retrieval.dense import Dense
 from rag.types import Hit, Question, Retriever
 from training import negatives, report
 from training.bench import Bench
@@ -25,17 +20,20 @@ from training.measure import Collected, Measured, answer, measure
 from training.neural import energy, result
 from training.neural.backbone import parameters
 from training.neural.batches import Batches, Draw
-from training.neural.checkpoint import LOG, State, other
+from training.neural.checkpoint import LOG, other
+from training.neural.events import Events
+from training.neural.facts import facts_of
 from training.neural.judge import Judge
 from training.neural.log import Log
 from training.neural.loop import Run, train
+from training.neural.memory import TO_RANK, enough
+from training.neural.summary import BEFORE, values_of
 from training.neural.system import System
 from training.neural.systems import build
 from training.neural.task import Task
 from training.neural.tokens import article_text
 from training.neural.world import World
 
-BEFORE = "before training"
 _BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
 
 
@@ -50,6 +48,7 @@ class Order:
     save_every: int = 0
     watts: float | None = None
     cards: tuple[CorpusCard, ...] = ()
+    events: Path | None = None  # where TensorBoard looks
 
     @property
     def work(self) -> Path:
@@ -72,7 +71,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     _make_room(order, world, task.identity)
     begun = time.perf_counter()
     system = prepared(task, world, order.work / _SCRATCH)
-    log = log or Log(order.work / LOG if world.main else None, sys.stderr if world.main else None)
+    log = log or _log(order, world)
     batches = batches_of(task)
     evaluation = task.recipe.evaluation
     judge = (
@@ -85,7 +84,8 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     held = [q for q in task.held if q.article_ids]
     collected: dict[str, Collected] = {}
     if world.main and held:
-        collected[BEFORE] = _before(task, system, held, order)
+        with enough(TO_RANK):
+            collected[BEFORE] = _before(task, system, held, order)
     world.agree(0.0)
     state = train(
         Run(
@@ -111,7 +111,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     measured = measure(collected, held, task.seed, order.measures) if held else {}
     hours = (time.perf_counter() - begun + state.earlier) / 3600
     cost = energy.cost(hours, energy.Hardware.found(world.device, world.size, order.watts))
-    facts = _facts(task, system, state, retriever, seconds, world)
+    facts = facts_of(task, system, state, retriever, seconds, world)
     entry = report.record(
         measured,
         task.corpus,
@@ -123,12 +123,25 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         learnt_from=_learnt_from(task),
     )
     outcome = result.Outcome(
-        task, order.command, cost, facts, entry, order.cards or (task.corpus.card,), state.curve
+        task,
+        order.command,
+        cost,
+        facts,
+        entry,
+        order.cards or (task.corpus.card,),
+        state.curve,
+        values_of([q.id for q in held], {name: found.values for name, found in measured.items()}),
     )
     result.write(order.output, system, outcome, log.file)
     shutil.rmtree(order.work)
     world.agree(0.0)
     return measured
+
+
+def _log(order: Order, world: World) -> Log:
+    if not world.main:
+        return Log(None, None)
+    return Log(order.work / LOG, sys.stderr, None if order.events is None else Events(order.events))
 
 
 def prepared(task: Task, world: World, folder: Path) -> System:
@@ -150,7 +163,7 @@ def prepared(task: Task, world: World, folder: Path) -> System:
         yield from (article_text(article, text) for article in task.corpus.articles)
         yield from (question.text for question in task.learn)
 
-    system = build(task.recipe, texts, world, folder)
+    system = build(task.recipe, texts, world, folder, [article.id for article in task.corpus.articles])
     system.module.to(world.device)
     return system
 
@@ -230,7 +243,8 @@ def _make_room(order: Order, world: World, identity: str) -> None:
 
 def _indexed(system: System, corpus: Corpus) -> tuple[Retriever, float]:
     begun = time.perf_counter()
-    return system.retriever(corpus), time.perf_counter() - begun
+    with enough(TO_RANK):
+        return system.retriever(corpus), time.perf_counter() - begun
 
 
 def _before(task: Task, system: System, held: Sequence[Question], order: Order) -> Collected:
@@ -247,40 +261,6 @@ def _before(task: Task, system: System, held: Sequence[Question], order: Order) 
         json.dumps({"run": found.run, "seconds": found.seconds, "folds": found.folds}), encoding="utf-8"
     )
     return found
-
-
-def _facts(
-    task: Task, system: System, state: State, retriever: Retriever, seconds: float, world: World
-) -> Mapping[str, Any]:
-    return {
-        "parameters": parameters([system.module]),
-        "steps": state.step,
-        "best step": None if state.best is None else state.best_step,
-        f"dev {task.recipe.evaluation.measure}": state.best,
-        "training seconds": state.seconds,
-        "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
-        "index bytes": size_of(retriever),
-        "peak memory bytes": peak_memory(world),
-        "processes": world.size,
-        "device": str(world.device),
-    }
-
-
-def size_of(retriever: Retriever) -> int | None:
-    """Return what the vectors or postings of a retriever take; None where it does not tell."""
-    if isinstance(retriever, Dense):
-        return int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)
-    return getattr(retriever, "nbytes", None)
-
-
-def peak_memory(world: World) -> int:
-    """Return the most that the device held, or the process where there is no GPU; bytes."""
-    if world.device.type == "cuda":
-        import torch
-
-        return int(torch.cuda.max_memory_allocated(world.device))
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _learnt_from(task: Task) -> str:

@@ -145,9 +145,22 @@ class Pairwise:
     rerank: int = number(1, 100_000, 100)  # candidates of BM25 that it orders anew
 
 
-Loss: TypeAlias = Contrastive | Sparse | LateInteraction | Pairwise
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """One output an article, learnt from questions alone (STARD's LSI; Su et al. 2024)."""
+
+    function: Literal["softmax", "bce"] = "softmax"
+
+
+Loss: TypeAlias = Contrastive | Sparse | LateInteraction | Pairwise | Labels
 LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
-    {"biencoder": Contrastive, "splade": Sparse, "colbert": LateInteraction, "cross-encoder": Pairwise}
+    {
+        "biencoder": Contrastive,
+        "splade": Sparse,
+        "colbert": LateInteraction,
+        "cross-encoder": Pairwise,
+        "lsi": Labels,
+    }
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from training.neural.backbone import Task, make_scratch
 from training.neural.biencoder import BiEncoder
 from training.neural.colbert import ColBERT
 from training.neural.cross_encoder import CrossEncoder
+from training.neural.lsi import LSI
 from training.neural.settings import Recipe
 from training.neural.splade import Splade
 from training.neural.system import System
@@ -22,9 +23,10 @@ from training.neural.world import World
 class Kind:
     """One kind of system."""
 
-    build: Callable[[Recipe, str], System]  # from a recipe and the hub id or folder of its encoder
+    build: Callable[..., System]  # from a recipe, the hub id or folder of its encoder, labels if it has some
     load: Callable[[Recipe, Path], System]  # from a recipe and the folder that `save` filled
     task: Task = "feature-extraction"  # the head that its encoder has
+    labels: bool = False  # it has an output for each article, so it is built for their ids
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -33,11 +35,18 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "splade": Kind(Splade.build, Splade.load, "fill-mask"),
         "colbert": Kind(ColBERT.build, ColBERT.load),
         "cross-encoder": Kind(CrossEncoder.build, CrossEncoder.load, "sequence-classification"),
+        "lsi": Kind(LSI.build, LSI.load, labels=True),
     }
 )
 
 
-def build(recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, folder: Path) -> System:
+def build(
+    recipe: Recipe,
+    texts: Callable[[], Iterable[str]],
+    world: World,
+    folder: Path,
+    ids: Sequence[str] = (),
+) -> System:
     """Make the system that a recipe describes, before any training; torch's seed decides its weights.
 
     What is put on an encoder from scratch is drawn anew from that seed: only one process made the encoder.
@@ -47,18 +56,20 @@ def build(recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, fold
         texts: what the tokenizer of an encoder from scratch is trained on; not asked for another.
         world: the processes; one of them makes what is from scratch.
         folder: where it is kept, and found again by a training that goes on.
+        ids: of the articles, for a system that has an output for each.
     """
     import torch
 
     kind, scratch = KINDS[recipe.system], recipe.model.scratch
+    labels = (ids,) if kind.labels else ()
     if scratch is None:
-        return kind.build(recipe, str(recipe.model.backbone))
+        return kind.build(recipe, str(recipe.model.backbone), *labels)
     if world.main and not folder.is_dir():
         with appearing(folder) as part:
             make_scratch(scratch, texts(), part, task=kind.task)
     world.agree(0.0)  # the others wait for it
     torch.manual_seed(torch.initial_seed())
-    return kind.build(recipe, str(folder))
+    return kind.build(recipe, str(folder), *labels)
 
 
 def load(recipe: Recipe, folder: Path) -> System:

@@ -1,0 +1,85 @@
+"""The small law of the tests, written in the formats that the published data sets have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from small_neural import ASKED, LEGAL
+
+from rag.types import Question
+
+SYNTHETIC = 3  # questions an article
+
+
+def _gold(question: Question) -> list[int]:
+    return [int(id_[1:]) for id_ in question.article_ids]
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def jurifindit(at: Path) -> Path:
+    """40 questions to learn from, 20 of the validation, three synthetic ones an article."""
+
+    def parquet(name: str, rows: list[dict[str, Any]]) -> None:
+        (at / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(rows), at / name)
+
+    def asked(questions: Sequence[Question]) -> list[dict[str, Any]]:
+        return [
+            {"question": q.text, "relevant_doc_ids": _gold(q), "topics": ["x"], "normative_area": "Civile"}
+            for q in questions
+        ]
+
+    parquet("corpus/corpus.parquet", [
+        {"id": n, "content": a.text, "file_name": "a.xml", "path": f"Codice__LIBRO I__Art. {n}",
+         "reference": [0]}
+        for n, a in enumerate(LEGAL)
+    ])  # fmt: skip
+    parquet("questions/train.parquet", asked(ASKED[:40]))
+    parquet("questions/validation.parquet", asked(ASKED[40:]))
+    written = [Question(f"s{n}", f"domanda {n} {m}", (f"l{n}",)) for m in range(SYNTHETIC) for n in range(40)]
+    parquet("synth_questions/synth.parquet", asked(written))
+    return at
+
+
+def lleqa(at: Path) -> Path:
+    """Articles and three splits of questions, as JSON."""
+
+    def asked(questions: Sequence[Question]) -> str:
+        return json.dumps([
+            {"id": int(q.id[1:]), "question": q.text, "answer": "", "regions": [], "topics": ["x"],
+             "article_ids": _gold(q), "paragraph_ids": []}
+            for q in questions
+        ])  # fmt: skip
+
+    _write(at / "articles.json", json.dumps([
+        {"id": n, "article": a.text, "description": "", "authority": "", "code": a.code,
+         "reference": f"Art. {n}, {a.code}", "article_no": str(n), "paragraphs": {"1": a.text}}
+        for n, a in enumerate(LEGAL)
+    ]))  # fmt: skip
+    for name, questions in (("train", ASKED[:40]), ("dev", ASKED[40:50]), ("test", ASKED[50:])):
+        _write(at / f"questions_{name}.json", asked(questions))
+    return at
+
+
+def mmarco(at: Path) -> Path:
+    """Passages in everyday words, training queries by triples, judged ones of dev."""
+    topics = ["pain", "four", "vélo", "pluie", "chat", "train"]
+    passages = [f"{topics[n % 6]} {topics[n % 6]} texte {n}" for n in range(24)]
+    _write(at / "collections/french_collection.tsv", "".join(f"{n}\t{p}\n" for n, p in enumerate(passages)))
+    train = "".join(f"{100 + n}\tquoi {topics[n % 6]} {n}\n" for n in range(24))
+    _write(at / "queries/train/french_queries.train.tsv", train)
+    _write(
+        at / "triples.train.ids.small.tsv", "".join(f"{100 + n}\t{n}\t{(n + 1) % 24}\n" for n in range(24))
+    )
+    _write(at / "queries/dev/french_queries.dev.tsv", "".join(f"{n}\toù {topics[n]}\n" for n in range(6)))
+    _write(at / "qrels.dev.small.tsv", "".join(f"{n}\t0\t{n}\t1\n" for n in range(6)))
+    return at

@@ -1,0 +1,260 @@
+"""Sweeps: read strictly, rehearsed on published formats, trained and held beside what was published."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import shared
+from small_neural import ASKED, LAYLAW, NEEDS_TORCH, TINY
+from small_published import jurifindit, lleqa, mmarco
+
+from indexes.corpus import write
+from rag.errors import BadInput
+from rag.types import Question
+from training import train
+from training.neural import learnt
+from training.neural.sweep import (
+    Part,
+    Sweep,
+    asked_of,
+    folder,
+    learning,
+    read_sweep,
+    recipe_of,
+    sweep_names,
+)
+from training.neural.task import Data, tasks
+from training.trained_tables import costs, sweep_table, trained
+
+SHARED = shared() / "published"
+# sweep -> file, table, by which of a row's texts a training is known, and what makes its numbers percent
+PRINTED: dict[str, tuple[str, str, str, float]] = {
+    "jurifindit-batch": ("jurifindit.json", "13", "system", 1),
+    "jurifindit-pooling": ("jurifindit.json", "14", "system", 1),
+    "jurifindit-synthetic": ("jurifindit.json", "12", "system", 1),
+    "jurifindit-backbone": ("jurifindit.json", "3", "encoder", 1),
+    "mmarco-backbone": ("know_when_to_fuse.json", "7", "encoder", 100),
+    "stard-transfer": ("stard.json", "3", "system", 100),
+    "lleqa-pretrained-dpr": ("know_when_to_fuse.json", "5", "note", 100),
+    "lleqa-pretrained-splade": ("know_when_to_fuse.json", "5", "note", 100),
+    "lleqa-pretrained-monobert": ("know_when_to_fuse.json", "5", "note", 100),
+}
+ROW = {
+    "lay": "Dense-STARD",
+    "professional": "Dense-CAIL",
+    "cls": "DAR, CLS pooling",
+    "mean": "DAR, Mean pooling",
+}
+
+
+def the(name: str) -> Sweep:
+    sweep = read_sweep(name)
+    assert sweep is not None
+    return sweep
+
+
+@pytest.mark.parametrize("name", sweep_names())
+def test_every_sweep_that_ships_can_be_read(name: str) -> None:
+    sweep = the(name)
+    assert sweep.name == name
+    assert sweep.about
+    for part in sweep.runs:
+        assert recipe_of(sweep, part, (), None).training.batch
+    assert name in PRINTED or not any(part.published for part in sweep.runs)
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not SHARED.exists(), reason="needs shared/published")
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_stands_beside_is_what_was_printed(name: str) -> None:
+    file, table, by, factor = PRINTED[name]
+    [printed] = [t for t in json.loads((SHARED / file).read_text("utf-8")) if t["table"] == table]
+    kind = {"dpr": "DPR", "splade": "SPLADE", "monobert": "monoBERT"}.get(name.rpartition("-")[2])
+    for part in the(name).runs:
+        rows = [
+            row for row in printed["rows"]
+            if (kind is None or row["system"].startswith(kind)) and _is(row, by, part.name)
+        ]  # fmt: skip
+        if not part.published:
+            assert part.name == "first"
+            continue
+        [row] = [row for row in rows if row["trained"] or part.name == "professional"]
+        for measure, value in part.published.items():
+            assert value == pytest.approx(factor * row["values"][measure])
+
+
+def _is(row: dict[str, Any], by: str, name: str) -> bool:
+    said = str(row[by])
+    if by == "note":
+        return said.startswith(f"{name} pre-finetuning")
+    if by == "encoder":
+        return said == name and not row["system"].startswith("DAR + GIR")
+    name = ROW.get(name, f"DAR, {name}")
+    return said == name or said.startswith(f"{name} question")
+
+
+def test_the_split_that_the_paper_measures_on_is_held_back() -> None:
+    asked = [replace(q, split=s) for q, s in zip(ASKED, ("train", "dev", "validation", "test"), strict=False)]
+    sweep = Sweep("s", (Part("a", "scratch-siamese"),), held="validation")
+    found = asked_of(sweep, sweep.runs[0], asked)
+    assert [(q.id, q.split) for q in found] == [
+        ("p0", "train"),
+        ("p2", "test"),
+    ]  # p1 and p3 are left out
+    assert asked_of(replace(sweep, held=None), sweep.runs[0], asked) == tuple(asked)
+    with pytest.raises(BadInput, match="no question bears the split 'validation'"):
+        asked_of(sweep, sweep.runs[0], asked[:2])
+
+
+def test_synthetic_questions_are_counted_by_article() -> None:
+    asked = [
+        Question("r", "réel", ("a",)),
+        *(Question(f"s{n}", f"q{n}", (gold,), split="synthetic") for n, gold in enumerate("abaab")),
+    ]
+    sweep = Sweep("s", (Part("a", "scratch-siamese"),))
+    kept = {n: [q.id for q in asked_of(sweep, Part("a", "r", synthetic=n), asked)] for n in (0, 1, 2)}
+    assert kept == {0: ["r"], 1: ["r", "s0", "s1"], 2: ["r", "s0", "s1", "s2", "s4"]}
+    assert len(asked_of(sweep, Part("a", "r"), asked)) == 6
+
+
+def test_others_may_be_learnt_from_but_never_what_is_held_back() -> None:
+    recipe = recipe_of(the("stard-transfer"), the("stard-transfer").runs[0], (), None)
+    [task] = tasks(recipe, Data(LAYLAW, ASKED), folds=3, only="0")
+    others = [Question(f"o{n}", f"moyen {n}", ("l1",)) for n in range(20)]
+    found = learning(task, [*others, *task.held])
+    assert {q.id for q in (*found.learn, *found.dev)} == {q.id for q in others}
+    assert (found.held, learning(task, None)) == (task.held, task)
+    with pytest.raises(BadInput, match="no gold articles"):
+        learning(task, task.held)
+
+
+@pytest.mark.parametrize(("changed", "said"), [
+    ("compare = ['a', 'c']", "expected two names of ['a', 'b']"),
+    ("measures = ['speed']", "speed"),
+    ("held = 3", "held is 3"),
+    ("[[runs]]\nname = 'A'\nrecipe = 'x'", "cannot be told from another's"),
+    ("[[runs]]\nname = 'c'\nrecipe = 'x'\nafter = 'd'", "names no training above it"),
+    ("[[runs]]\nname = 'c'\nrecipe = 'x'\nsynthetic = -1", "synthetic is -1"),
+    ("[[runs]]\nname = 'c'\nrecepe = 'x'", "did you mean 'recipe'?"),
+])  # fmt: skip
+def test_a_wrong_sweep_is_refused(changed: str, said: str, tmp_path: Path) -> None:
+    runs = "\n[[runs]]\nname = 'a'\nrecipe = 'x'\n[[runs]]\nname = 'b'\nrecipe = 'x'\n"
+    head, tail = ("", changed) if changed.startswith("[[") else (changed, "")
+    path = tmp_path / "s.toml"
+    path.write_text(f"name = 's'\n{head}{runs}{tail}", encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        read_sweep(str(path))
+    assert said in str(refused.value)
+    assert read_sweep("scratch-siamese") is None  # a recipe
+    assert read_sweep(str(tmp_path / "absent.toml")) is None
+    assert folder("CLS, or mean/2") == "cls-or-mean-2"
+
+
+def spoken(capsys: pytest.CaptureFixture[str], *typed: str) -> tuple[int, str, str]:
+    code = train.main(typed)
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+class TestWithTorch:
+    pytestmark = NEEDS_TORCH
+
+    def test_sweeps_are_rehearsed_on_the_published_formats(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        law, asked = write(LAYLAW, tmp_path / "law"), tmp_path / "professional.jsonl"
+        lines = [
+            json.dumps({"id": f"c{n}", "question": f"faits {n}", "article_ids": [f"l{n}"]}) for n in range(20)
+        ]
+        asked.write_text("\n".join(lines), encoding="utf-8")
+        juri, web = jurifindit(tmp_path / "juri"), f"mmarco={mmarco(tmp_path / 'mmarco')}"
+        every: list[tuple[list[str], list[str]]] = [
+            (["jurifindit-pooling", "--corpus", str(juri)], ["mean\n", "72 questions", "20 held back"]),
+            (["lleqa-pretrained-dpr", "--corpus", str(lleqa(tmp_path / "lleqa")), "--data", web],
+             ["first\nmmarco-dpr", "24 questions", "with\nlleqa-dpr", "10 dev, 10 held back"]),
+            (["stard-transfer", "--corpus", str(law), "--folds", "3", "--fold", "0", "--data",
+              f"professional={asked}"],
+             ["professional\nstard-dense (biencoder), seed 1, fold 0", "18 questions", "36 questions"]),
+        ]  # fmt: skip
+        for typed, expected in every:
+            code, said, told = spoken(capsys, *typed, "--dry-run", "--device", "cpu")
+            assert code == 0, told
+            assert [part for part in expected if part not in said] == []
+        code, _, told = spoken(capsys, *every[1][0][:3], "--dry-run", "--device", "cpu")
+        assert (code, "needs --data mmarco=PATH" in told) == (2, True)
+
+    def test_a_model_is_trained_with_and_without_other_data_first(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write(LAYLAW, tmp_path / "law")
+        typed = (
+            str(_with_and_without(tmp_path)), "--corpus", str(tmp_path / "law"), "--folds", "3",
+            "--fold", "0", "--data", f"mmarco={mmarco(tmp_path / 'mmarco')}", "--device", "cpu",
+            "--seeds", "2", "--output", str(tmp_path / "out"),
+        )  # fmt: skip
+        code, said, told = spoken(capsys, *typed)
+        assert code == 0, told
+        entry = json.loads((tmp_path / "out" / "sweep.json").read_text(encoding="utf-8"))
+        first, without, with_ = entry["rows"]
+        assert [row["trainings"] for row in entry["rows"]] == [1, 2, 2]  # what others begin with is one
+        assert first["after"] == {}  # nothing of it is held back
+        # what one gains over the other is the difference of the means over seeds, paired by question
+        gained = entry["compared"]["difference"]["R@10"]
+        assert gained["value"] == pytest.approx(
+            with_["after"]["R@10"]["mean"] - without["after"]["R@10"]["mean"]
+        )
+        assert gained["low"] <= gained["value"] <= gained["high"]
+        assert "| with − without |" in said
+        assert "+2.0 |" in said  # published 52 and 50
+        # it began with the other's weights, and hands on what that had learnt, and from whom
+        made = tmp_path / "out" / "with" / "seed-1"
+        assert learnt.read(tmp_path / "out" / "first") < learnt.read(made)
+        sources = json.loads((made / "manifest.json").read_text(encoding="utf-8"))["learnt_from"]
+        assert [source["name"] for source in sources] == ["laylaw", "mmarco-fr"]
+        # what is finished is passed over
+        assert spoken(capsys, *typed)[0] == 2
+        (tmp_path / "out" / "sweep.json").unlink()
+        code, _, told = spoken(capsys, *typed, "--resume")
+        assert (code, "step 1/" in told) == (0, False)
+        assert (
+            json.loads((tmp_path / "out" / "sweep.json").read_text(encoding="utf-8"))["rows"] == entry["rows"]
+        )
+        for table in (trained(entry), costs(entry), sweep_table(entry)):
+            assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+def _with_and_without(at: Path) -> Path:
+    lines = ["name = 'tiny'", "system = 'biencoder'"]
+    for name in ("text", "training", "evaluation"):
+        lines += [f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in TINY[name].items())]
+    lines += ["[model.scratch]", *(f"{k} = {v}" for k, v in TINY["model"]["scratch"].items())]
+    (at / "tiny.toml").write_text("\n".join(lines), encoding="utf-8")
+    path = at / "sweep.toml"
+    path.write_text(
+        f"""
+name = "with-and-without"
+measures = ["R@10"]
+compare = ["with", "without"]
+set = ["training.steps=2", "evaluation.keep=last"]
+[[runs]]
+name = "first"
+recipe = '{at / "tiny.toml"}'
+data = "mmarco"
+options = ["splits=train,dev"]
+[[runs]]
+name = "without"
+recipe = '{at / "tiny.toml"}'
+published = {{ "R@10" = 50 }}
+[[runs]]
+name = "with"
+recipe = '{at / "tiny.toml"}'
+after = "first"
+published = {{ "R@10" = 52.0 }}
+""",
+        encoding="utf-8",
+    )
+    return path

@@ -1,0 +1,145 @@
+"""What several trainings of one kind come to: mean and spread, intervals over questions, the best on dev."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from training.report import METRICS
+from training.significance import interval
+
+BEFORE = "before training"
+VALUES = "values.json"  # of a result: every measure of every question that was held back
+FACTS = (
+    "parameters",
+    "steps",
+    "training seconds",
+    "indexing ms an article",
+    "index bytes",
+    "active terms",
+    "peak memory bytes",
+)
+_SEED = 42  # of the bootstrap
+
+
+def values_of(questions: Sequence[str], measured: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a result keeps of each question, for intervals over several trainings."""
+    return {
+        "questions": list(questions),
+        "values": {
+            system: {measure: [float(v) for v in row] for measure, row in rows.items()}
+            for system, rows in measured.items()
+        },
+    }
+
+
+def read_entries(folder: Path, made: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return metrics.json of trainings by name; "" is the folder itself."""
+    return {name: json.loads((folder / name / METRICS).read_text(encoding="utf-8")) for name in made}
+
+
+def spread(entries: Mapping[str, Mapping[str, Any]], system: str) -> dict[str, dict[str, float]]:
+    """Return mean and standard deviation over trainings by measure; 0 is the deviation of one alone."""
+    rows = [entry["systems"].get(system) for entry in entries.values()]
+    found: dict[str, dict[str, float]] = {}
+    for measure in rows[0] or {} if all(rows) else {}:
+        values = [row[measure]["value"] for row in rows if "value" in row.get(measure, {})]
+        if len(values) == len(rows):
+            deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+            found[measure] = {"mean": float(np.mean(values)), "sd": deviation}
+    return found
+
+
+def best_on_dev(entries: Mapping[str, Mapping[str, Any]], measure: str) -> str:
+    """Return the name of the training that did best on its dev questions."""
+    return max(entries, key=lambda name: entries[name]["facts"][f"dev {measure}"] or 0)
+
+
+def row_of(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) -> dict[str, Any]:
+    """Return a row of a table: all that several trainings of one recipe come to.
+
+    Args:
+        name: of the row.
+        folder: with the trainings.
+        made: their names; [""] where the folder is the only one.
+        recipe: its name, under which the trained system stands.
+        dev: the measure that dev questions were judged by.
+    """
+    entries = read_entries(folder, made)
+    best = best_on_dev(entries, dev)
+    any_ = entries[best]
+    known = [json.loads((folder / one / VALUES).read_text(encoding="utf-8")) for one in made]
+    after, before = _by_question(known, recipe), _by_question(known, BEFORE)
+    facts = {key: _mean([entry["facts"].get(key) for entry in entries.values()]) for key in FACTS}
+    took = [
+        entry["systems"][recipe]["ms_per_question"]["median"]
+        for entry in entries.values()
+        if entry["systems"]
+    ]
+    return {
+        "name": name,
+        "recipe": recipe,
+        "trainings": len(made),
+        "commit": any_["commit"],
+        "command": any_["command"],
+        "questions": len(next(iter(after.values()))) if after else 0,
+        "before": spread(entries, BEFORE),
+        "after": spread(entries, recipe),
+        "interval": {m: _interval(list(rows.values())) for m, rows in after.items()},
+        "gain": {m: _interval([v - before[m][q] for q, v in rows.items()]) for m, rows in after.items()},
+        "best on dev": {
+            "training": best,
+            "chosen by": f"dev {dev}",
+            "after": any_["systems"].get(recipe, {}),
+        },
+        "facts": facts,
+        "ms_per_question": _mean(took),
+        "device": any_["facts"]["device"],
+        "corpus": any_["corpus"]["name"],
+        "articles": any_["corpus"]["articles"],
+    }
+
+
+def difference(
+    folder: Path, first: tuple[str, Sequence[str], str], second: tuple[str, Sequence[str], str]
+) -> dict[str, Any]:
+    """Return what one row gains over another, by measure, paired by question.
+
+    Args:
+        folder: of the sweep.
+        first: the folder of the first row, its trainings, and its recipe.
+        second: of the other.
+    """
+    ours, theirs = (
+        _by_question([json.loads((folder / at / one / VALUES).read_text("utf-8")) for one in made], recipe)
+        for at, made, recipe in (first, second)
+    )
+    return {
+        measure: _interval([v - theirs[measure][q] for q, v in rows.items() if q in theirs[measure]])
+        for measure, rows in ours.items()
+        if set(rows) & set(theirs.get(measure, ()))
+    }
+
+
+def _by_question(known: Sequence[Mapping[str, Any]], system: str) -> dict[str, dict[str, float]]:
+    """Return measure -> question -> mean over the trainings that were asked it."""
+    gathered: dict[str, dict[str, list[float]]] = {}
+    for one in known:
+        for measure, row in one["values"].get(system, {}).items():
+            for question, value in zip(one["questions"], row, strict=True):
+                gathered.setdefault(measure, {}).setdefault(question, []).append(value)
+    return {m: {q: float(np.mean(v)) for q, v in rows.items()} for m, rows in gathered.items()}
+
+
+def _interval(values: Sequence[float]) -> dict[str, float]:
+    found = interval(np.array(values), _SEED)
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None

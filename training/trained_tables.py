@@ -1,0 +1,90 @@
+"""The tables of trainings: what they learnt and cost, and what was published beside what we measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from training.markdown import head, row, span
+
+_LEARNT = "R@100"  # by which a system is seen to learn
+_SHOWN = (_LEARNT, "R@10", "MRR@10")
+
+
+def trained(entry: Mapping[str, Any]) -> str:
+    """Return what each system learnt: before, after with intervals over questions and spread over seeds.
+
+    Args:
+        entry: what sweep.json holds.
+    """
+    names = ["system", f"{_LEARNT} untrained", *_SHOWN, f"gain in {_LEARNT}", "seeds; the best on dev"]
+    lines = head(names)
+    for one in entry["rows"]:
+        if _LEARNT not in one["after"]:
+            continue
+        gain = one["gain"][_LEARNT]
+        best = one["best on dev"]
+        cells = [f"`{one['name']}`", f"{100 * one['before'][_LEARNT]['mean']:.1f}"]
+        cells += [f"{_spread(one['after'][m])} ({span(one['interval'][m])})" for m in _SHOWN]
+        cells.append(_points(gain))
+        chosen = f": {_LEARNT} {100 * best['after'][_LEARNT]['value']:.1f}" if one["trainings"] > 1 else ""
+        lines.append(row([*cells, f"{one['trainings']}{chosen}"]))
+    return "\n".join(lines)
+
+
+def costs(entry: Mapping[str, Any]) -> str:
+    """Return what each system costs: parameters, training, index, memory, a question; means over seeds."""
+    names = ["system", "parameters", "steps", "training, s", "index, MB", "indexing, ms an article"]
+    lines = head([*names, "ms a question", "memory, MB"])
+    for one in entry["rows"]:
+        facts = one["facts"]
+        lines.append(
+            row(
+                [
+                    f"`{one['name']}`",
+                    f"{facts['parameters']:,.0f}",
+                    f"{facts['steps']:.0f}",
+                    f"{facts['training seconds']:.0f}",
+                    _number(facts["index bytes"], 1e-6),
+                    _number(facts["indexing ms an article"]),
+                    _number(one["ms_per_question"]),
+                    _number(facts["peak memory bytes"], 1e-6),
+                ]
+            )
+        )
+    return "\n".join(lines)
+
+
+def sweep_table(entry: Mapping[str, Any]) -> str:
+    """Return the measures of a sweep in percent, ours and what was published beside, and what is compared."""
+    measures = entry["measures"]
+    printed = [m for m in measures if any(m in one["published"] for one in entry["rows"])]
+    lines = head(["training", *measures, *(f"{m}, *published*" for m in printed)])
+    for one in entry["rows"]:
+        cells = [_spread(one["after"].get(m)) for m in measures]
+        cells += [f"{one['published'][m]:.1f}" if m in one["published"] else "–" for m in printed]
+        lines.append(row([one["name"], *cells]))
+    if "compared" in entry:
+        made = entry["compared"]
+        cells = [_points(made["difference"].get(m)) for m in measures]
+        rows = {one["name"]: one["published"] for one in entry["rows"]}
+        first, second = rows[made["first"]], rows[made["second"]]
+        known = [f"{first[m] - second[m]:+.1f}" if m in first and m in second else "–" for m in printed]
+        lines.append(row([f"{made['first']} − {made['second']}", *cells, *known]))
+    return "\n".join(lines)
+
+
+def _spread(found: Mapping[str, float] | None) -> str:
+    if found is None:
+        return "–"
+    return f"{100 * found['mean']:.1f}" + (f" ± {100 * found['sd']:.1f}" if found["sd"] else "")
+
+
+def _points(d: Mapping[str, float] | None) -> str:
+    if d is None:
+        return "–"
+    return f"{100 * d['value']:+.1f} [{100 * d['low']:+.1f}, {100 * d['high']:+.1f}]"
+
+
+def _number(value: float | None, unit: float = 1.0) -> str:
+    return "–" if value is None else f"{unit * value:.1f}"
