@@ -55,9 +55,12 @@ def panel(explanation: Explanation, t: Words, law: str) -> Html:
 def percent(share: float, whole: float, t: Words) -> str:
     """Return a part as a percentage; 0 where there is no whole."""
     value = 100 * share / whole if whole else 0.0
-    if 0 < abs(value) < 0.5:
-        return t("under 1%")
-    return t("{number}%", number=_signed(value))
+    return _percent("" if 0 < abs(value) < 0.5 else _signed(value), t)
+
+
+@lru_cache(maxsize=CELLS)
+def _percent(number: str, t: Words) -> str:
+    return t("{number}%", number=number) if number else t("under 1%")
 
 
 def weight(shares: Sequence[WordShare]) -> float:
