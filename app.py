@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
@@ -14,36 +13,20 @@ import streamlit as st
 from indexes.places import version_of
 from rag.errors import PandectError
 from rag.types import Question
-from rag.ui import configured, failure, frame, heap, pages
-from rag.ui.ports import Answers
+from rag.ui import failure, frame, opened, pages
+from rag.ui.begun import begin
 
 if TYPE_CHECKING:
     from rag.engine import Engine
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def opened(index: str | None, version: str | None) -> Engine:
-    """Open an index by name or path, None for the one that ships; every session shares a version of it.
+def _open(index: str | None) -> Engine:
+    import indexes  # why here: the name, the promise and the form are on the screen before FAISS is loaded
 
-    A version that is switched in while the page runs is another key, so the next question meets it.
-    """
-    import indexes  # why here: the name and the promise are on the screen before numpy and FAISS are loaded
-
-    engine = indexes.open(index)
-    threading.Thread(target=heap.warm, args=(engine,), name="warm", daemon=True).start()  # while they type
-    return engine
+    return indexes.open(index)
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def answers(index: str | None, version: str | None) -> Answers:
-    """Return what the page answers with, beside the articles of a version of an index."""
-    from rag.answer.extract import Extractor
-
-    return Answers(Extractor.of(opened(index, version)), *configured.model())
-
-
-@st.cache_resource(show_spinner=False, max_entries=2)
-def test_questions(index: str | None, version: str | None) -> Sequence[Question]:
+def _asked(index: str | None) -> Sequence[Question]:
     """Read the questions of an index that it did not learn from; none where they cannot be read."""
     from indexes.corpus import HELD_OUT, read, read_questions
     from indexes.places import builtin, locate
@@ -66,11 +49,16 @@ def main() -> None:
     t = frame.interface(st.session_state.get("corpus_language"))
     frame.masthead(t)
     page = pages.draw(t)
+    begun = begin(t) if page == pages.ASK else None
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
-            engine = opened(index, version)
+            engine = opened.engine(index, version, _open)
+            from rag.ui import configured  # only now: it brings what reads the settings of a model
+
             kept = configured.feedback()
     except PandectError as error:
+        if begun is not None:
+            begun.stage.empty()
         failure.draw(error, t)
         frame.notice(t)
         return
@@ -81,13 +69,13 @@ def main() -> None:
             st.rerun()
     handed: tuple[object, ...] = ()  # what a page needs beside the index
     if page == pages.COMPARE:
-        handed = (partial(test_questions, index, version),)
+        handed = (partial(opened.asked_questions, index, version, _asked),)
     elif page == pages.QUALITY:
         from indexes import measured
 
         handed = (partial(measured.of, index),)
     elif page in (pages.ASK, pages.ABOUT):
-        handed = (answers(index, version), kept)
+        handed = (opened.answers(index, version, engine), kept, *([begun] if begun is not None else []))
     import_module(f"rag.ui.{page or 'ask'}").render(engine, t, *handed)  # only now: it brings the analysers
 
 

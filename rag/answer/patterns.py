@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -14,6 +14,7 @@ from rag.text.folding import level
 
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "ß": "ss"})
 _BLANKS = re.compile(r"\s+")
+RECENT = 64  # texts that stay at hand: what is decided of one question looks at it six times
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
@@ -23,6 +24,7 @@ def data(name: str) -> dict[str, Any]:
     return tomllib.loads((files("rag.answer") / "data" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+@lru_cache(maxsize=RECENT)
 def plain(text: str) -> str:
     """Return the text in lower case, without accents and invisible marks, one blank between words.
 

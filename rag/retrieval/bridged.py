@@ -183,11 +183,12 @@ class BridgedBM25(ScoredRetriever):
             fields: article id -> field -> law term -> how often it stands there.
         """
         found: dict[str, list[WordShare]] = {}
+        rows = np.array(list(positions.values()), dtype=self.words.indices.dtype)
         for pair in self.used(question):
             span = self.words.span(self._number[pair.law])
             where = self.words.indices[span]
-            for id_, position in positions.items():
-                at = int(np.searchsorted(where, position))
+            places = np.searchsorted(where, rows).tolist()
+            for id_, position, at in zip(positions, rows.tolist(), places, strict=True):
                 if at == len(where) or where[at] != position:
                     continue
                 share = self.weight * pair.weight * float(self.words.adds[span][at])

@@ -107,8 +107,16 @@ class WordAnalyser:
 
     def tokens(self, text: str) -> list[Token]:
         """Return the terms in order, each with its place in `text`."""
-        found = ((m.span(), self._term(m.group())) for m in self._pattern.finditer(level(text)))
-        return [Token(start, end, term) for (start, end), term in found if term]
+        known = self._known.get
+        found = []
+        for match in self._pattern.finditer(level(text)):
+            typed = match.group()
+            term = known(typed)
+            if term is None:
+                term = self._term(typed)
+            if term:
+                found.append(Token(match.start(), match.end(), term))
+        return found
 
     def terms(self, text: str) -> list[str]:
         """Return the terms in order."""

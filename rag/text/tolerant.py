@@ -24,7 +24,9 @@ LONGEST = 24  # a longer one is no word that somebody mistyped, and has thousand
 MOST = 30  # unknown words of one question that are looked at: who writes in another language has hundreds
 SHORTEST_OTHER = 5  # the same where a letter may be any other, or one too many
 QUESTIONS = 4  # every part of a search asks for a question's terms
-RECENT = 64  # texts whose terms stay at hand: passage, marks and reasons of a card cut the same ones
+# texts whose terms stay at hand, some megabytes: a page cuts fifty, of which names of codes and headings
+# come back in the next one
+RECENT = 256
 LEAST = 2  # documents that hold the word: what stands once may be an error itself
 # How likely an error is beside one that has no reason. Tried on the dev half of the builtin test questions.
 DOUBLED, SWAPPED, BESIDE, SOUND, MISSING = 30.0, 8.0, 8.0, 6.0, 2.0

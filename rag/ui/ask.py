@@ -31,6 +31,7 @@ from rag.ui import (
     situation,
     urgent,
 )
+from rag.ui.begun import Begun, begin
 from rag.ui.cards import View, card_html
 from rag.ui.dates import of_day
 from rag.ui.i18n import N_, Words
@@ -46,7 +47,13 @@ SURE = 0.7  # calibrated probability from which nothing need be said
 NO_ANSWERS = Answers()
 
 
-def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Feedback | None = None) -> None:
+def render(
+    engine: AskEngine,
+    t: Words,
+    answers: Answers = NO_ANSWERS,
+    kept: Feedback | None = None,
+    begun: Begun | None = None,
+) -> None:
     """Draw the page under the masthead, in the state that the session is in.
 
     Args:
@@ -54,17 +61,18 @@ def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Fee
         t: the interface.
         answers: what there is to answer with, beside the articles.
         kept: where what people say of the articles is kept; None keeps nothing, and offers nothing.
+        begun: what stands there already; None: nothing does.
     """
-    evidence.take()
-    shared = permalink.opened()
+    begun = begun or begin(t)
+    shared = begun.shared
     offers = situation.offered(engine, t)
-    said = form.draw_question(t, engine.card.language, offers=offers)
+    said = form.draw_question(t, engine.card.language, begun.box, offers)
     if shared is not None and permalink.left():
         shared = None
-    options = form.draw_options(engine, t)
+    with begun.options:
+        options = form.draw_options(engine, t)
     where = situation.among(said, options.where)
     options = replace(options, where=where, chosen=options.chosen or where != options.where)
-    frame.notice(t)
     typed: str | None = st.session_state.get("asked")
     own, was_cut = form.shorten(typed or "")
     question = situation.asked(said, own)
@@ -190,8 +198,8 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
     for card in islice(cards, FIRST):  # each is on its way before the next is made
         st.html(card)
     slot = st.container()
-    for card in cards:
-        st.html(card)
+    if rest := list(cards):  # one element: every element costs, here and in the browser
+        st.html(tag("div", *rest, class_="pd-rest"))
     found = [shown.article for shown in result.shown]
     found += evidence.draw(found, view, st.session_state["asked"], t)
     share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)

@@ -47,7 +47,7 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
         frame.footer(engine, t)
         return
     tests = benchmark() if benchmark is not None else ()
-    form.draw_question(t, engine.card.language, COMPARE)
+    form.draw_question(t, engine.card.language, form.draw_box(t, COMPARE))
     if tests:
         st.selectbox(
             t("Or take a test question, whose answer is known"),

@@ -8,13 +8,14 @@ from datetime import date
 from types import MappingProxyType
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rag.result import Mode
 from rag.situations import region_name
 from rag.types import Filter
 from rag.ui import kept, situation
 from rag.ui.i18n import N_, Words
-from rag.ui.markup import join, plain_label, tag
+from rag.ui.markup import Html, join, plain_label, tag
 from rag.ui.ports import AskEngine, Facets
 from rag.ui.situation import Said
 
@@ -51,19 +52,20 @@ class Options:
     chosen: bool = False  # whether the person narrowed it, beyond what is in force today
 
 
-def draw_question(
-    t: Words, law: str, page: str = "", offers: Mapping[str, Said] = NO_OFFERS
-) -> Sequence[Said]:
-    """Draw the question box of a page; what is sent stands in the session, and in no address.
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The question box of a page, and the places in it for what depends on the law."""
+
+    hint: DeltaGenerator
+    said: DeltaGenerator
+
+
+def draw_box(t: Words, page: str = "") -> Box:
+    """Draw the question box of a page, which needs no law; what is sent stands in the session alone.
 
     Args:
         t: the interface.
-        law: language of the corpus, ISO 639-1.
         page: the page it stands on.
-        offers: what a person may say of themselves, besides.
-
-    Returns:
-        What they said of themselves.
     """
     if st.session_state.get("question_page", page) != page or "question" not in st.session_state:
         # Streamlit empties the boxes of a page that is left: what was asked there is asked here too.
@@ -77,14 +79,32 @@ def draw_question(
             height=112,
             placeholder=t("Tell what happened, and what you would like to know. No names are needed."),
         )
-        keys = tag("span", t(_KEYS), t.how.space, class_="pd-keys")
-        hint = tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
-        other = other_language(law, t)
-        st.html(join(tag("p", other, class_="pd-spoken"), hint) if other else hint)
-        said = situation.draw(offers, t)
+        hint = st.empty()
+        hint.html(_hint(t))
+        box = Box(hint, st.container())
         if st.form_submit_button(t("Find the articles"), type="primary"):
             st.session_state["asked"] = st.session_state["question"]
-    return said
+    return box
+
+
+def draw_question(t: Words, law: str, box: Box, offers: Mapping[str, Said] = NO_OFFERS) -> Sequence[Said]:
+    """Draw in the question box what depends on the law, and return what the person says of themselves.
+
+    Args:
+        t: the interface.
+        law: language of the corpus, ISO 639-1.
+        box: that stands there already.
+        offers: what a person may say of themselves, besides.
+    """
+    if other := other_language(law, t):
+        box.hint.html(join(tag("p", other, class_="pd-spoken"), _hint(t)))
+    with box.said:
+        return situation.draw(offers, t)
+
+
+def _hint(t: Words) -> Html:
+    keys = tag("span", t(_KEYS), t.how.space, class_="pd-keys")
+    return tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
 
 
 def other_language(law: str, t: Words) -> str:

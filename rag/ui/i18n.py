@@ -31,6 +31,7 @@ class Words:
 
     language: str
     _catalogue: GNUTranslations = field(repr=False)
+    _whole: dict[str, str] = field(default_factory=dict, repr=False, compare=False)  # messages without blanks
 
     @property
     def how(self) -> Conventions:
@@ -39,7 +40,12 @@ class Words:
 
     def __call__(self, message: str, /, **values: object) -> str:
         """Return the message in this language."""
-        return self.how.joined(self._catalogue.gettext(message).format(**values))
+        if values:
+            return self.how.joined(self._catalogue.gettext(message).format(**values))
+        said = self._whole.get(message)
+        if said is None:  # no more than the code holds: what a person wrote fills blanks
+            said = self._whole[message] = self.how.joined(self._catalogue.gettext(message).format())
+        return said
 
     def n(self, one: str, many: str, count: int, /, **values: object) -> str:
         """Return the form of the message that goes with the count, which fills `{count}`."""

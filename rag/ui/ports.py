@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # the page is on the screen before they are loaded
     from rag.answer.extract import Extract
 
 
-class LoadedIndex(Protocol):
-    """What is known of the index that is open."""
+class LoadedIndex(Hashable, Protocol):
+    """What is known of the index that is open; it can be a key of what is kept."""
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from html_reading import read
 from page_fakes import CARD, FakeEngine
 from streamlit.testing.v1 import AppTest
@@ -84,7 +85,8 @@ def test_the_app_lives_on_when_its_index_is_missing(
     assert said.one("h1").text == "Pandect"
     assert said.one("h2").text == "Aucun texte de loi n’est encore chargé"
     assert app.code[0].value.startswith("python -m indexes")
-    assert said.one(class_="pd-notice").text
+    assert said.one(class_="pd-notice").text  # once, although it was drawn before the index was looked for
+    assert not app.text_area
 
     app.button(key="again").click().run()
     assert not app.exception
@@ -140,6 +142,19 @@ def test_sessions_share_one_index_and_a_failure_is_tried_again(monkeypatch: pyte
 
     start(monkeypatch, mended_later, "shared", "fr-FR")
     assert tries == ["shared", "shared"]  # once in vain, once for both sessions
+
+
+def test_there_is_something_to_write_in_before_the_law_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    there: list[bool] = []
+
+    def watched(_: str | None) -> FakeEngine:
+        there.append("question" in st.session_state)
+        return FakeEngine()
+
+    app = start(monkeypatch, watched, "late", "fr-FR")
+    assert there == [True]
+    notices = [block for block in app.html if "pd-notice" in block.body and "<style" not in block.body]
+    assert len(notices) == 1
 
 
 def test_the_app_is_short() -> None:

@@ -28,6 +28,10 @@ def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tmp_path: Path) -> None:
     with served(ROOT / "app.py", tmp_path) as server, visit(browser, server.url) as page:
+        box = page.locator(".st-key-question textarea")
+        box.fill("Mon voisin")  # the law is being opened: nobody was here before
+        page.locator(".pd-loaded").wait_for()
+        assert box.input_value() == "Mon voisin"
         ask(page, QUESTION)
         first = page.locator(".pd-card").first
         first.wait_for()

@@ -28,6 +28,19 @@ def card(article: Article, why: Why = TREE, corpus: CorpusCard = CARD, language:
     return read(card_html(Shown(1, article, 1.0, why), View(corpus, FakeAnalyser(), words(language))))
 
 
+def test_what_is_kept_of_a_card_is_that_of_its_language_and_corpus() -> None:
+    here = replace(CARD, aliases={"Code civil": ("C. c.",)})
+    assert hash(here) == hash(CARD)  # equal they are not
+    assert here != CARD
+    french, english = card(ARTICLES[0]), card(ARTICLES[0], language="en")
+    assert [each.one("button").text for each in (french, english)] == [
+        "Copier la référence",
+        "Copy the citation",
+    ]
+    copied = [card(ARTICLES[0], corpus=each).one("button").attributes["data-copy"] for each in (here, CARD)]
+    assert [text.partition(",")[0] for text in copied] == ["C. c.", "C. civ."]
+
+
 def test_a_card_says_what_it_is() -> None:
     shown = card(ARTICLES[0])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import tomllib
 import weakref
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.ui.heap import settle
+from rag.ui.heap import closed, settle
 
 CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
 
@@ -43,6 +44,18 @@ def test_what_was_settled_and_is_closed_goes_at_the_next_time() -> None:
     gc.collect()
     assert gone() is not None  # frozen: the collector does not see that nobody holds it
     settle()
+    assert gone() is None
+
+
+def test_what_was_settled_before_it_was_closed_goes_a_little_later() -> None:
+    knot = _Knot()
+    gone = weakref.ref(knot)
+    settle()  # of the index that takes its place, which was warm before this one was let go
+    closed(knot, after=0.01)
+    del knot
+    end = time.monotonic() + 10
+    while gone() is not None and time.monotonic() < end:
+        time.sleep(0.01)
     assert gone() is None
 
 

@@ -6,6 +6,7 @@ import pytest
 from html_reading import read
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from rag.ui.markup import Html, join, link, paragraphs, plain_label, rows, tag, telephone, web_address
 
@@ -82,6 +83,18 @@ def test_no_markdown_is_left_in_a_label(text: str) -> None:
     assert re.sub(r"\\(.)", r"\1", label) == re.sub(
         r" (?=[!:])", "\u202f", re.sub(r"[ \n]+", " ", text).strip()
     )
+
+
+def test_a_text_keeps_its_margin_on_the_page() -> None:
+    def app() -> None:
+        import streamlit as st
+
+        from rag.ui.markup import tag
+
+        st.html(tag("pre", "a\n    b\n    c"))
+
+    [block] = AppTest.from_function(app).run().html
+    assert block.body == "<pre>a\n    b\n    c</pre>"
 
 
 @pytest.mark.parametrize("asked", ["que faire ?", "que faire\u202f?"])

@@ -241,3 +241,15 @@ def test_a_hostile_example_is_a_plain_label() -> None:
 
     assert label.startswith(r"\<img src=x onerror=alert\(11\)\> \[c\]\(javascript\:alert")
     assert label.endswith(r"\$\$y\$\$")
+
+
+def test_what_stands_around_an_article_leads_on_in_the_language_of_the_address() -> None:
+    def ways(**query: str) -> list[str]:
+        app = ask(page(locale="fr-FR", **query), QUESTION)
+        links = [link for around in body(app).all(class_="pd-around") for link in around.all("a")]
+        return [link.attributes["href"] for link in links]
+
+    named, plain = ways(lang="fr"), ways()  # the same words: what is kept of one is not the other's
+    assert named
+    assert all("lang=fr" in way for way in named)
+    assert not any("lang=" in way for way in plain)
