@@ -29,7 +29,6 @@ PHONE = {"width": 360, "height": 800}
 SCREEN = {"width": 1280, "height": 900}
 ZOOMED = {"width": 640, "height": 450}  # a screen of 1280 × 900 pixels at 200 %
 FIRST_SCREENS = 3600  # pixels of a picture: what lies deeper is more of the same cards
-BRIDGED = "faute d'ortographe sur mon acte de naissance comment corriger"  # this law says "rectification"
 RUN = "options => axe.run(document, options)"
 LINES = """element => {
   // characters of every full line: the last of a paragraph is as long as what is left
@@ -179,7 +178,7 @@ def test_the_keyboard_alone_asks_reads_why_and_takes_it_away(browser: Browser, a
         page.wait_for_function("document.activeElement.id === 'pd-content'")
         page.keyboard.press("Tab")
         assert focused(page) == "Votre question"
-        page.keyboard.type(BRIDGED)
+        page.keyboard.type(page_states.BRIDGED)
         page.keyboard.press("Enter")
         page.wait_for_function("document.activeElement.textContent.includes('articles à regarder')")
         page.keyboard.press("Shift+Tab")
