@@ -121,7 +121,8 @@ if (!window.pandectListens) {
   window.addEventListener("pagehide", () => {
     const box = ours();
     if (!box || !box.value) return;
-    const wasAsked = Boolean(document.querySelector(".pd-card")) && !location.search.includes("articles=");
+    const wasAsked = Boolean(document.querySelector(".pd-card, .pd-columns"))
+      && !location.search.includes("articles=");
     try {
       sessionStorage.setItem(KEPT, JSON.stringify({page: location.pathname, text: box.value, wasAsked}));
     } catch { return; }
