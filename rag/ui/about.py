@@ -51,6 +51,7 @@ _ASKED = N_(
 _PRIVATE = N_(
     "Your question is not recorded and stands in no address, unless you put it into a link yourself."
 )
+_TAB = N_("For a reload of the page it waits in this tab of your browser, and nowhere else.")
 _HERE = N_("Nothing you type leaves the machine that runs this page.")
 _MODEL_AWAY = N_(
     "Only if you press the button for a written answer, your question and the first articles go to the "
@@ -128,7 +129,7 @@ def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
 
 def _private(engine: AskEngine, t: Words, answers: Answers, kept: Feedback | None) -> Iterator[str]:
     """Yield what becomes of a question: as the panel and the form that ask for it say it."""
-    yield t(_PRIVATE)
+    yield t.sentences(t(_PRIVATE), t(_TAB))
     model = answers.model
     if model is None:
         yield t(_HERE)

@@ -235,9 +235,9 @@ def _heading(page: _Page) -> None:
 
 
 def _told_of_order(result: Result, t: Words) -> Iterator[str]:
-    """Yield what is said of the cards; of the one article that a question names there is nothing to say."""
+    """Yield what is said of the cards; articles that a question names are in no order of likelihood."""
     alone = len(result.shown) == 1
-    if not alone:
+    if not (alone or result.known):
         yield t("The most likely first.")
     if not (alone and result.known):
         yield t("Highlighted words are those of your question.")

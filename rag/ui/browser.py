@@ -1,4 +1,4 @@
-"""The few lines that run in the browser: page language, Enter to send, links, copy, print, what is spoken."""
+"""The few lines that run in the browser: language, Enter, reload, links, copy, print, what is spoken."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from rag.ui.conventions import CONVENTIONS
 # - why focus after sending: on a phone the articles begin below the screen, and a screen reader should go on
 #   from them. Whoever types on meanwhile is left where they are.
 # - why tend: Streamlit's links between pages are in no landmark, and its boxes are labelled in English only.
+# - why kept: a reload, and a telephone that has put the tab away, end Streamlit's session, and the question
+#   is in no address. It waits in this tab alone (sessionStorage), from leaving until the next arrival; unless
+#   that is a reload or a way back, it is thrown away.
 # - why offline: Streamlit says that the server is gone in English, with a command to type, over the page.
 #   Its dialog is closed by its own button (hidden, it would keep the keyboard), and ours stands below.
 _SCRIPT = """
@@ -106,6 +109,35 @@ if (!window.pandectListens) {
     const close = document.querySelector("[data-testid=stDialog] button[aria-label=Close]");
     if (close) close.click();
   };
+  const KEPT = "pandect-question";
+  const ours = () => document.querySelector(".st-key-question textarea");
+  let kept = null;
+  try {
+    const [arrival] = performance.getEntriesByType("navigation");
+    const again = document.wasDiscarded || ["reload", "back_forward"].includes(arrival && arrival.type);
+    if (again) kept = JSON.parse(sessionStorage.getItem(KEPT));
+    sessionStorage.removeItem(KEPT);
+  } catch { kept = null; }  // a browser that stores nothing: the box is empty, as it would be
+  window.addEventListener("pagehide", () => {
+    const box = ours();
+    if (!box || !box.value) return;
+    const wasAsked = Boolean(document.querySelector(".pd-card, .pd-columns"))
+      && !location.search.includes("articles=");
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify({page: location.pathname, text: box.value, wasAsked}));
+    } catch { return; }
+  });
+  const putBack = () => {
+    const box = ours();
+    if (!kept || !box) return;
+    const {page, text, wasAsked} = kept;
+    kept = null;
+    if (page !== location.pathname || box.value) return;
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(box, text);
+    box.dispatchEvent(new Event("input", {bubbles: true}));
+    const send = {key: "Enter", code: "Enter", ctrlKey: true, bubbles: true};
+    if (wasAsked) setTimeout(() => box.dispatchEvent(new KeyboardEvent("keydown", send)), 100);
+  };
   let turned = false;
   let waits = false;
   const look = () => {
@@ -114,6 +146,7 @@ if (!window.pandectListens) {
     const app = document.querySelector(".stApp");
     if (!app) return;
     connection(app);
+    if (app.dataset.testScriptState === "notRunning") putBack();
     const late = Date.now() - asked > 15000;
     if (asked && !late && turned && app.dataset.testScriptState === "notRunning") found();
     turned = false;

@@ -11,6 +11,7 @@ from page_fakes import QUESTION
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+BRIDGED = "faute d'ortographe sur mon acte de naissance comment corriger"  # this law says "rectification"
 DEPOSIT = "Mon propriétaire refuse de me rendre mon dépôt de garantie"
 
 
@@ -34,6 +35,13 @@ def _opens_why(page: Page) -> None:
     page.locator(".pd-card").nth(2).wait_for()
     for summary in page.locator(".pd-card").first.locator("summary").all():
         summary.click()
+
+
+def _says_something(page: Page) -> None:
+    ask(page, QUESTION)
+    page.locator(".stExpander summary", has_text="Dire ce que vous pensez").click()
+    page.locator(".st-key-feedback_reason [data-testid=stRadioOption]").first.click()
+    page.get_by_role("button", name="Envoyer").click()
 
 
 def _opens_options(page: Page) -> None:
@@ -91,7 +99,8 @@ APP: dict[str, State] = {
     "elsewhere": State("", ".pd-elsewhere", _asks(DEPOSIT)),
     "nothing": State("", ".pd-box", _asks("zzxqy wvkpt")),
     "empty": State("", ".pd-box >> text=Écrivez d’abord votre question", _sends_nothing),
-    "options": State("", "[role=radiogroup]", _opens_options),
+    "bridged": State("", ".st-key-bridged button", _asks(BRIDGED)),
+    "known": State("", ".pd-card >> nth=1 >> text=Article 1240", _asks("article 1382 du Code civil")),
     "shared": State("?articles=CC-671,CC-672,CC-000&index=old", ".pd-card >> nth=1"),
     "browse": State("browse", ".pd-shelf"),
     "browse-place": State("browse?code=Code+civil&at=2.1", ".pd-shelf"),
@@ -116,6 +125,7 @@ FAKE: dict[str, State] = {
     "urgent": State("?answers=quoted", ".pd-urgent", _asks("Mon voisin me frappe et menace de me tuer")),
     "filters": State("?engine=many", ".stDateInput", _opens_options),
     "filtered-out": State("?engine=many", ".st-key-unfilter", _filters_all_out),
+    "feedback": State("?kept=yes", ".stExpander >> text=Merci", _says_something, ".st-key-feedback_reason"),
     "search-failed": State("?engine=failing", ".pd-box", _asks(QUESTION)),
     "no-index": State("?engine=missing", ".pd-box"),
 }

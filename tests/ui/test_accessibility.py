@@ -29,7 +29,6 @@ PHONE = {"width": 360, "height": 800}
 SCREEN = {"width": 1280, "height": 900}
 ZOOMED = {"width": 640, "height": 450}  # a screen of 1280 × 900 pixels at 200 %
 FIRST_SCREENS = 3600  # pixels of a picture: what lies deeper is more of the same cards
-BRIDGED = "faute d'ortographe sur mon acte de naissance comment corriger"  # this law says "rectification"
 RUN = "options => axe.run(document, options)"
 LINES = """element => {
   // characters of every full line: the last of a paragraph is as long as what is left
@@ -179,13 +178,13 @@ def test_the_keyboard_alone_asks_reads_why_and_takes_it_away(browser: Browser, a
         page.wait_for_function("document.activeElement.id === 'pd-content'")
         page.keyboard.press("Tab")
         assert focused(page) == "Votre question"
-        page.keyboard.type(BRIDGED)
+        page.keyboard.type(page_states.BRIDGED)
         page.keyboard.press("Enter")
         page.wait_for_function("document.activeElement.textContent.includes('articles à regarder')")
         page.keyboard.press("Shift+Tab")
         assert "cette loi dit" in focused(page)  # a word of the law, searched too: taken out again
         page.keyboard.press("Enter")
-        page.locator(".st-key-unbridged button").wait_for()
+        page.get_by_role("button", name="remettre").wait_for()
         tab_to(page, "En savoir plus sur ce classement")
         page.keyboard.press("Enter")
         assert page.locator(".pd-card").first.locator(".pd-more[open] table").count() > 1
@@ -203,7 +202,7 @@ def test_the_keyboard_alone_asks_reads_why_and_takes_it_away(browser: Browser, a
 
 
 def test_what_is_typed_and_where_the_keyboard_is_outlive_a_rerun(browser: Browser, app: Server) -> None:
-    typed = "document.querySelector('.st-key-question textarea').value"
+    typed = "document.querySelector('.st-key-question textarea')?.value"
     with visit(browser, app.url, viewport=SCREEN) as page:
         page.get_by_role("textbox", name="Votre question").fill("Un arbre")
         page.locator(".stExpander summary").last.click()
@@ -213,12 +212,23 @@ def test_what_is_typed_and_where_the_keyboard_is_outlive_a_rerun(browser: Browse
         assert page.evaluate(typed) == "Un arbre"
         assert page.evaluate("document.activeElement.closest('.st-key-mode') !== null")
         page.reload()
-        page.locator(".st-key-question").wait_for()
+        page.wait_for_function(typed + " === 'Un arbre'")
         page.locator(".stExpander summary").last.click()
         assert page.get_by_role("radio", name="Mots seulement").is_checked()
         page.go_back()
         page.wait_for_url(app.url + "/")
         page.wait_for_function("!document.querySelector('.st-key-mode input[value=\"1\"]').checked")
+        ask(page, QUESTION)
+        page.locator(".pd-card").nth(9).wait_for()
+        page.reload()
+        page.locator(".pd-card").nth(9).wait_for()  # asked again, and in no address
+        assert page.evaluate(typed) == QUESTION
+        assert page.url == app.url + "/"
+        page.goto(app.url + "/about")
+        page.goto(app.url)  # whoever comes anew, in the same tab too, finds nothing of it
+        page.locator(".st-key-examples button").first.wait_for()
+        assert page.evaluate(typed) == ""
+        assert page.evaluate("sessionStorage.length") == 0
 
 
 def test_lines_of_law_have_sixty_to_seventy_five_characters(browser: Browser, app: Server) -> None:

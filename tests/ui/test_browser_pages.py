@@ -95,7 +95,7 @@ def test_a_shared_link_opens_its_articles_alone(browser: Browser, app: Server) -
     with visit(browser, f"{app.url}/?lang=en") as page:
         ask(page, QUESTION)
         page.locator(".pd-card").nth(9).wait_for()
-        page.get_by_text("Share, keep or print these articles").click()
+        page.locator(".stExpander summary", has_text="Share, keep or print").click()
         address = page.locator(".pd-address code").inner_text()
     assert address.startswith(f"{app.url}/?articles=CC-")
     assert "voisin" not in address

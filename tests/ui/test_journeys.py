@@ -55,7 +55,7 @@ def test_from_a_question_to_the_official_text_and_a_file(browser: Browser, fake:
         assert opened.value.evaluate("window.opener") is None
         opened.value.close()
 
-        page.get_by_text("Share, keep or print these articles").click()
+        page.locator(".stExpander summary", has_text="Share, keep or print").click()
         text = saved(page, "Save as text (Markdown)")
         assert "672" in text
         assert "voisin a planté" not in text
