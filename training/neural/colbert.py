@@ -31,7 +31,7 @@ from rag.retrieval.colbert import ColBERT as Search
 from rag.retrieval.scored import Mask
 from rag.retrieval.token_search import Neighbourhoods, TokenSearch
 from rag.types import ArticleOrder, Bools
-from training.neural.backbone import load_backbone, quiet, sound
+from training.neural.backbone import check_length, load_backbone, quiet, sound
 from training.neural.batches import Batch
 from training.neural.losses import softmax_loss
 from training.neural.settings import LateInteraction, Recipe
@@ -78,10 +78,12 @@ class ColBERT:
                 f"{loss.dim}: --set loss.dim={module.get_embedding_dimension()}"
             )
         encoder: Any = module[0]
+        check_length(encoder.model, source, Tokens.longest(text))
         encoder.max_seq_length = Tokens.longest(text)
         encoder.query_length, encoder.document_length = None, text.article_tokens
         encoder.query_expansion = {"strategy": "fixed", "attend": loss.attend, "length": text.question_tokens}
-        module.prompts["query"] += text.question_prompt  # that of articles is in what is read of them
+        asked = module.prompts.get("query") or ""  # the marker; a published model may have none
+        module.prompts["query"] = asked + text.question_prompt  # that of articles is in what is read of them
         return cls(recipe, module)
 
     @classmethod
@@ -108,7 +110,7 @@ class ColBERT:
         read = items if part == "questions" else [article_text(article, text) for article in items]
         with quiet():  # it would tell of every question that is cut
             features = self.module.preprocess(
-                [sound(one) for one in read], prompt=self.module.prompts[task], task=task
+                [sound(one) for one in read], prompt=self.module.prompts.get(task), task=task
             )
         found = self.module(batch_to_device(features, self.module.device), task=task)
         vectors: Tensor = found["token_embeddings"] * found["attention_mask"].unsqueeze(-1)
