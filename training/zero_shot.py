@@ -18,9 +18,11 @@ from rag.encoders.transformer import Pooling, TransformerEncoder
 from rag.encoders.vector_files import VectorFile, open_vectors
 from rag.encoders.word_vectors import WordVectorEncoder, article_text, words_of
 from rag.errors import BadInput
+from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Floats, Retriever
 from training.extra import Extra, Extras, System, once
+from training.token_index import token_vectors
 
 if TYPE_CHECKING:
     from training.bench import Bench
@@ -62,9 +64,10 @@ def zero_shot(
         _add(made, f"vectors:{file.name}", partial(_vectors, file, questions, say))
     for name in encoders:
         recipe = hub.recipe_of(name, pooling=pooling)
-        hub.check(recipe, remote_code=remote_code)
+        hub.check(recipe, kinds=("dense", "late-interaction"), remote_code=remote_code)
         options = {"remote_code": remote_code, "device": device}
-        _add(made, f"encoder:{Path(recipe.name).name}", partial(_encoder, recipe, options))
+        make = _tokens if recipe.kind == "late-interaction" else _encoder
+        _add(made, f"encoder:{Path(recipe.name).name}", partial(make, recipe, options))
     return made
 
 
@@ -100,6 +103,14 @@ def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Be
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     vectors = bench.kept(f"vectors-{name}", partial(_encode, encoder, bench), _save, _load)
     return Dense(encoder, build_vectors(vectors), bench.order, bench.mask)
+
+
+def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> ColBERT:
+    encoder = hub.load_tokens(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
+    bench.tell(f"encoding tokens with {recipe.name}", 0, 1)
+    vectors = token_vectors(encoder, bench.corpus.articles)
+    bench.tell(f"encoding tokens with {recipe.name}", 1, 1)
+    return ColBERT(encoder, vectors, bench.order, bench.mask)
 
 
 def _encode(encoder: TransformerEncoder, bench: Bench) -> Floats:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Literal, TypeAlias, get_args
 
+from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.encoders.transformer import Pooling, TransformerEncoder, load_model
 from rag.errors import BadInput
 
 Kind: TypeAlias = Literal["dense", "sparse", "late-interaction", "cross-encoder", "yes-no"]
+_ENCODERS: Mapping[str, str] = {"dense": "one vector a text", "late-interaction": "one a token"}
 CHUNK, OVERLAP = 200, 20  # tokens: those of BSARD (Louis & Spanakis 2022)
 
 
@@ -102,6 +104,8 @@ def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
     known = recipes()
     found = known.get(name) or next((r for r in known.values() if r.model == name), None)
     if found is None:
+        if pooling is None and Path(name).is_dir() and late_kind(name):
+            return HubRecipe(name, name, "late-interaction", 0, "typed", chunk=0, overlap=0)
         # `bare` only where a pooling was asked for: a folder may know its own
         return HubRecipe(name, name, "dense", 0, "typed", pooling=pooling, bare=pooling is not None)
     if pooling is None or pooling == found.pooling:
@@ -112,17 +116,23 @@ def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
     )
 
 
-def check(recipe: HubRecipe, *, remote_code: bool = False) -> None:
+def check(recipe: HubRecipe, *, kinds: Sequence[Kind] = ("dense",), remote_code: bool = False) -> None:
     """Refuse what `load` would refuse before it loads anything.
+
+    Args:
+        recipe: which.
+        kinds: those that can be used, "dense" and "late-interaction".
+        remote_code: whether code that comes with a model may be run.
 
     Raises:
         BadInput: a model of another kind, or one whose code may not be run.
     """
-    if recipe.kind != "dense":
-        dense = ", ".join(sorted(name for name, r in recipes().items() if r.kind == "dense"))
+    if recipe.kind not in kinds:
+        known = ", ".join(sorted(name for name, r in recipes().items() if r.kind in kinds))
+        wanted = " or ".join(_ENCODERS[kind] for kind in kinds)
         raise BadInput(
-            f"{recipe.name} is no encoder of one vector a text but of the kind {recipe.kind!r}; expected one "
-            f"of {dense}, another hub id, or a folder"
+            f"{recipe.name} is no encoder of {wanted} but of the kind {recipe.kind!r}; expected one of "
+            f"{known}, another hub id, or a folder"
         )
     if recipe.remote_code and not remote_code:
         raise BadInput(
@@ -161,3 +171,28 @@ def load(recipe: HubRecipe, *, remote_code: bool = False, device: str | None = N
     encoder.name = PurePath(recipe.name).name
     encoder.question_task, encoder.passage_task = recipe.question_task, recipe.passage_task
     return encoder
+
+
+def load_tokens(
+    recipe: HubRecipe, *, remote_code: bool = False, device: str | None = None
+) -> LateInteractionEncoder:
+    """Load the encoder of a recipe of late interaction.
+
+    Args:
+        recipe: of such a model.
+        remote_code: run Python code that comes with the model.
+        device: None takes the best there is.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        BadInput: a model of another kind, one whose code may not be run, or one that cannot be loaded.
+    """
+    check(recipe, kinds=("late-interaction",), remote_code=remote_code)
+    model = load_late(
+        recipe.model,
+        device=device,
+        question_window=recipe.question_window,
+        window=recipe.window or None,
+        remote_code=remote_code,
+    )
+    return LateInteractionEncoder(model)

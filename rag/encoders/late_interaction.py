@@ -27,15 +27,18 @@ _KINDS = {"ColBERT", "MultiVectorEncoder"}  # of PyLate's folders, and of the li
 
 
 def late_kind(model: str | Path) -> Literal["stanford", "multi-vector"] | None:
-    """Return how a folder or hub id holds a late-interaction encoder; None for any other model."""
-    try:
-        from sentence_transformers.util import load_file_path
-    except ImportError as error:
-        raise _missing(model) from error
+    """Return how a folder or hub id holds a late-interaction encoder; None for any other model.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed; not of a folder.
+    """
 
     def said(file: str) -> dict[str, Any]:
-        path = load_file_path(str(model), file)
-        read = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+        path = _file(model, file)
+        try:
+            read = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
+        except ValueError:  # whoever loads it says what is wrong
+            return {}
         return read if isinstance(read, dict) else {}
 
     if said("config_sentence_transformers.json").get("model_type") in _KINDS:
@@ -43,8 +46,25 @@ def late_kind(model: str | Path) -> Literal["stanford", "multi-vector"] | None:
     return "stanford" if STANFORD in (said("config.json").get("architectures") or ()) else None
 
 
+def _file(model: str | Path, name: str) -> Path | None:
+    folder = Path(model)
+    if folder.is_dir():
+        return folder / name if (folder / name).is_file() else None
+    try:
+        from sentence_transformers.util import load_file_path
+    except ImportError as error:
+        raise _missing(model) from error
+    found = load_file_path(str(model), name)
+    return None if found is None else Path(found)
+
+
 def load_late(
-    model: str | Path, *, device: str | None = None, remote_code: bool = False
+    model: str | Path,
+    *,
+    device: str | None = None,
+    question_window: int | None = None,
+    window: int | None = None,
+    remote_code: bool = False,
 ) -> MultiVectorEncoder:
     """Load a late-interaction encoder.
 
@@ -54,6 +74,8 @@ def load_late(
     Args:
         model: a folder, or an id on the hub.
         device: "cpu", "cuda", …; None takes the best there is.
+        question_window: tokens that a question is cut at and filled up to; None as the model says.
+        window: tokens that an article is cut at; None as the model says.
         remote_code: run the Python code that comes with the model. Only for models that you trust.
 
     Raises:
@@ -66,14 +88,23 @@ def load_late(
             f"{model} is no late-interaction encoder that was trained: expected a folder of "
             "sentence-transformers' MultiVectorEncoder, of PyLate or of Stanford's ColBERT, or such a hub id"
         )
-    from sentence_transformers import MultiVectorEncoder
-
+    try:
+        from sentence_transformers import MultiVectorEncoder
+    except ImportError as error:
+        raise _missing(model) from error
     try:
         loaded = MultiVectorEncoder(str(model), device=device, trust_remote_code=remote_code)
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"{model} cannot be loaded ({type(error).__name__}: {error})") from error
     if kind == "stanford":
         _as_stanford(loaded)
+    transformer: Any = loaded[0]
+    if window:
+        transformer.document_length = window
+    if question_window and transformer.query_expansion:
+        transformer.query_expansion = {**transformer.query_expansion, "length": question_window}
+    elif question_window:
+        transformer.query_length = question_window
     loaded.eval()
     return loaded
 

@@ -87,8 +87,8 @@ class ColBERT:
         positions = self._candidates(question, asked, k, where) if len(asked) else NOTHING[0]
         if not len(positions):
             return NOTHING
-        rough = max_sim(asked, self.articles, positions)
-        if len(positions) > k:
+        if len(positions) > 2 * k:  # else twice is not quicker
+            rough = max_sim(asked, self.articles, positions)
             last = np.partition(rough, len(rough) - k)[len(rough) - k]
             positions = positions[rough >= last - SLACK * len(asked)]
         exact = max_sim(asked.astype(np.float64), self.articles, positions)

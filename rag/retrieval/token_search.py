@@ -20,11 +20,10 @@ from rag.retrieval.token_vectors import BLOCK, TokenVectors
 from rag.types import ArticleOrder, Filter, Floats, Ints, first
 
 PROBES = 8  # neighbourhoods that a token looks into
-PER_ROOT = (
-    4  # neighbourhoods a square root of tokens; ColBERTv2 has 16, which takes four times as long to find
-)
+PER_ROOT = 4  # neighbourhoods a square root of tokens; ColBERTv2's 16 take four times as long to find
 SAMPLED = 64  # tokens a neighbourhood that its centre is found from
 ROUNDS = 8  # of k-means
+_PARTS = ("centres", "listed", "offsets")
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,22 @@ class Neighbourhoods:
 
     def save(self, folder: Path) -> None:
         """Write centres and lists into a folder that is there."""
-        for name in ("centres", "listed", "offsets"):
-            np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
+        for part in _PARTS:
+            np.save(folder / _file(part), getattr(self, part), allow_pickle=False)
 
     @classmethod
     def load(cls, folder: Path) -> Neighbourhoods:
         """Open what `save` wrote; it stays on disk, memory-mapped."""
-        parts = ("centres", "listed", "offsets")
-        return cls(*(np.load(folder / f"{p}.npy", mmap_mode="r", allow_pickle=False) for p in parts))
+        return cls(*(np.load(folder / _file(part), mmap_mode="r", allow_pickle=False) for part in _PARTS))
 
     @property
     def nbytes(self) -> int:
         """Bytes on disk."""
         return int(self.centres.nbytes + self.listed.nbytes + self.offsets.nbytes)
+
+
+def _file(part: str) -> str:
+    return f"neighbourhoods-{part}.npy"  # token vectors, which may lie beside them, have offsets too
 
 
 class TokenSearch:

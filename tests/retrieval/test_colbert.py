@@ -145,7 +145,9 @@ def test_neighbourhoods_propose_what_is_near_and_a_filter_comes_first(tmp_path: 
     near = Neighbourhoods.build(vectors)
     assert len(near.centres) == round(4 * np.sqrt(1200))
     assert Neighbourhoods.build(vectors).listed.tolist() == near.listed.tolist()  # the same every time
-    search = TokenSearch(near, order, Mask(articles))
+    near.save(tmp_path)  # beside the vectors, which it leaves alone
+    assert TokenVectors.load(tmp_path).offsets.tolist() == vectors.offsets.tolist()
+    search = TokenSearch(Neighbourhoods.load(tmp_path), order, Mask(articles))
     where, hit = Filter(codes=frozenset({"rural"})), 0
     for n in range(0, 300, 10):
         asked = texts[n].vectors

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from small_benchmark import ARTICLES, CORPUS
 from small_neural import NEEDS_TORCH, TINY, batch_of, here, scratch, system_of, task_of
+from stanford_model import stanford
 
 from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.errors import BadInput
@@ -139,31 +139,6 @@ def test_tokens_propose_candidates_where_the_recipe_says_so() -> None:
     assert found[0] == wanted[0]
 
 
-def stanford(folder: Path) -> Path:
-    """Write a tiny encoder as the published French models are: `linear.weight` beside the transformer's."""
-    import torch
-    from safetensors.torch import save_file
-    from transformers import BertConfig, BertModel
-
-    from training.neural.backbone import train_tokenizer
-
-    folder.mkdir()
-    tokenizer = train_tokenizer([f"{a.text}." for a in ARTICLES], 200, 32)
-    tokenizer.save_pretrained(folder)
-    config = BertConfig(vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-                        intermediate_size=16, max_position_embeddings=32)  # fmt: skip
-    torch.manual_seed(3)
-    model = BertModel(config)
-    weights: dict[str, Any] = {f"bert.{name}": value for name, value in model.state_dict().items()}
-    weights["linear.weight"] = torch.randn(8, 16)
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    (folder / "config.json").write_text(json.dumps({**config.to_dict(), "architectures": ["HF_ColBERT"]}))
-    said = {"query_maxlen": 10, "doc_maxlen": 24, "mask_punctuation": True, "attend_to_mask_tokens": False}
-    markers = {"query_token_id": "[unused0]", "doc_token_id": "[unused1]"}
-    (folder / "artifact.metadata").write_text(json.dumps({**said, **markers, "dim": 8}))
-    return folder
-
-
 def test_a_published_model_is_read(tmp_path: Path) -> None:
     import torch
     from safetensors.torch import load_file
@@ -192,6 +167,9 @@ def test_a_published_model_is_read(tmp_path: Path) -> None:
     assert "." in model.tokenizer.get_vocab()
     assert "." not in pieces
     assert "mur" in "".join(pieces)
+    short = LateInteractionEncoder(load_late(folder, device="cpu", question_window=6, window=8))
+    assert len(short.encode_questions(["le mur mitoyen du voisin"])[0].tokens) == 6
+    assert len(short.encode_articles([ARTICLES[0]])[0].tokens) <= 8
     for elsewhere in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(BadInput, match="is no late-interaction encoder"):
             load_late(elsewhere)

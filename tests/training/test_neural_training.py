@@ -243,5 +243,6 @@ def test_a_model_that_cannot_be_had_names_the_cures(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     for name in ("nobody/no-such-model", str(tmp_path)):
-        with pytest.raises(BadInput, match=r"cannot be loaded.*model\.scratch"):
-            system_of(made({**TINY, "model": {"backbone": name}}))
+        for system in ("biencoder", "colbert"):
+            with pytest.raises(BadInput, match=r"cannot be loaded.*model\.scratch"):
+                system_of(made({**TINY, "system": system, "model": {"backbone": name}}))

@@ -93,3 +93,18 @@ def test_an_encoder_is_measured_and_its_vectors_are_kept(
     import numpy as np
 
     assert np.load(kept[0]).shape == (len(ARTICLES), 32)
+
+
+@pytest.mark.models
+def test_a_folder_of_late_interaction_is_compared_token_by_token(corpus: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    from stanford_model import stanford
+
+    folder = stanford(tmp_path / "colbert-tiny")
+    systems = ["bm25", "encoder:colbert-tiny"]
+    out = tmp_path / "out"
+    measured = ("--corpus", corpus, "--systems", *systems, "--measures", "R@10", "--output", out)
+    assert run(*measured, "--encoder", folder) == 0
+    entry = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
+    assert list(entry["systems"]) == systems
+    assert 0 < entry["systems"]["encoder:colbert-tiny"]["R@10"]["value"] <= 1

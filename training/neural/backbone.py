@@ -67,13 +67,22 @@ def load_backbone(
             "model.backbone=FOLDER), a connection to the hub (HF_ENDPOINT names another one), or a small "
             "encoder of its own in a table [model.scratch]"
         ) from error
-    reads = getattr(found.model.config, "max_position_embeddings", None)
+    check_length(found.model, name, tokens)
+    return found
+
+
+def check_length(model: Any, name: str, tokens: int) -> None:  # noqa: ANN401 - of transformers
+    """Refuse texts of more tokens than a model reads.
+
+    Raises:
+        BadInput: it reads fewer.
+    """
+    reads = getattr(model.config, "max_position_embeddings", None)
     if reads is not None and tokens > reads:
         raise BadInput(
             f"{name} reads {reads} tokens, [text] asks for {tokens}: lower question_tokens and "
             "article_tokens, or cut articles with chunk_tokens"
         )
-    return found
 
 
 @contextmanager

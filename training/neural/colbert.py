@@ -14,11 +14,8 @@ processes, and the search (`rag.retrieval.colbert`).
 
 from __future__ import annotations
 
-import shutil
 import string
-import tempfile
 import unicodedata
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,13 +30,13 @@ from rag.errors import BadInput
 from rag.retrieval.colbert import ColBERT as Search
 from rag.retrieval.scored import Mask
 from rag.retrieval.token_search import Neighbourhoods, TokenSearch
-from rag.retrieval.token_vectors import TokenVectors
 from rag.types import ArticleOrder, Bools
-from training.neural.backbone import load_backbone, quiet, sound
+from training.neural.backbone import check_length, load_backbone, quiet, sound
 from training.neural.batches import Batch
 from training.neural.losses import softmax_loss
 from training.neural.settings import LateInteraction, Recipe
 from training.neural.tokens import Tokens, article_text
+from training.token_index import token_vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -81,10 +78,12 @@ class ColBERT:
                 f"{loss.dim}: --set loss.dim={module.get_embedding_dimension()}"
             )
         encoder: Any = module[0]
+        check_length(encoder.model, source, Tokens.longest(text))
         encoder.max_seq_length = Tokens.longest(text)
         encoder.query_length, encoder.document_length = None, text.article_tokens
         encoder.query_expansion = {"strategy": "fixed", "attend": loss.attend, "length": text.question_tokens}
-        module.prompts["query"] += text.question_prompt  # that of articles is in what is read of them
+        asked = module.prompts.get("query") or ""  # the marker; a published model may have none
+        module.prompts["query"] = asked + text.question_prompt  # that of articles is in what is read of them
         return cls(recipe, module)
 
     @classmethod
@@ -111,7 +110,7 @@ class ColBERT:
         read = items if part == "questions" else [article_text(article, text) for article in items]
         with quiet():  # it would tell of every question that is cut
             features = self.module.preprocess(
-                [sound(one) for one in read], prompt=self.module.prompts[task], task=task
+                [sound(one) for one in read], prompt=self.module.prompts.get(task), task=task
             )
         found = self.module(batch_to_device(features, self.module.device), task=task)
         vectors: Tensor = found["token_embeddings"] * found["attention_mask"].unsqueeze(-1)
@@ -135,13 +134,7 @@ class ColBERT:
         """Return MaxSim over the tokens of the corpus, which lie on disk for as long as it is held."""
         encoder = LateInteractionEncoder(self.module, partial(article_text, text=self.recipe.text))
         order, mask = ArticleOrder.of([article.id for article in corpus.articles]), Mask(corpus.articles)
-        folder = Path(tempfile.mkdtemp(prefix="pandect-tokens-"))
-        try:
-            vectors = TokenVectors.write(folder, encoder.dim, encoder.in_batches(corpus.articles))
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        weakref.finalize(vectors, shutil.rmtree, folder, ignore_errors=True)
+        vectors = token_vectors(encoder, corpus.articles)
         depth = _loss(self.recipe).candidates
         if not depth:
             return Search(encoder, vectors, order, mask)
