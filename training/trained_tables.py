@@ -17,7 +17,13 @@ def trained(entry: Mapping[str, Any]) -> str:
     Args:
         entry: what sweep.json holds.
     """
-    names = ["system", f"{_LEARNT} untrained", *_SHOWN, f"gain in {_LEARNT}", "seeds; the best on dev"]
+    names = [
+        "system",
+        f"{_LEARNT} untrained",
+        *_SHOWN,
+        f"gain in {_LEARNT}",
+        f"seeds; {_LEARNT} of the best on dev",
+    ]
     lines = head(names)
     for one in entry["rows"]:
         if _LEARNT not in one["after"]:
@@ -27,8 +33,8 @@ def trained(entry: Mapping[str, Any]) -> str:
         cells = [f"`{one['name']}`", f"{100 * one['before'][_LEARNT]['mean']:.1f}"]
         cells += [f"{_spread(one['after'][m])} ({span(one['interval'][m])})" for m in _SHOWN]
         cells.append(_points(gain))
-        chosen = f": {_LEARNT} {100 * best['after'][_LEARNT]['value']:.1f}" if one["trainings"] > 1 else ""
-        lines.append(row([*cells, f"{one['trainings']}{chosen}"]))
+        chosen = f"; {best['training']}: {100 * best['after'][_LEARNT]['value']:.1f}"
+        lines.append(row([*cells, f"{one['trainings']}{chosen if one['trainings'] > 1 else ''}"]))
     return "\n".join(lines)
 
 
