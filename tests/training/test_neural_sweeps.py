@@ -234,6 +234,8 @@ class TestWithTorch:
         assert (
             json.loads((tmp_path / "out" / "sweep.json").read_text(encoding="utf-8"))["rows"] == entry["rows"]
         )
+        code, _, told = spoken(capsys, *typed, "--resume", "--set", "training.batch=4")
+        assert (code, "is another training" in told) == (2, True)
         for table in (trained(entry), costs(entry), sweep_table(entry)):
             assert len({line.count("|") for line in table.splitlines()}) == 1
 
