@@ -27,7 +27,7 @@ from training.neural.sweep import (
     recipe_of,
     sweep_names,
 )
-from training.neural.task import Data, tasks
+from training.neural.task import Data, read_data, tasks
 from training.trained_tables import costs, sweep_table, trained
 
 SHARED = shared() / "published"
@@ -121,6 +121,18 @@ def test_synthetic_questions_are_counted_by_article() -> None:
     assert len(asked_of(sweep, Part("a", "r"), asked)) == 6
 
 
+def test_jurifindit_s_questions_are_shared_out_as_its_sweeps_need_them(tmp_path: Path) -> None:
+    path, sweep = jurifindit(tmp_path), the("jurifindit-synthetic")
+    for most, part in enumerate(sweep.runs):
+        recipe = recipe_of(sweep, part, (), None)
+        data = read_data(recipe, path, None, None, part.options)
+        [task] = tasks(recipe, Data(data.corpus, asked_of(sweep, part, data.questions)))
+        # three synthetic ones an article are there; none of them is a dev question
+        assert (len(task.learn), len(task.dev)) == (36 + 40 * min(most, 3), 4)
+        assert {q.split for q in task.dev} == {"train"}
+        assert len(task.held) == 20
+
+
 def test_others_may_be_learnt_from_but_never_what_is_held_back() -> None:
     recipe = recipe_of(the("stard-transfer"), the("stard-transfer").runs[0], (), None)
     [task] = tasks(recipe, Data(LAYLAW, ASKED), folds=3, only="0")
@@ -171,9 +183,8 @@ class TestWithTorch:
             json.dumps({"id": f"c{n}", "question": f"faits {n}", "article_ids": [f"l{n}"]}) for n in range(20)
         ]
         asked.write_text("\n".join(lines), encoding="utf-8")
-        juri, web = jurifindit(tmp_path / "juri"), f"mmarco={mmarco(tmp_path / 'mmarco')}"
+        web = f"mmarco={mmarco(tmp_path / 'mmarco')}"
         every: list[tuple[list[str], list[str]]] = [
-            (["jurifindit-pooling", "--corpus", str(juri)], ["mean\n", "72 questions", "20 held back"]),
             (["lleqa-pretrained-dpr", "--corpus", str(lleqa(tmp_path / "lleqa")), "--data", web],
              ["first\nmmarco-dpr", "24 questions", "with\nlleqa-dpr", "10 dev, 10 held back"]),
             (["stard-transfer", "--corpus", str(law), "--folds", "3", "--fold", "0", "--data",
@@ -184,7 +195,7 @@ class TestWithTorch:
             code, said, told = spoken(capsys, *typed, "--dry-run", "--device", "cpu")
             assert code == 0, told
             assert [part for part in expected if part not in said] == []
-        code, _, told = spoken(capsys, *every[1][0][:3], "--dry-run", "--device", "cpu")
+        code, _, told = spoken(capsys, *every[0][0][:3], "--dry-run", "--device", "cpu")
         assert (code, "needs --data mmarco=PATH" in told) == (2, True)
 
     def test_a_model_is_trained_with_and_without_other_data_first(
@@ -223,6 +234,8 @@ class TestWithTorch:
         assert (
             json.loads((tmp_path / "out" / "sweep.json").read_text(encoding="utf-8"))["rows"] == entry["rows"]
         )
+        code, _, told = spoken(capsys, *typed, "--resume", "--set", "training.batch=4")
+        assert (code, "is another training" in told) == (2, True)
         for table in (trained(entry), costs(entry), sweep_table(entry)):
             assert len({line.count("|") for line in table.splitlines()}) == 1
 

@@ -84,6 +84,8 @@ def _list() -> None:
 
 
 def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World) -> None:
+    if parsed.data:
+        raise BadInput("--data is for sweeps, which name their data: give --corpus and --questions")
     data = read_data(recipe, parsed.corpus, parsed.questions, parsed.language, parsed.option)
     seeds = range(parsed.seed, parsed.seed + parsed.seeds)
     found = list(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,7 @@ from training.neural.task import Task
 from training.neural.world import World
 
 
-def facts_of(
-    task: Task, system: System, state: State, retriever: Retriever, seconds: float, world: World
-) -> Mapping[str, Any]:
+def facts_of(task: Task, system: System, state: State, retriever: Retriever, world: World) -> dict[str, Any]:
     """Return the size of the model and of what it ranks with, and how the training went.
 
     Args:
@@ -28,7 +25,6 @@ def facts_of(
         system: with its weights as they are in the end.
         state: of the training.
         retriever: over the whole corpus.
-        seconds: that it took to make.
         world: the processes.
     """
     return {
@@ -37,7 +33,6 @@ def facts_of(
         "best step": None if state.best is None else state.best_step,
         f"dev {task.recipe.evaluation.measure}": state.best,
         "training seconds": state.seconds,
-        "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
         "index bytes": size_of(retriever),
         "active terms": getattr(retriever, "active", None),  # of an article, where it has terms
         "peak memory bytes": peak_memory(world),

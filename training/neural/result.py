@@ -114,8 +114,8 @@ def _sources(outcome: Outcome) -> list[Mapping[str, Any]]:
 def _begun_with(task: Task) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
     """Return hashes of questions and the sources of the result that a model began with; none for another."""
     backbone = task.recipe.model.backbone
-    folder = Path(backbone).parent if backbone is not None else None
-    if folder is None or not (folder / MANIFEST).is_file():
+    folder = Path(backbone or "").parent
+    if backbone is None or Path(backbone).name != MODEL or not (folder / MANIFEST).is_file():
         return frozenset(), []
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return learnt.read(folder), list(manifest["learnt_from"])

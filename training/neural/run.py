@@ -87,6 +87,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         with enough(TO_RANK):
             collected[BEFORE] = _before(task, system, held, order)
     world.agree(0.0)
+    worked = time.process_time()
     state = train(
         Run(
             system,
@@ -104,14 +105,21 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     if not world.main:
         world.agree(0.0)
         return {}
+    processor = {"training": None if state.earlier else time.process_time() - worked}  # of one sitting
     system.module.eval()
+    worked = time.process_time()
     retriever, seconds = _indexed(system, task.corpus)
+    processor["indexing"] = time.process_time() - worked
     if held:
         answer({task.recipe.name: retriever}, held, collected)
     measured = measure(collected, held, task.seed, order.measures) if held else {}
     hours = (time.perf_counter() - begun + state.earlier) / 3600
     cost = energy.cost(hours, energy.Hardware.found(world.device, world.size, order.watts))
-    facts = facts_of(task, system, state, retriever, seconds, world)
+    facts = facts_of(task, system, state, retriever, world) | {
+        "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
+        "processor seconds of training": processor["training"],
+        "processor seconds of indexing": processor["indexing"],
+    }
     entry = report.record(
         measured,
         task.corpus,

@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rag.errors import BadInput
 from training import report
+from training.neural.result import open_result
 from training.neural.run import Order, run
 from training.neural.settings import Recipe
 from training.neural.summary import BEFORE, best_on_dev, read_entries, spread
@@ -41,6 +43,7 @@ def train_each(found: Sequence[Task], order: Order, here: World, *, among: bool 
         own = replace(order, output=order.output / name, events=events) if name else order
         if (name or among) and own.resume:
             if own.output.exists():
+                _check_same(own.output, task)
                 continue  # done before the stop
             if not own.work.exists():
                 own = replace(own, resume=False)  # not begun before the stop
@@ -50,6 +53,16 @@ def train_each(found: Sequence[Task], order: Order, here: World, *, among: bool 
                 print(report.table(measured, own.measures))
             print(f"written: {own.output}")
     return names
+
+
+def _check_same(folder: Path, task: Task) -> None:
+    """Refuse to take a finished training for another."""
+    found = open_result(folder).manifest["data"]["sha256"]
+    if found != task.identity:
+        raise BadInput(
+            f"{folder} is another training: recipe, seed or data differ. Remove it (rm -r), or give another "
+            "--output"
+        )
 
 
 def summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:

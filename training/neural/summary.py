@@ -18,6 +18,8 @@ FACTS = (
     "parameters",
     "steps",
     "training seconds",
+    "processor seconds of training",
+    "processor seconds of indexing",
     "indexing ms an article",
     "index bytes",
     "active terms",

@@ -12,6 +12,7 @@ from typing import Any
 from indexes import sources, store
 from indexes.builtin_corpus import whole
 from indexes.corpus import HELD_OUT, Corpus, read_questions, to_learn_from
+from indexes.sources.source import SYNTHETIC
 from rag.errors import BadInput
 from rag.types import Question
 from training.neural.judge import split_dev
@@ -119,8 +120,16 @@ def tasks(
                 "corpus that has some that are not marked test, dev or validation"
             )
         for seed in seeds:
-            learn, dev = (gold, marked) if marked else split_dev(gold, recipe.evaluation.dev, seed)
+            learn, dev = (gold, marked) if marked else _with_dev(gold, recipe.evaluation.dev, seed)
             yield Task(recipe, data.corpus, tuple(learn), tuple(dev), tuple(held), seed, name)
+
+
+def _with_dev(gold: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
+    """Return what is learnt from, and dev questions that are taken out of what people asked, if they did."""
+    asked = [q for q in gold if q.split != SYNTHETIC]
+    written = [q for q in gold if q.split == SYNTHETIC] if asked else []
+    learn, dev = split_dev(asked or gold, share, seed)
+    return [*learn, *written], dev
 
 
 def _parts(

@@ -1,0 +1,74 @@
+"""Rows of several trainings: means, spreads, intervals by question, and the tables made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from training.neural.summary import BEFORE, difference, row_of, values_of
+from training.trained_tables import costs, sweep_table, trained
+
+
+def result(at: Path, before: list[float], after: list[float], dev: float, seconds: float | None) -> None:
+    """Write what the table reads of a result folder: R@100 of questions q0, q1 …"""
+    at.mkdir(parents=True)
+    ids = [f"q{n}" for n in range(len(after))]
+    values = {BEFORE: {"R@100": before}, "tiny": {"R@100": after}}
+    (at / "values.json").write_text(json.dumps(values_of(ids, values)), encoding="utf-8")
+    mean = {system: {"R@100": {"value": sum(v["R@100"]) / len(ids)}} for system, v in values.items()}
+    mean["tiny"]["ms_per_question"] = {"median": 2.0}
+    facts = {"dev R@100": dev, "parameters": 1000, "steps": 200, "training seconds": 8.0,
+             "processor seconds of training": seconds, "processor seconds of indexing": 0.5,
+             "index bytes": 2_000_000, "device": "cpu"}  # fmt: skip
+    entry = {"systems": mean, "facts": facts, "commit": "abc", "command": "python -m training.train tiny",
+             "corpus": {"name": "law", "articles": 100}}  # fmt: skip
+    (at / "metrics.json").write_text(json.dumps(entry), encoding="utf-8")
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> list[dict[str, Any]]:
+    result(tmp_path / "a" / "seed-1", [0.0, 0.5], [0.5, 1.0], dev=0.6, seconds=4.0)
+    result(tmp_path / "a" / "seed-2", [0.0, 0.0], [0.5, 0.5], dev=0.7, seconds=6.0)
+    result(tmp_path / "b", [0.0, 0.0], [0.0, 0.5], dev=0.1, seconds=None)
+    published = {"a": {"R@100": 90.0}, "b": {"R@100": 88.5}}
+    made = {"a": ["seed-1", "seed-2"], "b": [""]}
+    return [
+        row_of(name, tmp_path / name, made[name], "tiny", "R@100") | {"published": published[name]}
+        for name in made
+    ]
+
+
+def test_a_row_is_the_mean_over_seeds(rows: list[dict[str, Any]]) -> None:
+    row = rows[0]
+    assert row["after"]["R@100"] == {"mean": 0.625, "sd": pytest.approx(0.125 * 2**0.5)}  # of 0.75 and 0.5
+    assert row["interval"]["R@100"] == {"value": 0.625, "low": 0.5, "high": 0.75}  # of q0 0.5 and q1 0.75
+    assert row["gain"]["R@100"] == {"value": 0.5, "low": 0.5, "high": 0.5}  # 0.5 of each question
+    assert row["best on dev"]["training"] == "seed-2"
+    assert (row["questions"], row["facts"]["processor seconds of training"]) == (2, 5.0)
+
+
+def test_tables_say_what_was_learnt_what_it_cost_and_what_was_published(
+    rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    gained = difference(tmp_path, ("a", ["seed-1", "seed-2"], "tiny"), ("b", [""], "tiny"))
+    entry = {"rows": rows, "measures": ["R@100", "R@10"],
+             "compared": {"first": "a", "second": "b", "difference": gained}}  # fmt: skip
+    for row in rows:
+        row["after"]["R@10"] = row["after"]["MRR@10"] = {"mean": 0.25, "sd": 0.0}
+        row["interval"]["R@10"] = row["interval"]["MRR@10"] = {"value": 0.25, "low": 0.2, "high": 0.3}
+    learnt = trained(entry).splitlines()
+    assert learnt[2] == (
+        "| `a` | 12.5 | 62.5 ± 17.7 (50.0–75.0) | 25.0 (20.0–30.0) | 25.0 (20.0–30.0) | +50.0 [+50.0, +50.0] "
+        "| 2; seed-2: 50.0 |"
+    )
+    assert learnt[3].endswith("| +25.0 [+0.0, +50.0] | 1 |")
+    spent = costs(entry).splitlines()
+    assert spent[2] == "| `a` | 1,000 | 200 | 8 | 5.0 | 2.0 | 5.0 | 2.0 |"  # 0.5 s over 100 articles
+    assert spent[3] == "| `b` | 1,000 | 200 | 8 | – | 2.0 | 5.0 | 2.0 |"
+    beside = sweep_table(entry).splitlines()
+    assert beside[0] == "| training | R@100 | R@10 | R@100, *published* |"
+    assert beside[2:4] == ["| a | 62.5 ± 17.7 | 25.0 | 90.0 |", "| b | 25.0 | 25.0 | 88.5 |"]
+    assert beside[4] == "| a − b | +37.5 [+25.0, +50.0] | – | +1.5 |"  # q0 0.5 − 0, q1 0.75 − 0.5
