@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from rag.ui.conventions import CONVENTIONS
 
-# Static, and ours: nothing that a corpus or a person wrote is ever put into it.
+# Static, and ours: nothing that a corpus or a person wrote is ever put into it. One script, so that it can be
+# read as a whole, which is why this module is long.
 # - why the language: Streamlit always writes <html lang="en">, and screen readers believe it.
 # - why Enter: in a form, Streamlit's text area only sends with Ctrl + Enter, which nobody looks for.
 #   Fingers on glass (pointer: coarse) keep their new line and use the button; so does whoever composes a
