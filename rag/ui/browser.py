@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from rag.ui.conventions import CONVENTIONS
 
-# Static, and ours: nothing that a corpus or a person wrote is ever put into it.
+# Static, and ours: nothing that a corpus or a person wrote is ever put into it. One script, so that it can be
+# read as a whole, which is why this module is long.
 # - why the language: Streamlit always writes <html lang="en">, and screen readers believe it.
 # - why Enter: in a form, Streamlit's text area only sends with Ctrl + Enter, which nobody looks for.
 #   Fingers on glass (pointer: coarse) keep their new line and use the button; so does whoever composes a
@@ -111,6 +112,7 @@ if (!window.pandectListens) {
   };
   const KEPT = "pandect-question";
   const ours = () => document.querySelector(".st-key-question textarea");
+  const arrived = Date.now();
   let kept = null;
   try {
     const [arrival] = performance.getEntriesByType("navigation");
@@ -127,17 +129,22 @@ if (!window.pandectListens) {
       sessionStorage.setItem(KEPT, JSON.stringify({page: location.pathname, text: box.value, wasAsked}));
     } catch { return; }
   });
+  const leave = () => { kept = null; };  // whoever writes or presses something goes on from there
   const putBack = () => {
     const box = ours();
     if (!kept || !box) return;
-    const {page, text, wasAsked} = kept;
-    kept = null;
-    if (page !== location.pathname || box.value) return;
-    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(box, text);
+    if (kept.page !== location.pathname || Date.now() - arrived > 15000) { leave(); return; }
+    if (box.value) return;  // the first runs of the page may empty it once more: looked at until then
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(box, kept.text);
     box.dispatchEvent(new Event("input", {bubbles: true}));
+    if (!kept.wasAsked) return;
+    kept.wasAsked = false;
     const send = {key: "Enter", code: "Enter", ctrlKey: true, bubbles: true};
-    if (wasAsked) setTimeout(() => box.dispatchEvent(new KeyboardEvent("keydown", send)), 100);
+    setTimeout(() => box.dispatchEvent(new KeyboardEvent("keydown", send)), 100);
   };
+  for (const each of ["keydown", "pointerdown"]) {
+    document.addEventListener(each, (event) => { if (event.isTrusted) leave(); }, true);
+  }
   let turned = false;
   let waits = false;
   const look = () => {

@@ -222,7 +222,7 @@ def test_what_is_typed_and_where_the_keyboard_is_outlive_a_rerun(browser: Browse
         page.locator(".pd-card").nth(9).wait_for()
         page.reload()
         page.locator(".pd-card").nth(9).wait_for()  # asked again, and in no address
-        assert page.evaluate(typed) == QUESTION
+        page.wait_for_function("asked => " + typed + " === asked", arg=QUESTION)
         assert page.url == app.url + "/"
         page.goto(app.url + "/about")
         page.goto(app.url)  # whoever comes anew, in the same tab too, finds nothing of it
