@@ -12,7 +12,7 @@ from rag.types import Article
 from rag.ui.cite import title
 from rag.ui.entries import article_entry, link_to
 from rag.ui.i18n import Words
-from rag.ui.links import address, go, listed
+from rag.ui.links import LONGEST, address, go, listed
 from rag.ui.markup import Html, tag
 from rag.ui.situation import KEY
 
@@ -39,7 +39,10 @@ def neighbours(article: Article, law: Law, t: Words, card: CorpusCard) -> Html:
         (t("It refers to"), law.cites(article.id)[:MOST]),
         (t("Referred to by"), law.cited_by(article.id)[:MOST]),
     )
-    return _around(article, lists, t, card, st.query_params.get("lang"), st.query_params.get(KEY))
+    asked, said = st.query_params.get("lang"), st.query_params.get(KEY)
+    if len(asked or "") + len(said or "") > LONGEST:  # somebody typed it: nothing that long is kept
+        return _around.__wrapped__(article, lists, t, card, asked, said)
+    return _around(article, lists, t, card, asked, said)
 
 
 @lru_cache(maxsize=KEPT)

@@ -137,9 +137,9 @@ class Visitor:
             message.ParseFromString(frame if isinstance(frame, bytes) else frame.encode())
             match message.WhichOneof("type"):
                 case "delta" if message.delta.WhichOneof("type") == "new_element":
-                    if self._saw(message.delta):
-                        first = time.perf_counter() - begun if first is None else first
-                        cards += 1
+                    cards += self._saw(message.delta)
+                    if cards and first is None:
+                        first = time.perf_counter() - begun
                 case "script_finished":
                     if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                         continue  # the page itself asked to be drawn anew
@@ -148,22 +148,21 @@ class Visitor:
                     return Run(time.perf_counter() - begun, first, cards)
         raise PandectError("the page hung up")
 
-    def _saw(self, delta: Any) -> bool:  # noqa: ANN401 - a message of Streamlit's
-        """Remember what can be pressed; tell whether it was an article."""
+    def _saw(self, delta: Any) -> int:  # noqa: ANN401 - a message of Streamlit's
+        """Remember what can be pressed; return how many articles it was."""
         element = delta.new_element
         kind = element.WhichOneof("type")
         if kind == "exception":
             raise PandectError(f"the page shows an error: {element.exception.type}")
         if kind == "html":
-            if 'class="pd-card"' not in element.html.body:
-                return False
-            self.articles += _ARTICLE.findall(element.html.body)
-            return True
+            if found := element.html.body.count('class="pd-card"'):
+                self.articles += _ARTICLE.findall(element.html.body)
+            return int(found)
         widget = getattr(element, kind or "", None)
         if (id_ := getattr(widget, "id", "")) and id_.startswith("$$ID-"):
             key = id_.split("-", 2)[-1]  # $$ID-<hash>-<key>
             self._widgets[key] = _Widget(id_, delta.fragment_id)
-        return False
+        return 0
 
 
 _WHOLE: Mapping[int, str] = {0: "whole", 3: "a fragment"}  # FINISHED_SUCCESSFULLY, of a run or a fragment
