@@ -8,11 +8,9 @@ from itertools import islice
 
 import streamlit as st
 
-from rag.answer.before import Decision, before
-from rag.errors import MissingExtra, PandectError
+from rag.answer.before import Decision
 from rag.explanation import Explanation
 from rag.feedback import Feedback
-from rag.logs import log_failure
 from rag.result import Result
 from rag.ui import (
     answer,
@@ -38,11 +36,10 @@ from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, join, tag
 from rag.ui.passages import Cited
 from rag.ui.ports import Answers, AskEngine
+from rag.ui.searching import decide, search
 
-SHOWN = 10
 FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
 _DOTTED = N_("Those with a dotted line are words that this law has for yours.")
-FOUND = "found"  # in the session: what the last search found, and what it was asked
 SURE = 0.7  # calibrated probability from which nothing need be said
 NO_ANSWERS = Answers()
 
@@ -76,11 +73,11 @@ def render(
     typed: str | None = st.session_state.get("asked")
     own, was_cut = form.shorten(typed or "")
     question = situation.asked(said, own)
-    found = _search(engine, question, options, t) if question else None
+    found = search(engine, question, options, t) if question else None
     page: _Page | None = None
     if found is not None:
         result, explained = found
-        decision, problem = _decide(question, result, engine, answers)
+        decision, problem = decide(question, result, engine, answers)
         page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
         urgent.draw(decision, t, engine.card.language)
     if was_cut:
@@ -117,58 +114,6 @@ class _Page:
     explained: list[Explanation]
     decision: Decision
     problem: str  # why no answer can be written, for whoever runs the page
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What the last search of the session found; one is kept, and nothing of the engine."""
-
-    about: tuple[object, ...]  # the index, the question and how it was searched
-    result: Result
-    explained: list[Explanation]
-
-
-def _search(
-    engine: AskEngine, question: str, options: form.Options, t: Words
-) -> tuple[Result, list[Explanation]] | None:
-    """Ask the engine, and why; None, and a calm word, when it breaks.
-
-    What was found is kept for the next run of this session: a click that asks for nothing else, another
-    language, and the way back from another page search no more.
-    """
-    without, loaded = bridged.removed(question), engine.info
-    about = (
-        loaded.name,
-        loaded.version,
-        loaded.corpus_sha256,
-        question,
-        options.mode,
-        options.where,
-        without,
-    )
-    kept: _Found | None = st.session_state.get(FOUND)
-    if kept is not None and kept.about == about:
-        return kept.result, kept.explained
-    try:
-        with st.spinner(t("Looking through {count} articles…", count=t.number(loaded.articles))):
-            result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            explained = engine.explain(result)
-        st.session_state[FOUND] = _Found(about, result, explained)
-        return result, explained
-    except PandectError as error:
-        log_failure(error, "the search")
-    except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error, "the search")
-    notices.failed(t)
-    return None
-
-
-def _decide(question: str, result: Result, engine: AskEngine, answers: Answers) -> tuple[Decision, str]:
-    """Return what comes before a model is asked, and why none can be."""
-    try:
-        return before(question, result, engine.card, leaves=answers.model is not None), answers.problem
-    except MissingExtra as error:  # personal data cannot be looked for, so nothing is sent
-        return before(question, result, engine.card, leaves=False), str(error)
 
 
 def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
