@@ -130,6 +130,9 @@ def test_processes_begin_with_the_same_weights(tmp_path: Path) -> None:
     )  # one made it, one found it
     for a, b in zip(first.module.parameters(), other.module.parameters(), strict=True):
         np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+    said: Any = first.module[0].model.embeddings
+    words, places = (float(part.weight.std()) for part in (said.word_embeddings, said.position_embeddings))
+    assert places == pytest.approx(words / 10, rel=0.2)  # else the best match is the one at the same place
 
 
 def test_tokens_propose_candidates_where_the_recipe_says_so() -> None:
