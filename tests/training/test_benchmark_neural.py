@@ -21,6 +21,7 @@ SMALL = Sizes(
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork with threads
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")  # what the library multiplies
 def test_ours_and_the_librarys_agree() -> None:
     lines: list[str] = []
     benchmark_neural.measure(lines.append, SMALL)

@@ -109,7 +109,7 @@ def test_training_sees_the_vectors_that_are_searched(tmp_path: Path) -> None:
         told = system.encode("articles", [article, ARTICLES[0]])[0].numpy()
     assert (own.shape, told.shape) == ((12, 8), (20, 8))
     told = told[told.any(axis=1)]
-    for model in (read.module, library):  # type: ignore[attr-defined]
+    for model in (read.module, library):
         np.testing.assert_allclose(own, model.encode_query(question, convert_to_numpy=True), atol=1e-5)
     np.testing.assert_allclose(own, found.encoded(question).vectors, atol=1e-5)
     begin, end = found.articles.offsets[1:3]
@@ -130,6 +130,10 @@ def test_processes_begin_with_the_same_weights(tmp_path: Path) -> None:
     )  # one made it, one found it
     for a, b in zip(first.module.parameters(), other.module.parameters(), strict=True):
         np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+    said: Any = first.module[0].model.embeddings
+    parts = (said.word_embeddings, said.position_embeddings)
+    words, places = (float(part.weight.detach().std()) for part in parts)
+    assert places == pytest.approx(words / 10, rel=0.2)  # else the best match is the one at the same place
 
 
 def test_tokens_propose_candidates_where_the_recipe_says_so() -> None:

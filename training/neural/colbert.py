@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 TASKS = {"questions": "query", "articles": "document"}  # of MultiVectorEncoder
 MARKERS = {"query": "[Q]", "document": "[D]"}
+# What an encoder from scratch says of a token's place, beside what of the token: were both alike, as BERT's
+# initialisation has it, the best match of any token would be the one at its own place, and nothing be learnt.
+PLACES = 0.1
 
 
 class ColBERT:
@@ -185,6 +188,8 @@ def _fresh(recipe: Recipe, source: str) -> MultiVectorEncoder:
     tokenizer.add_special_tokens({"additional_special_tokens": marks})
     held = model.get_input_embeddings().weight.shape[0]
     model.resize_token_embeddings(max(len(tokenizer), held), mean_resizing=False)
+    if recipe.model.scratch is not None:
+        model.embeddings.position_embeddings.weight.data.mul_(PLACES)
     hidden = int(encoder.get_embedding_dimension())
     linear = Dense(hidden, _loss(recipe).dim, bias=False, activation_function=Identity(),
                    module_input_name="token_embeddings")  # fmt: skip
