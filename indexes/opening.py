@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,9 @@ from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
 SWITCHES = 3  # of versions while one is being opened; more of them are no accident
+# Reading a .npy file parses its head as Python, which fails now and then where two threads do so at once,
+# before CPython 3.11.8 and 3.12.2 (github.com/python/cpython/issues/106905).
+_ONE_AT_A_TIME = threading.RLock()
 HASH_AT_OPENING = 512 * 2**20  # bytes; a larger index is held against sizes, `check` reads it whole
 
 
@@ -63,10 +67,11 @@ def open_index(name_or_path: str | Path | None = None, *, hash_up_to: int = HASH
 
 
 def _open(folder: Path, again: str, hash_up_to: int) -> Engine:
-    manifest = read(folder, again)
-    small = sum(f["bytes"] for f in manifest.files.values()) <= hash_up_to
-    verify(folder, manifest, again, contents=small)
-    return assemble(folder, manifest, again)
+    with _ONE_AT_A_TIME:
+        manifest = read(folder, again)
+        small = sum(f["bytes"] for f in manifest.files.values()) <= hash_up_to
+        verify(folder, manifest, again, contents=small)
+        return assemble(folder, manifest, again)
 
 
 def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:

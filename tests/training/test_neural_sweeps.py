@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import shared
 from small_neural import ASKED, LAYLAW, NEEDS_TORCH, TINY
 from small_published import jurifindit, lleqa, mmarco
 
@@ -30,7 +30,7 @@ from training.neural.sweep import (
 from training.neural.task import Data, read_data, tasks
 from training.trained_tables import costs, sweep_table, trained
 
-SHARED = shared() / "published"
+SHARED = Path(os.environ.get("PANDECT_SHARED", Path(__file__).resolve().parents[3] / "shared")) / "published"
 # sweep -> file, table, by which of a row's texts a training is known, and what makes its numbers percent
 PRINTED: dict[str, tuple[str, str, str, float]] = {
     "jurifindit-batch": ("jurifindit.json", "13", "system", 1),
