@@ -169,7 +169,13 @@ def test_the_command_prints_tables(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("path", RESULTS, ids=lambda p: p.stem)
 def test_whatever_was_measured_is_printed(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kind = json.loads(path.read_text(encoding="utf-8")).get("kind", "")
-    first = {"answers": "| model, context | citation P", "situations": "| search | measure |"}
+    first = {
+        "answers": "| model, context | citation P",
+        "situations": "| search | measure |",
+        "pages speed": "| view, empty cache | first paint |",
+        "pages users": "|  | times | median |",
+        "pages corpora": "| indexes opened so far | memory",
+    }
     for more in ([], ["--long"]):
         assert main([str(path), *more]) == 0
         assert first.get(kind, "| system | R@") in capsys.readouterr().out
