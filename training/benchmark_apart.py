@@ -7,9 +7,7 @@ process grew, with the index that it holds.
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from typing import Any, TypeAlias
 
 from rag.errors import BadInput
 from training.markdown import head, row
+from training.neural.facts import peak_of_process
 
 FIRST = 10  # places of a ranking that are compared
 Act: TypeAlias = Callable[[], Any]
@@ -83,7 +82,7 @@ def apart(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
 
 
 def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
-    before = _peak()
+    before = peak_of_process()
     acts = make()
     acts[0]()  # what happens once is not timed
     times, found = [], []
@@ -92,8 +91,4 @@ def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
         found.append(act())
         times.append(time.process_time() - begun)
     same = found[0] if isinstance(found[0], float) else found
-    told.send((statistics.median(times), _peak() - before, same))
-
-
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    told.send((statistics.median(times), peak_of_process() - before, same))

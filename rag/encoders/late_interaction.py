@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rag.encoders.transformer import sound
-from rag.errors import BadInput, MissingExtra
+from rag.encoders.texts import article_text
+from rag.encoders.transformer import missing, sound
+from rag.errors import BadInput
 from rag.retrieval.token_vectors import Encoded
 from rag.types import Article
 
@@ -53,7 +54,7 @@ def _file(model: str | Path, name: str) -> Path | None:
     try:
         from sentence_transformers.util import load_file_path
     except ImportError as error:
-        raise _missing(model) from error
+        raise missing(model) from error
     found = load_file_path(str(model), name)
     return None if found is None else Path(found)
 
@@ -91,7 +92,7 @@ def load_late(
     try:
         from sentence_transformers import MultiVectorEncoder
     except ImportError as error:
-        raise _missing(model) from error
+        raise missing(model) from error
     try:
         loaded = MultiVectorEncoder(str(model), device=device, trust_remote_code=remote_code)
     except (OSError, ValueError, KeyError) as error:
@@ -138,7 +139,7 @@ class LateInteractionEncoder:
             batch: texts encoded at once.
         """
         self.model = model
-        self.text_of = text_of or _whole
+        self.text_of = text_of or article_text
         self.batch = batch
 
     @property
@@ -186,11 +187,3 @@ class LateInteractionEncoder:
             Encoded(one["token_embeddings"][mask].float().cpu().numpy(), one["input_ids"][mask].cpu().numpy())
             for one, mask in zip(found, counted, strict=True)
         ]
-
-
-def _whole(article: Article) -> str:
-    return " ".join((article.code, *article.headings, article.text))
-
-
-def _missing(model: str | Path) -> MissingExtra:
-    return MissingExtra(f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from rag.encoders.texts import article_text
 from rag.errors import BadInput, MissingExtra
 from rag.types import Article, Floats
 
@@ -51,9 +52,7 @@ def load_model(
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
     except ImportError as error:
-        raise MissingExtra(
-            f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'"
-        ) from error
+        raise missing(model) from error
     try:
         loaded = SentenceTransformer(str(model), device=device, trust_remote_code=remote_code)
         if pooling is not None:
@@ -151,7 +150,7 @@ class TransformerEncoder:
 
     def encode_articles(self, articles: Sequence[Article]) -> Floats:
         """Return the unit-length mean of each article's chunk vectors, (n_articles, dim) float32."""
-        chunks = [self._chunks(sound(" ".join((a.code, *a.headings, a.text)))) for a in articles]
+        chunks = [self._chunks(sound(article_text(a))) for a in articles]
         flat = self._encode([c for own in chunks for c in own], self.passage_prompt, self.passage_task)
         ends = np.cumsum([len(own) for own in chunks])
         means = [flat[end - len(own) : end].mean(axis=0) for own, end in zip(chunks, ends, strict=True)]
@@ -190,6 +189,11 @@ class TransformerEncoder:
             **adapter,
         )
         return _unit(np.asarray(vectors, dtype=np.float32))
+
+
+def missing(model: str | Path) -> MissingExtra:
+    """Return the error that says how to install what loads models."""
+    return MissingExtra(f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'")
 
 
 def sound(text: str) -> str:

@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from rag.encoders.texts import article_text
 from rag.encoders.vector_files import Found, VectorFile
 from rag.text.chinese import HAN, load_jieba
 from rag.text.folding import level
@@ -102,8 +103,3 @@ class WordVectorEncoder:
         if not found:
             return np.zeros(self.dim, dtype=np.float32)
         return np.asarray(np.mean(found, axis=0, dtype=np.float64), dtype=np.float32)
-
-
-def article_text(article: Article) -> str:
-    """Return what of an article is encoded: code, headings and text."""
-    return " ".join((article.code, *article.headings, article.text))

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from rag.browsing import Place, steps, written
-from rag.errors import PandectError
-from rag.logs import log_failure
 from rag.result import Shown
 from rag.types import Filter
-from rag.ui import frame, notices
+from rag.ui import frame
 from rag.ui.entries import article_entry, entry, heading
 from rag.ui.form import of_today, shorten
 from rag.ui.i18n import N_, Words
@@ -20,6 +18,7 @@ from rag.ui.markup import Html, join, plain_label, tag
 from rag.ui.pages import BROWSE
 from rag.ui.ports import AskEngine
 from rag.ui.reading import reading
+from rag.ui.searching import calmly
 
 A_PAGE = 100  # links of one list; what is more stands on pages of its own
 MANY_CODES = 20  # from here on a box narrows the list of codes
@@ -181,11 +180,4 @@ def _ask(engine: AskEngine, question: str, code: str, t: Words) -> Sequence[Show
     """Ask the engine about one code; None, and a calm word, when it breaks."""
     today = of_today(engine)
     where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)
-    try:
-        return engine.ask(question, k=FOUND, where=where).shown
-    except PandectError as error:
-        log_failure(error, "the search in a code")
-    except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error, "the search in a code")
-    notices.failed(t)
-    return None
+    return calmly(lambda: engine.ask(question, k=FOUND, where=where).shown, "the search in a code", t)

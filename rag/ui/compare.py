@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rag.errors import PandectError
-from rag.logs import log_failure
 from rag.result import Mode
 from rag.types import Question
 from rag.ui import form, frame, kept, notices
@@ -16,6 +14,7 @@ from rag.ui.i18n import N_, Words
 from rag.ui.markup import tag
 from rag.ui.pages import COMPARE
 from rag.ui.ports import AskEngine, Benchmark
+from rag.ui.searching import calmly
 from rag.ui.side_by_side import Column, table
 
 SHOWN = 10
@@ -108,7 +107,8 @@ def _draw(engine: AskEngine, question: str, systems: Sequence[Mode], known: froz
 
 def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words) -> list[Column] | None:
     """Ask the engine in each way; None, and a calm word, when it breaks."""
-    try:
+
+    def ask() -> list[Column]:
         with st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles))):
             columns = []
             for system in systems:
@@ -116,9 +116,5 @@ def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words)
                 why = tuple(engine.explain(result))
                 columns.append(Column(system, result.shown, why, result.in_force_on))
             return columns
-    except PandectError as error:
-        log_failure(error, "the comparison")
-    except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error, "the comparison")
-    notices.failed(t)
-    return None
+
+    return calmly(ask, "the comparison", t)

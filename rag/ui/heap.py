@@ -23,9 +23,9 @@ def settle() -> None:
     """Free what is out of use, and take the rest out of the collector's way; costs one full collection.
 
     An index lives as long as the page, or until another has taken its place, yet every full collection
-    walks through all its articles: 0.12 of the 0.26 s of processor that an answer took (Streamlit asks for
-    one after each run of a page unless `runner.postScriptGC` is off). What was settled and is then closed
-    is freed as ever where nothing in it refers back to itself; the next call frees the rest.
+    walks through all its articles, which was half of what an answer took (Streamlit asks for one after each
+    run of a page unless `runner.postScriptGC` is off). What was settled and is then closed is freed as ever
+    where nothing in it refers back to itself; the next call frees the rest.
     """
     with _settling:  # what one call freezes, no other is to walk through
         gc.unfreeze()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
 from rag.answer.before import Decision, before
-from rag.errors import MissingExtra, PandectError
+from rag.errors import MissingExtra
 from rag.explanation import Explanation
 from rag.logs import log_failure
 from rag.result import Result
@@ -16,6 +18,7 @@ from rag.ui.i18n import Words
 from rag.ui.ports import Answers, AskEngine
 
 SHOWN = 10
+_T = TypeVar("_T")
 FOUND = "found"  # in the session: what the last search found, and what it was asked
 
 
@@ -49,16 +52,29 @@ def search(
     kept: _Found | None = st.session_state.get(FOUND)
     if kept is not None and kept.about == about:
         return kept.result, kept.explained
-    try:
+
+    def ask() -> tuple[Result, list[Explanation]]:
         with st.spinner(t("Looking through {count} articles…", count=t.number(loaded.articles))):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
             explained = engine.explain(result)
         st.session_state[FOUND] = _Found(about, result, explained)
         return result, explained
-    except PandectError as error:
-        log_failure(error, "the search")
+
+    return calmly(ask, "the search", t)
+
+
+def calmly(ask: Callable[[], _T], what: str, t: Words) -> _T | None:
+    """Return what the engine answers; None, and a calm word, when it breaks.
+
+    Args:
+        ask: asks it.
+        what: it is, for the log, which learns nothing of the question.
+        t: the interface.
+    """
+    try:
+        return ask()
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error, "the search")
+        log_failure(error, what)
     notices.failed(t)
     return None
 

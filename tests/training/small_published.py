@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from small_neural import ASKED, LEGAL
 from rag.types import Question
 
 SYNTHETIC = 3  # questions an article
+SHARED = Path(os.environ.get("PANDECT_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+PUBLISHED = SHARED / "published"  # the tables of the papers
 
 
 def _gold(question: Question) -> list[int]:

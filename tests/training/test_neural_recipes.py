@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from small_published import PUBLISHED
 
 from rag.errors import BadInput
 from training.neural.energy import FACTOR, Hardware, cost
 from training.neural.recipe import names, read_recipe
 from training.neural.settings import Contrastive, Pairwise
 
-SHARED = Path(os.environ.get("PANDECT_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 SMALL = """
 name = "small"
 system = "biencoder"
@@ -132,7 +131,7 @@ def test_the_factor_of_emission_gives_the_figures_that_were_printed() -> None:
 
 
 def _published(file: str, about: str) -> dict[str, dict[str, Any]]:
-    tables = json.loads((SHARED / "published" / file).read_text(encoding="utf-8"))
+    tables = json.loads((PUBLISHED / file).read_text(encoding="utf-8"))
     [table] = [t for t in tables if t["about"] == about]
     return {row["system"]: row["values"] for row in table["rows"]}
 
@@ -208,7 +207,7 @@ def test_dar_is_trained_as_printed(name: str) -> None:
     assert recipe.text.chunk_tokens == 0
     [encoder] = {
         row["encoder"]
-        for table in json.loads((SHARED / "published" / "jurifindit.json").read_text(encoding="utf-8"))
+        for table in json.loads((PUBLISHED / "jurifindit.json").read_text(encoding="utf-8"))
         for row in table["rows"]
         if row["system"].startswith("DAR: ") and (recipe.model.backbone or "").endswith(str(row["encoder"]))
     }
@@ -224,7 +223,7 @@ def test_stard_draws_its_negatives_as_printed() -> None:
     assert recipe.negatives.per_question == printed
     assert [dict(stage.mix) for stage in recipe.negatives.stages] == [{"random": 1.0}]
     assert (recipe.model.pooling, recipe.loss.similarity) == ("cls", "dot")
-    known = json.loads((SHARED / "published" / "stard.json").read_text(encoding="utf-8"))
+    known = json.loads((PUBLISHED / "stard.json").read_text(encoding="utf-8"))
     rows = {row["system"]: row for table in known for row in table["rows"]}
     lsi = read_recipe("stard-lsi")
     assert (lsi.system, lsi.model.pooling) == ("lsi", "cls")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from small_neural import ASKED, LAYLAW, NEEDS_TORCH, TINY
-from small_published import jurifindit, lleqa, mmarco
+from small_published import PUBLISHED, jurifindit, lleqa, mmarco
 
 from indexes.corpus import write
 from rag.errors import BadInput
@@ -30,7 +29,6 @@ from training.neural.sweep import (
 from training.neural.task import Data, read_data, tasks
 from training.trained_tables import costs, sweep_table, trained
 
-SHARED = Path(os.environ.get("PANDECT_SHARED", Path(__file__).resolve().parents[3] / "shared")) / "published"
 # sweep -> file, table, by which of a row's texts a training is known, and what makes its numbers percent
 PRINTED: dict[str, tuple[str, str, str, float]] = {
     "jurifindit-batch": ("jurifindit.json", "13", "system", 1),
@@ -68,11 +66,11 @@ def test_every_sweep_that_ships_can_be_read(name: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not SHARED.exists(), reason="needs shared/published")
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="needs shared/published")
 @pytest.mark.parametrize("name", PRINTED)
 def test_what_stands_beside_is_what_was_printed(name: str) -> None:
     file, table, by, factor = PRINTED[name]
-    [printed] = [t for t in json.loads((SHARED / file).read_text("utf-8")) if t["table"] == table]
+    [printed] = [t for t in json.loads((PUBLISHED / file).read_text("utf-8")) if t["table"] == table]
     kind = {"dpr": "DPR", "splade": "SPLADE", "monobert": "monoBERT"}.get(name.rpartition("-")[2])
     for part in the(name).runs:
         rows = [

@@ -85,6 +85,12 @@ def check_length(model: Any, name: str, tokens: int) -> None:  # noqa: ANN401 - 
         )
 
 
+def write(module: Any, folder: Path) -> None:  # noqa: ANN401 - of sentence-transformers
+    """Write a model in the format of sentence-transformers, without its card: ours says more."""
+    with quiet():
+        module.save(str(folder), create_model_card=False)
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep transformers from showing bars, and from reporting on heads that are new on purpose."""

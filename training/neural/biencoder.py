@@ -21,8 +21,8 @@ from indexes.corpus import Corpus
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.scored import Mask
 from rag.types import Article, ArticleOrder, Floats, Retriever
-from training.neural.backbone import load_backbone, quiet
-from training.neural.batches import Batch
+from training.neural.backbone import load_backbone, quiet, write
+from training.neural.batches import Batch, texts_of
 from training.neural.encoding import encoded
 from training.neural.losses import similarities, softmax_loss
 from training.neural.settings import Contrastive, Recipe
@@ -80,12 +80,11 @@ class BiEncoder:
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers."""
-        with quiet():
-            self.module.save(str(folder), create_model_card=False)
+        write(self.module, folder)
 
     def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts and the articles."""
-        return {"questions": [q.text for q in batch.questions], "articles": batch.articles}
+        return texts_of(batch)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, dim): an article's is the mean of its chunks', encoded in one padded batch."""

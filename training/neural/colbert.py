@@ -31,8 +31,8 @@ from rag.retrieval.colbert import ColBERT as Search
 from rag.retrieval.scored import Mask
 from rag.retrieval.token_search import Neighbourhoods, TokenSearch
 from rag.types import ArticleOrder, Bools
-from training.neural.backbone import check_length, load_backbone, quiet, sound
-from training.neural.batches import Batch
+from training.neural.backbone import check_length, load_backbone, quiet, sound, write
+from training.neural.batches import Batch, texts_of
 from training.neural.losses import softmax_loss
 from training.neural.settings import LateInteraction, Recipe
 from training.neural.tokens import Tokens, article_text
@@ -97,12 +97,11 @@ class ColBERT:
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers."""
-        with quiet():
-            self.module.save(str(folder), create_model_card=False)
+        write(self.module, folder)
 
     def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts and the articles."""
-        return {"questions": [q.text for q in batch.questions], "articles": batch.articles}
+        return texts_of(batch)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, tokens, dim), as many tokens as the recipe allows; zeros where none counts."""

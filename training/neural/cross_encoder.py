@@ -19,7 +19,7 @@ import numpy as np
 from indexes.corpus import Corpus
 from rag.retrieval.rerank import Reranked
 from rag.types import Article, ArticleOrder, Ranking, Retriever, rank
-from training.neural.backbone import load_backbone, quiet
+from training.neural.backbone import load_backbone, quiet, write
 from training.neural.batches import Batch
 from training.neural.encoding import encoded
 from training.neural.settings import Pairwise, Recipe
@@ -62,8 +62,7 @@ class CrossEncoder:
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers."""
-        with quiet():
-            self.module.save(str(folder), create_model_card=False)
+        write(self.module, folder)
 
     def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
         """Return the gold pairs, then the drawn ones, as (question, article)."""

@@ -54,5 +54,10 @@ def peak_memory(world: World) -> int:
         import torch
 
         return int(torch.cuda.max_memory_allocated(world.device))
+    return peak_of_process()
+
+
+def peak_of_process() -> int:
+    """Return the most that this process ever held, bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -22,7 +22,7 @@ from indexes.corpus import Corpus
 from rag.errors import BadInput
 from rag.retrieval.scored import Mask, ScoredRetriever
 from rag.types import ArticleOrder, Floats, Retriever
-from training.neural.backbone import load_backbone, quiet
+from training.neural.backbone import load_backbone, quiet, write
 from training.neural.batches import Batch
 from training.neural.encoding import encoded
 from training.neural.settings import Labels, Recipe
@@ -77,8 +77,7 @@ class LSI:
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers, and the labels."""
-        with quiet():
-            self.module.save(str(folder), create_model_card=False)
+        write(self.module, folder)
         (folder / LABELS).write_text(json.dumps(self.ids, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:

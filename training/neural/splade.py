@@ -23,8 +23,8 @@ from indexes.corpus import Corpus
 from rag.retrieval.scored import Mask
 from rag.retrieval.splade import Splade as Search
 from rag.types import ArticleOrder, Floats, Ints, Retriever
-from training.neural.backbone import load_backbone, quiet
-from training.neural.batches import Batch
+from training.neural.backbone import load_backbone, quiet, write
+from training.neural.batches import Batch, texts_of
 from training.neural.encoding import encoded
 from training.neural.losses import flops, similarities, softmax_loss
 from training.neural.settings import Recipe, Sparse
@@ -71,12 +71,11 @@ class Splade:
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers."""
-        with quiet():
-            self.module.save(str(folder), create_model_card=False)
+        write(self.module, folder)
 
     def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts and the articles."""
-        return {"questions": [q.text for q in batch.questions], "articles": batch.articles}
+        return texts_of(batch)
 
     def ids(self, part: str, item: Any) -> list[int]:  # noqa: ANN401 - a text or an article
         """Return the token ids of one item."""
