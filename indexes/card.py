@@ -189,5 +189,6 @@ _PARSERS: Mapping[type, Mapping[str, _Parser]] = {
         "examples": texts,
         "aliases": _mapping(texts),
         "described": _mapping(text),
+        "lacks": _mapping(text),
     },
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from indexes import bridge, counted
 from indexes.corpus import Corpus, to_learn_from
@@ -20,7 +21,7 @@ from indexes.places import builtin, locate
 from rag.card import CorpusCard
 from rag.confidence import Confidence
 from rag.encoders.static import StaticEncoder
-from rag.engine import Engine, IndexInfo
+from rag.engine import Engine, IndexInfo, Knows
 from rag.errors import BadInput, DamagedIndex, StaleIndex
 from rag.known_words import known_words
 from rag.retrieval.bm25 import BM25
@@ -34,6 +35,7 @@ from rag.text.tolerant import tolerant
 from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
+NO_LAW = "mMARCO"  # begins the source of the one collection that models are trained on and that is no law
 SWITCHES = 3  # of versions while one is being opened; more of them are no accident
 # Reading a .npy file parses its head as Python, which fails now and then where two threads do so at once,
 # before CPython 3.11.8 and 3.12.2 (github.com/python/cpython/issues/106905).
@@ -165,7 +167,18 @@ def _info(manifest: Manifest, corpus: Corpus) -> IndexInfo:
         encoder=manifest.encoder["name"] if manifest.encoder else None,
         corpus_sha256=corpus.sha256,
         built=manifest.built,
+        encoder_knows=knows(manifest.encoder),
     )
+
+
+def knows(encoder: Mapping[str, Any] | None) -> Knows:
+    """Return what an encoder knows of law, by what the manifest says of it and not by its name."""
+    if encoder is None:
+        return "unknown"
+    if encoder["kind"] == "static":  # fitted to corpora and to nothing else
+        return "fitted"
+    sources = (str(each.get("source")) for each in encoder.get("learnt_from", ()))
+    return "trained" if any(not source.startswith(NO_LAW) for source in sources) else "unknown"
 
 
 def analyser_of(manifest: Manifest, again: str) -> Analyser:

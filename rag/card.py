@@ -70,5 +70,7 @@ class CorpusCard:
     # code -> short forms
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     origin: str = ""  # the source that it came in by, whose facts the data card tells: indexes.sources
+    # interface language -> what is not searched, in place of the general sentence; {}: nothing is said
+    lacks: Mapping[str, str] | None = field(default=None, hash=False)
     # what the data card says over those facts
     described: Mapping[str, str] = field(default_factory=dict, hash=False)

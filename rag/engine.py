@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Literal, TypeAlias
 
 from rag.bridge import KEEP_ALL, WEIGHT, Bridged, Removed
 from rag.bridging import Bridging, Over
@@ -41,6 +42,9 @@ from rag.topics import Topics
 from rag.types import Article, Filter, Question, Ranking, Retriever
 
 MAX_QUESTION = 20_000  # characters; what follows is not read
+# what an encoder knows of law: fitted to texts of law alone, a language model trained further on them, or
+# one of which nothing of the kind is known
+Knows: TypeAlias = Literal["fitted", "trained", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class IndexInfo:
     encoder: str | None
     corpus_sha256: str
     built: str  # ISO 8601
+    encoder_knows: Knows = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +233,7 @@ class Engine:
         self.law  # noqa: B018 - made when first looked at
         self.situations  # noqa: B018
         if self._signals is not None:
-            self._signals.asked  # noqa: B018 - made when first looked at
+            self._signals.warm()
         if self._near is not None:
             self._near.asked  # noqa: B018
 

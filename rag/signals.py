@@ -133,11 +133,20 @@ class Signals:
             return self._nearest.asked.vectors
         return self.encoder.encode_questions(self._annotated)
 
+    def warm(self) -> None:
+        """Make now what the first questions would wait for."""
+        self.asked  # noqa: B018 - made when first looked at
+        self._unknown  # noqa: B018
+
     @cached_property
     def _unknown(self) -> float:
         """What a term counts that the corpus has not: the most its terms reach, on average."""
-        reached = [self._reach(i) for i in range(len(self._scores["indptr"]) - 1)]
-        return sum(reached) / len(reached) if reached else 0.0
+        begins = np.asarray(self._scores["indptr"])
+        held = begins[:-1] < begins[1:]  # a term that no article has reaches nothing
+        if not held.any():
+            return 0.0
+        most = np.maximum.reduceat(np.asarray(self._scores["data"]), begins[:-1][held])
+        return math.fsum(np.maximum(most, 0.0).tolist()) / len(held)
 
     def _reach(self, term: int) -> float:
         begin, end = self._scores["indptr"][term : term + 2]

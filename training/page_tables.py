@@ -22,6 +22,11 @@ def speed(entry: Mapping[str, Any]) -> str:
     lines += [row(["**from the key or click**", "**times**", "**median**", "**95th percentile**"])]
     for key, told in _ANSWERS.items():
         lines.append(_times(told, entry["answers"][key]))
+        if key == "card":
+            slowest = _ms(entry["answers"][key]["max_ms"])
+            lines.append(row(["the slowest of them", "1", slowest, slowest]))
+            first = _ms(entry["first_answer_ms"])
+            lines.append(row(["the very first that the server answers", "1", first, first]))
     lines += [_times(f"click: {name}", took) for name, took in entry["clicks"].items()]
     return "\n".join(lines)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from rag.ui.entries import heading
 from rag.ui.feedback import kept_for
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import Html, join, link, site, tag, web_address
+from rag.ui.notices import in_language
 from rag.ui.ports import Answers, AskEngine
 
 _IS = N_(
@@ -40,6 +41,10 @@ _RANKS = N_(
 )
 _WORDS = N_("It compares words only: it was trained on no text.")
 _OWN = N_("It compares words and meaning. What it knows of meaning was learnt from texts of law ({encoder}).")
+_TRAINED = N_(
+    "It compares words and meaning. What it knows of meaning comes from a language model that was trained "
+    "further on texts of law ({encoder})."
+)
 _PRETRAINED = N_(
     "It compares words and meaning. What it knows of meaning comes from a general language model "
     "({encoder}), which may know little of this law."
@@ -72,7 +77,7 @@ _SAID = N_(
 )
 _NOT_SAID = N_("What people think of the articles is not collected here.")
 NO_ANSWERS = Answers()
-OWN = "static-"  # what encoders fitted by this program are called
+_KNOWS: Mapping[str, str] = {"fitted": _OWN, "trained": _TRAINED, "unknown": _PRETRAINED}
 
 
 def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Feedback | None = None) -> None:
@@ -112,8 +117,12 @@ def _law(engine: AskEngine, t: Words) -> Iterator[str]:
     yield t(_DATED, day=t.day(card.law_date)) if card.law_date is not None else t(_UNDATED)
     if card.text_kind == "summary":
         yield t(_SUMMARY)
-    yield t(_LACKS)
-    yield t(_CASES)
+    lacks = card.lacks
+    if lacks is None:  # the card says nothing of it
+        yield t(_LACKS)
+        yield t(_CASES)
+    elif lacks:
+        yield in_language(lacks, t.language)
 
 
 def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
@@ -122,7 +131,7 @@ def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
     if encoder is None:
         yield t(_WORDS)
     else:
-        yield t(_OWN if encoder.startswith(OWN) or OWN in encoder else _PRETRAINED, encoder=encoder)
+        yield t(_KNOWS[engine.info.encoder_knows], encoder=encoder)
     if engine.info.questions:
         yield t(_ASKED)
 

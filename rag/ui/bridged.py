@@ -49,10 +49,9 @@ def _chips(
     with st.container(key=key):
         st.html(tag("p", t(hint), class_="pd-hint", role="status"))
         with st.container(horizontal=True, key=f"{key}-chips"):
-            for pair, act in pairs:
+            for number, (pair, act) in enumerate(pairs):  # numbered: few keys in a session, see share.py
                 said = t(label, typed=pair.typed.lower(), law=pair.form)
-                name = f"{key}-{pair.lay}-{pair.law}"
-                st.button(plain_label(said), key=name, on_click=act, args=(question, pair))
+                st.button(plain_label(said), key=f"{key}-{number}", on_click=act, args=(question, pair))
 
 
 def _removed(question: str) -> tuple[Bridged, ...]:

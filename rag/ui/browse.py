@@ -10,6 +10,7 @@ from rag.browsing import Place, steps, written
 from rag.result import Shown
 from rag.types import Filter
 from rag.ui import frame
+from rag.ui.browser import mark
 from rag.ui.entries import article_entry, entry, heading
 from rag.ui.form import of_today, shorten
 from rag.ui.i18n import N_, Words
@@ -18,7 +19,7 @@ from rag.ui.markup import Html, join, plain_label, tag
 from rag.ui.pages import BROWSE
 from rag.ui.ports import AskEngine
 from rag.ui.reading import reading
-from rag.ui.searching import calmly
+from rag.ui.searching import once
 
 A_PAGE = 100  # links of one list; what is more stands on pages of its own
 MANY_CODES = 20  # from here on a box narrows the list of codes
@@ -168,7 +169,9 @@ def _search(engine: AskEngine, code: str, t: Words) -> None:
     if not found:
         head = tag("h3", t("Nothing found in this code"))
     entries = [article_entry(shown.article, t, engine.card) for shown in found]
-    st.html(tag("section", head, tag("ul", *entries), class_="pd-shelf pd-within", role="status"))
+    told = mark(st.session_state["within_asked"])  # for the script, which keeps the words for a reload
+    kind = "pd-shelf pd-within"
+    st.html(tag("section", head, tag("ul", *entries), class_=kind, role="status", data_within=told))
     st.button(plain_label(t("Clear the search")), key="within-clear", on_click=_clear)
 
 
@@ -180,4 +183,8 @@ def _ask(engine: AskEngine, question: str, code: str, t: Words) -> Sequence[Show
     """Ask the engine about one code; None, and a calm word, when it breaks."""
     today = of_today(engine)
     where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)
-    return calmly(lambda: engine.ask(question, k=FOUND, where=where).shown, "the search in a code", t)
+
+    def ask() -> Sequence[Shown]:
+        return engine.ask(question, k=FOUND, where=where).shown
+
+    return once("the search in a code", engine, (question, where), ask, t)

@@ -16,7 +16,7 @@ from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article
 from rag.ui.cite import citation, title
-from rag.ui.dates import label
+from rag.ui.dates import badge, label
 from rag.ui.explained import panel
 from rag.ui.form import LAW_TYPES
 from rag.ui.frame import source_line
@@ -47,6 +47,7 @@ class _Still:
     """What of a card no question changes; text alone, so that keeping it keeps no index open."""
 
     title: Html
+    dated: Html
     path: Html
     whole: Html
     foot: Html
@@ -72,7 +73,8 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
             if view.ranked
             else "",
             tag("h3", still.title, id=heading),
-            *(tag("span", badge, class_="pd-badge") for badge in badges(article, view)),
+            *(tag("span", said, class_="pd-badge") for said in badges(article, view)),
+            still.dated,
         ),
         tag("div", still.path, _passage(shown, view), lang=law),
         still.whole,
@@ -101,6 +103,7 @@ def _still(article: Article, card: CorpusCard, t: Words) -> _Still:
             " ",
             tag("span", article.code, class_="pd-code", lang=law),
         ),
+        badge(card, t),
         _path(article, t),
         _whole(article, card, t),
         foot(article, card, t),
@@ -187,9 +190,7 @@ def _copied(cite: str, card: CorpusCard, t: Words) -> str:
 
 
 def _facts(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
-    """Yield where the text comes from and of when it is."""
-    if card.law_date is not None:
-        yield t("Law as of {day}", day=t.day(card.law_date))
+    """Yield from when to when the article is in force, and where the text comes from."""
     if article.valid_from is not None:
         yield t("in force since {day}", day=t.day(article.valid_from))
     if article.valid_to is not None:

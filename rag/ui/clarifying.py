@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from rag.answer.clarify import Option, answered, clarify
 from rag.result import Result
+from rag.ui import kept
 from rag.ui.i18n import N_, Words
 from rag.ui.markup import plain_label, tag
 
 _WHY = N_("The first articles depend on this. You may also leave it open.")
 _CHOSEN = N_("Your choice stands in front of your question.")
 _KEY = "clarified"  # in the session
+_REGIONS = "regions"  # the box of the search options, and its parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class _Choice:
     own: str  # the question with the choice
     before: str  # as it was
     region: str | None  # that the choice filters by
+    regions: tuple[str, ...]  # that the person had filtered by before
 
 
 def draw(own: str, question: str, result: Result, language: str, t: Words) -> None:
@@ -60,15 +64,22 @@ def draw(own: str, question: str, result: Result, language: str, t: Words) -> No
 def _choose(own: str, option: Option) -> None:
     """Ask again with the choice; for a callback."""
     whole = answered(own, option)
-    st.session_state[_KEY] = _Choice(whole, own, option.region)
+    st.session_state[_KEY] = _Choice(whole, own, option.region, tuple(st.session_state.get(_REGIONS, ())))
     st.session_state["question"] = st.session_state["asked"] = whole
     if option.region is not None:
-        st.session_state["regions"] = [option.region]
+        _filter([option.region])
 
 
 def _undo(choice: _Choice) -> None:
     """Ask as before; for a callback."""
     st.session_state.pop(_KEY, None)
     st.session_state["question"] = st.session_state["asked"] = choice.before
-    if choice.region is not None:
-        st.session_state["regions"] = []
+    # what was chosen in the box since then stays
+    if choice.region is not None and st.session_state.get(_REGIONS) == [choice.region]:
+        _filter(choice.regions)
+
+
+def _filter(regions: Sequence[str]) -> None:
+    """Put regions into the box of the search options, and into the address, as a choice there does."""
+    st.session_state[_REGIONS] = list(regions)
+    kept.tell(_REGIONS, regions)

@@ -14,7 +14,7 @@ from rag.ui.i18n import N_, Words
 from rag.ui.markup import tag
 from rag.ui.pages import COMPARE
 from rag.ui.ports import AskEngine, Benchmark
-from rag.ui.searching import calmly
+from rag.ui.searching import looking, once
 from rag.ui.side_by_side import Column, table
 
 SHOWN = 10
@@ -43,11 +43,13 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
     )
     if len(engine.modes) < 2:
         st.html(tag("p", t(_ONE_WAY), class_="pd-hint", role="status"))
+        frame.notice(t)
         frame.footer(engine, t)
         return
     tests = benchmark() if benchmark is not None else ()
     form.draw_question(t, engine.card.language, form.draw_box(t, COMPARE))
     if tests:
+        _follow(tests)
         st.selectbox(
             t("Or take a test question, whose answer is known"),
             [question.text for question in tests],
@@ -84,14 +86,27 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
 
 def gold(question: str, tests: Sequence[Question]) -> frozenset[str]:
     """Return the articles that answer the question, if it is a test question; spacing does not count."""
-    plain = " ".join(question.split())
-    return frozenset(i for q in tests if " ".join(q.text.split()) == plain for i in q.article_ids)
+    plain = _plain(question)
+    return frozenset(i for q in tests if _plain(q.text) == plain for i in q.article_ids)
+
+
+def _plain(question: str) -> str:
+    return " ".join(question.split())
+
+
+def _follow(tests: Sequence[Question]) -> None:
+    """Let the box show the test question that was asked, however it was: a reload asks it again."""
+    asked = _plain(st.session_state.get("asked") or "")
+    st.session_state["benchmark"] = next((q.text for q in tests if _plain(q.text) == asked), None)
 
 
 def _take() -> None:
-    """Ask the test question that was chosen; for the box's callback."""
+    """Ask the test question that was chosen, or none where it was taken out; for the box's callback."""
     if st.session_state["benchmark"]:
         st.session_state["question"] = st.session_state["asked"] = st.session_state["benchmark"]
+    else:
+        st.session_state["question"] = ""
+        st.session_state.pop("asked", None)
 
 
 def _draw(engine: AskEngine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Words) -> None:
@@ -107,14 +122,15 @@ def _draw(engine: AskEngine, question: str, systems: Sequence[Mode], known: froz
 
 def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words) -> list[Column] | None:
     """Ask the engine in each way; None, and a calm word, when it breaks."""
+    where = form.of_today(engine)
 
     def ask() -> list[Column]:
-        with st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles))):
+        with looking(engine, t):
             columns = []
             for system in systems:
-                result = engine.ask(question, k=SHOWN, where=form.of_today(engine), mode=system)
+                result = engine.ask(question, k=SHOWN, where=where, mode=system)
                 why = tuple(engine.explain(result))
                 columns.append(Column(system, result.shown, why, result.in_force_on))
             return columns
 
-    return calmly(ask, "the comparison", t)
+    return once("the comparison", engine, (question, where, tuple(systems)), ask, t)

@@ -11,6 +11,7 @@ from rag.ui.markup import Html, tag
 
 _DAY = N_("Law in force on {day}.")
 _OLDER = N_("The texts loaded here are those of {day}: what changed since then is not in them.")
+_DATED = N_("Law as of {day}; may have changed")
 _ANY = N_("Law of any date: an article may no longer be in force, or not yet.")
 
 
@@ -37,6 +38,13 @@ def of_day_text(day: date | None, card: CorpusCard, t: Words) -> list[str]:
     if card.law_date is not None and card.law_date < day:
         said.append(t(_OLDER, day=t.day(card.law_date)))
     return said
+
+
+def badge(card: CorpusCard, t: Words) -> Html:
+    """Return the badge with the day of the law, and that it may have changed; quiet, as ten cards bear it."""
+    if card.law_date is None:
+        return Html()
+    return tag("span", t(_DATED, day=t.day(card.law_date)), class_="pd-dated")
 
 
 def label(article: Article, day: date | None, t: Words) -> str:

@@ -9,10 +9,10 @@ import streamlit as st
 
 from rag.result import Shown, Why
 from rag.types import Article
-from rag.ui import kept
+from rag.ui import kept, permalink
 from rag.ui.cards import View, card_html
 from rag.ui.i18n import Words
-from rag.ui.links import listed, named
+from rag.ui.links import named
 from rag.ui.markup import tag
 
 MOST = 20  # a list that is longer helps nobody
@@ -28,14 +28,13 @@ def take() -> None:
         return
     asked = st.session_state.get("asked")
     of, ids = st.session_state.get("added", (None, ()))
-    shared = named(st.query_params.get("articles") or st.session_state.get("shared"))
     del st.query_params["add"]
     kept.keep()
     if asked:
         ids = ids if of == asked else ()
         st.session_state["added"] = asked, tuple(dict.fromkeys((*ids, *wanted)))[:MOST]
     else:
-        st.query_params["articles"] = listed(tuple(dict.fromkeys((*shared, *wanted))))
+        permalink.add(wanted)
 
 
 def draw(shown: Sequence[Article], view: View, asked: str, t: Words) -> tuple[Article, ...]:

@@ -50,7 +50,11 @@ def panel(explanation: Explanation, t: Words, law: str) -> Html:
     parts += _alike(explanation, t, law)
     if not parts:
         return Html()
-    return tag("details", tag("summary", t("More about this ranking")), *parts, class_="pd-more")
+    # why an attribute: script.js makes it when it is opened, so that the browser has fewer elements
+    # to go through before it shows an answer. What it makes has to be in its lists.
+    return tag(
+        "details", tag("summary", t("More about this ranking")), data_more=join(*parts), class_="pd-more"
+    )
 
 
 def percent(share: float, whole: float, t: Words) -> str:

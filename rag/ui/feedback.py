@@ -84,6 +84,7 @@ def _form(feedback: Feedback, about: About, t: Words) -> Word | None:
         [_LIST, *names],
         format_func=lambda i: names.get(i) or t("The whole list"),
         key="feedback_on",
+        placeholder=t("Choose"),  # never seen where one is chosen, but a screen reader may read it
     )
     reason = st.radio(
         t("What you would like to say"),

@@ -10,7 +10,7 @@ import streamlit as st
 
 from rag.card import Contact, CorpusCard
 from rag.licence import Grant, licence_of
-from rag.ui.browser import script
+from rag.ui.browser import mark, script
 from rag.ui.conventions import quotes_css
 from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
 from rag.ui.markup import Html, join, link, rows, site, tag, telephone
@@ -117,9 +117,13 @@ def notice(t: Words) -> None:
 
 
 def footer(engine: AskEngine, t: Words) -> None:
-    """Draw who can help and what is loaded."""
-    for part in _below(engine.card, engine.info, t):
+    """Draw who can help and what is loaded; call it when the page knows what is asked."""
+    *first, last = _below(engine.card, engine.info, t)
+    for part in first:
         st.html(part)
+    asked: str | None = st.session_state.get("asked")  # for the script, which keeps it for a reload
+    told = tag("span", hidden="", data_question=mark(asked)) if asked else ""
+    st.html(join(last, told))  # one element: every element costs
 
 
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rag.types import Question
-from rag.ui import heap
+from rag.ui import heap, rehearsal
 from rag.ui.ports import Answers
 
 if TYPE_CHECKING:
@@ -33,9 +33,17 @@ def engine(index: str | None, version: str | None, _open: Callable[[str | None],
         version: what is in use now.
         _open: opens it; no part of the key.
     """
+    heap.share_arenas()
     found = _open(index)
-    threading.Thread(target=heap.warm, args=(found,), name="warm", daemon=True).start()  # while they type
+    threading.Thread(target=_warm, args=(found,), name="warm", daemon=True).start()  # while they type
     return found
+
+
+def _warm(engine: Engine) -> None:
+    """Do what the first question to an index would wait for, then take it out of the collector's way."""
+    engine.warm()
+    rehearsal.rehearse(engine)
+    heap.settle()
 
 
 @st.cache_resource(show_spinner=False, max_entries=KEPT)

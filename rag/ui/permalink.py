@@ -23,6 +23,7 @@ _OTHER = N_("The link was made with another version of this law: the texts may h
 _GONE = N_("These are not in the law that is loaded here: {names}.")
 _NONE = N_("None of the articles of this link is in the law that is loaded here.")
 _LINK = ("articles", "index", "q")
+_KEY = "shared"  # in the session: the link that is shown
 NAMED = 12  # ids that are gone and are told
 
 
@@ -44,18 +45,38 @@ def opened() -> Shared | None:
     """Return what the address asks to be shown; call it before the question box is drawn.
 
     A link that is opened takes the place of what was asked before; what stands in the box stays, unless the
-    link brings a question.
+    link brings a question that the link before it did not: an article that is added changes no word there.
     """
+    shared = _addressed()
+    if shared is None:
+        st.session_state.pop(_KEY, None)
+        return None
+    before: Shared | None = st.session_state.get(_KEY)
+    if shared != before:
+        st.session_state[_KEY] = shared
+        st.session_state["asked"] = None
+        if shared.question and (before is None or shared.question != before.question):
+            st.session_state["question"] = shared.question
+    return shared
+
+
+def add(ids: Sequence[str]) -> None:
+    """Put articles beside those of the link that is shown, in the address; what else it says stays.
+
+    Call it before `opened`. Without a link in this session it becomes one of these articles.
+    """
+    shared: Shared = _addressed() or st.session_state.get(_KEY) or Shared((), "", "")
+    articles = listed(tuple(dict.fromkeys((*shared.ids, *ids))))
+    more = {"index": shared.version, "q": shared.question}
+    st.query_params.update({"articles": articles, **{key: told for key, told in more.items() if told}})
+
+
+def _addressed() -> Shared | None:
+    """Return the link that the address is; None where it is none."""
     written = st.query_params.get("articles")
     if written is None:
-        st.session_state.pop("shared", None)
         return None
     question, _ = form.shorten((st.query_params.get("q") or "")[: 2 * form.MAX_CHARS])
-    if st.session_state.get("shared") != written:
-        st.session_state["shared"] = written
-        st.session_state["asked"] = None
-        if question:
-            st.session_state["question"] = question
     return Shared(named(written), (st.query_params.get("index") or "")[:200], question)
 
 
@@ -65,7 +86,7 @@ def left() -> bool:
         return False
     kept = {key: st.query_params.get_all(key) for key in st.query_params if key not in _LINK}
     st.query_params.from_dict(kept)  # at once: every change is a step of "back"
-    st.session_state.pop("shared", None)
+    st.session_state.pop(_KEY, None)
     return True
 
 

@@ -18,6 +18,7 @@ from rag.types import Article, Filter, Question
 if TYPE_CHECKING:  # the page is on the screen before they are loaded
     from rag.answer.draft import Draft
     from rag.answer.extract import Extract
+    from rag.engine import Knows
 
 
 class LoadedIndex(Hashable, Protocol):
@@ -51,6 +52,11 @@ class LoadedIndex(Hashable, Protocol):
     @property
     def encoder(self) -> str | None:
         """What compares by meaning; None when there is only the comparison by words."""
+        ...
+
+    @property
+    def encoder_knows(self) -> Knows:
+        """What that knows of law."""
         ...
 
     @property

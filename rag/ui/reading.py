@@ -10,7 +10,7 @@ from rag.card import CorpusCard
 from rag.types import Article
 from rag.ui.cards import View, badges, foot
 from rag.ui.cite import number_of, title
-from rag.ui.dates import of_day
+from rag.ui.dates import badge, of_day
 from rag.ui.entries import article_entry, heading, link_to
 from rag.ui.form import of_today
 from rag.ui.i18n import Words
@@ -34,7 +34,8 @@ def reading(engine: AskEngine, article: Article, t: Words) -> None:
         "header",
         heading(title(article, t, engine.card), f"article {article.id}"),
         tag("span", article.code, class_="pd-code", lang=lang),
-        *(tag("span", badge, class_="pd-badge") for badge in badges(article, view)),
+        *(tag("span", said, class_="pd-badge") for said in badges(article, view)),
+        badge(engine.card, t),
     )
     changes = [tag("p", line) for line in _changes(article, engine.card, t)]
     st.html(

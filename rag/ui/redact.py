@@ -47,33 +47,37 @@ def draw(question: str, found: tuple[Finding, ...], jurisdiction: str, language:
     choice = st.radio(
         t("What shall be sent?"), list(CHOICES), format_func=lambda each: t(CHOICES[each]), key="sent_as"
     )
+    text = ""
     if choice == EDITED:
         st.session_state.setdefault("sent_text", without)
-        text = st.text_area(t("The question that is sent"), key="sent_text", height=112)
+        text = st.text_area(t("The question that is sent"), key="sent_text", height=112).strip()
         left = personal_data(text, jurisdiction)
         if left:
             st.html(tag("p", t(_STILL, kinds=_kinds(left, t)), class_="pd-personal", role="status"))
-    else:
-        shown = without if choice == WITHOUT else question
+    if not text:  # an emptied box sends what is recommended, and that is seen
+        shown = question if choice == AS_TYPED else without
         st.html(
             tag(
                 "blockquote",
                 shown,
                 class_="pd-sent",
                 lang=language,
+                role="group",  # what has none may bear no name
                 aria_label=t("The question that is sent"),
             )
         )
 
 
 def chosen(question: str, found: tuple[Finding, ...], language: str) -> str:
-    """Return what the person agreed to send, cut to what a question may have; for a callback."""
+    """Return what the person agreed to send, cut to what a question may have; for a callback.
+
+    It is never empty: a box that was emptied sends the question without personal data.
+    """
     choice = st.session_state.get("sent_as", WITHOUT) if found else AS_TYPED
     if choice == AS_TYPED:
         return question
-    if choice == EDITED:
-        return shorten(st.session_state.get("sent_text", ""))[0]
-    return redact(question, found, language)
+    edited = shorten(st.session_state.get("sent_text", ""))[0] if choice == EDITED else ""
+    return edited or redact(question, found, language)
 
 
 def forget() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import streamlit as st
 
@@ -19,64 +20,64 @@ from rag.ui.ports import Answers, AskEngine
 
 SHOWN = 10
 _T = TypeVar("_T")
-FOUND = "found"  # in the session: what the last search found, and what it was asked
+_FOUND = "found"  # in the session: what the last search of each kind found, and what it was asked
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What the last search of the session found; one is kept, and nothing of the engine."""
+class _Found(Generic[_T]):
+    """What a search found; nothing of the engine."""
 
     about: tuple[object, ...]  # the index, the question and how it was searched
-    result: Result
-    explained: list[Explanation]
+    found: _T
 
 
 def search(
     engine: AskEngine, question: str, options: form.Options, t: Words
 ) -> tuple[Result, list[Explanation]] | None:
-    """Ask the engine, and why; None, and a calm word, when it breaks.
-
-    What was found is kept for the next run of this session: a click that asks for nothing else, another
-    language, and the way back from another page search no more.
-    """
-    without, loaded = bridged.removed(question), engine.info
-    about = (
-        loaded.name,
-        loaded.version,
-        loaded.corpus_sha256,
-        question,
-        options.mode,
-        options.where,
-        without,
-    )
-    kept: _Found | None = st.session_state.get(FOUND)
-    if kept is not None and kept.about == about:
-        return kept.result, kept.explained
+    """Ask the engine, and why; None, and a calm word, when it breaks."""
+    without = bridged.removed(question)
 
     def ask() -> tuple[Result, list[Explanation]]:
-        with st.spinner(t("Looking through {count} articles…", count=t.number(loaded.articles))):
+        with looking(engine, t):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            explained = engine.explain(result)
-        st.session_state[FOUND] = _Found(about, result, explained)
-        return result, explained
+            return result, engine.explain(result)
 
-    return calmly(ask, "the search", t)
+    return once("the search", engine, (question, options.mode, options.where, without), ask, t)
 
 
-def calmly(ask: Callable[[], _T], what: str, t: Words) -> _T | None:
+def looking(engine: AskEngine, t: Words) -> AbstractContextManager[None]:
+    """Say that the law is being searched, while it is."""
+    return st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles)))
+
+
+def once(
+    what: str, engine: AskEngine, asked: tuple[object, ...], ask: Callable[[], _T], t: Words
+) -> _T | None:
     """Return what the engine answers; None, and a calm word, when it breaks.
 
+    What was found is kept for the next run of this session, the last of each kind: a click that asks for
+    nothing else, another language, and the way back from another page search no more.
+
     Args:
-        ask: asks it.
-        what: it is, for the log, which learns nothing of the question.
+        what: kind of search it is; the log learns it, and nothing of the question.
+        engine: that is asked.
+        asked: the question and how it is searched.
+        ask: asks it; what it returns may hold nothing of the engine, which the page may close.
         t: the interface.
     """
+    loaded = engine.info
+    about = (loaded.name, loaded.version, loaded.corpus_sha256, *asked)
+    kept: dict[str, _Found[_T]] = st.session_state.setdefault(_FOUND, {})
+    if what in kept and kept[what].about == about:
+        return kept[what].found
     try:
-        return ask()
+        found = ask()
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
         log_failure(error, what)
-    notices.failed(t)
-    return None
+        notices.failed(t)
+        return None
+    kept[what] = _Found(about, found)
+    return found
 
 
 def decide(question: str, result: Result, engine: AskEngine, answers: Answers) -> tuple[Decision, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -92,9 +91,16 @@ def _panel(
         st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, version, page=SHEET))))
 
 
-def _key(name: str, *parts: str) -> str:
-    """Return a widget's key that changes with what it is about, and tells nothing of it."""
-    return f"{name}-{zlib.crc32(' '.join(parts).encode(errors='replace')):08x}"
+def _anew(name: str, about: object, value: object) -> str:
+    """Return a widget's key, whose value is set when it is about something else than before.
+
+    Why not a key for each question: Streamlit keeps what it knows of a widget as long as the session lives,
+    and a session that asks much would grow for as long.
+    """
+    of = f"{name}_of"
+    if name not in st.session_state or st.session_state.get(of) != about:
+        st.session_state[name], st.session_state[of] = value, about
+    return name
 
 
 def _chosen(card: CorpusCard, articles: Sequence[Article], t: Words) -> list[Article]:
@@ -104,9 +110,8 @@ def _chosen(card: CorpusCard, articles: Sequence[Article], t: Words) -> list[Art
     chosen = st.multiselect(
         t("Which articles"),
         list(by_id),
-        default=list(by_id),
         format_func=lambda i: citation(by_id[i], card),
-        key=_key("kept", *by_id),
+        key=_anew("taken", list(by_id), list(by_id)),
         placeholder=t("Choose"),
     )
     return [by_id[i] for i in by_id if i in chosen]  # in the order shown, whatever was clicked first
@@ -116,7 +121,7 @@ def _tells(question: str, t: Words) -> bool:
     """Draw the switch that lets the question go along; off for every new question."""
     if not question:
         return False
-    return st.checkbox(plain_label(t("Include my question")), key=_key("told", question))
+    return st.checkbox(plain_label(t("Include my question")), key=_anew("told", question, False))
 
 
 def _address(url: str, t: Words) -> Html:

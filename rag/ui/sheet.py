@@ -7,7 +7,7 @@ from datetime import date
 
 import streamlit as st
 
-from rag.card import Contact
+from rag.card import Contact, CorpusCard
 from rag.exporting import Extract
 from rag.types import Article
 from rag.ui import frame
@@ -18,13 +18,12 @@ from rag.ui.form import MAX_CHARS, of_today
 from rag.ui.i18n import N_, Words
 from rag.ui.links import absolute, address, go, named
 from rag.ui.markup import Html, tag, web_address
+from rag.ui.one_page import SMALL, cut, room
 from rag.ui.permalink import link, present
 from rag.ui.ports import AskEngine
 from rag.ui.share import limits
 
 MOST = 10  # articles; more do not fit on a page
-ROOM = 3200  # characters of articles on one page of A4, beside all else
-LEAST = 160  # characters of each, however many they are
 CONTACTS = 4
 
 _WHY = N_(
@@ -36,6 +35,7 @@ _NOTHING = N_(
 _FACTS = N_("What happened, in a few lines: dates, amounts, what was signed. You may leave this empty.")
 _PRIVATE = N_("What you write stays in this window: it is in no address and is not recorded.")
 _MORE = N_("Only the first {count} articles fit on the page.")
+_CUT = N_("Where “…” stands, a text was cut so that all fits on one page.")
 _HINT = N_("In the window that opens you can also save it as a PDF.")
 
 
@@ -73,7 +73,7 @@ def _facts(t: Words) -> str:
     facts: str = st.text_area(t("The facts, in your words"), key="facts", height=150, placeholder=t(_FACTS))
     st.session_state["facts_kept"] = facts
     st.html(tag("p", t(_PRIVATE), class_="pd-hint pd-screen"))
-    return facts[: 2 * MAX_CHARS]
+    return facts[: 2 * MAX_CHARS]  # more than the page holds, so that what is cut is marked
 
 
 def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words) -> Html:
@@ -81,8 +81,12 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words)
     today = of_today(engine)
     day = today.in_force_on if today else None
     extract = Extract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
-    room = max(LEAST, ROOM // len(articles))
-    helpers = [tag("li", _contact(c), lang=card.language) for c in card.contacts[:CONTACTS]]
+    to_know = (*limits(extract, t), *_origin(engine, articles, t), t(_CUT))
+    helpers = [cut(_contact(each), 2, SMALL) for each in card.contacts[:CONTACTS]]
+    told = [_told(article, day, t) for article in articles]
+    heads = [f"{citation(article, card)} {said}" for article, said in zip(articles, told, strict=True)]
+    texts = [" ".join(article.text.split()) for article in articles]
+    fits = room(heads, texts, (*to_know, *helpers))
     return tag(
         "section",
         tag(
@@ -95,33 +99,38 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words)
             class_="pd-sheet-head",
         ),
         tag("h3", t("What happened")),
-        tag("div", facts, class_="pd-facts"),
+        tag(
+            "div",
+            tag("div", cut(facts, fits.facts), class_="pd-facts", style=f"--pd-lines:{fits.facts}"),
+            class_="pd-happened",
+        ),
         tag("h3", t("The articles")),
-        *(_article(article, engine, room, day, t) for article in articles),
+        *(_article(*each, fits.article, card) for each in zip(articles, texts, told, strict=True)),
         tag("h3", t("What to know")),
-        tag("ul", *(tag("li", line) for line in (*limits(extract, t), *_origin(engine, articles, t)))),
+        tag("ul", *(tag("li", line) for line in to_know)),
         tag("h3", t("Talk to a person")) if helpers else "",
-        tag("ul", *helpers) if helpers else "",
+        tag("ul", *(tag("li", each, lang=card.language) for each in helpers)) if helpers else "",
         class_="pd-sheet",
         aria_label=t("The sheet as it is printed"),
     )
 
 
-def _article(article: Article, engine: AskEngine, room: int, day: date | None, t: Words) -> Html:
-    lang = article.language or engine.card.language
-    text = " ".join(article.text.split())
-    cut = text if len(text) <= room else text[:room].rsplit(" ", 1)[0] + " …"
+def _told(article: Article, day: date | None, t: Words) -> str:
     facts = [
         label(article, day, t),
         t("in force since {day}", day=t.day(article.valid_from)) if article.valid_from else "",
         t("until {day}", day=t.day(article.valid_to)) if article.valid_to else "",
         article.url if web_address(article.url) else "",
     ]
-    told = " · ".join(fact for fact in facts if fact)
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _article(article: Article, text: str, told: str, most: int, card: CorpusCard) -> Html:
+    lang = article.language or card.language
     return tag(
         "article",
-        tag("h4", citation(article, engine.card), lang=lang),
-        tag("p", cut, lang=lang),
+        tag("h4", citation(article, card), lang=lang),
+        tag("p", cut(text, most), lang=lang, style=f"--pd-lines:{most}"),
         tag("p", told, class_="pd-source") if told else "",
     )
 

@@ -46,10 +46,11 @@ FULL = CorpusCard(
     moved=(Moved("Well Code", "9", ("1", "2"), since="2020-01-01", about="lids"),),
     examples=("Whose goat?",),
     aliases={"Well Code": ("W.C.", "well")},
+    lacks={"en": "Rules of the other villages."},
 )
 
 
-@pytest.mark.parametrize("card", [PLAIN, FULL])
+@pytest.mark.parametrize("card", [PLAIN, FULL, replace(PLAIN, lacks={})])
 def test_round_trip(tmp_path: Path, card: CorpusCard) -> None:
     (tmp_path / "card.json").write_bytes(card_bytes(card))
     assert read_card(tmp_path / "card.json") == card

@@ -56,15 +56,15 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
         assert asked.cards == 10
         assert asked.first_card is not None
         assert asked.first_card <= asked.seconds
-        shared = await visitor.tick("told-", True)
+        shared = await visitor.tick("told", True)
         assert shared is not None
         assert shared.cards == 0  # the part alone is drawn
-        assert await visitor.tick("nothing-", True) is None
+        assert await visitor.tick("nothing", True) is None
         there = await visitor.go("browse", f"article={visitor.articles[0]}")
         assert there.cards == 0
         assert (await visitor.go("")).cards == 10
         await visitor.ask(OTHER)
-        assert await visitor.tick("told-", True) is not None  # the box of this question, not of the former
+        assert await visitor.tick("told", True) is not None  # the box of this question, not of the former
         await visitor.leave()
 
     with served() as page:
@@ -102,6 +102,8 @@ def test_tables_of_the_pages() -> None:
     }
     assert "| first visitor | 100 ms | 250 ms | – |" in speed(fast)
     assert "| an answer: first article on the page | 100 | 120 ms | 300 ms |" in speed(fast)
+    assert "| the slowest of them | 1 | 400 ms | 400 ms |" in speed(fast)
+    assert "| the very first that the server answers | 1 | 210 ms | 210 ms |" in speed(fast)
     many = summary(Log(answers=[Run(0.5, 0.2, 10)], memory=[(0.0, 100.0), (1.0, 100.0)]), Plan())
     assert "| the answer, whole | 1 | 500 ms | 500 ms |" in users(many | {"processor_s": 3.0})
     assert "| 3 | 180 MiB |" in corpora({"memory_mib": [60.0, 120.0, 180.2, 180.4]})

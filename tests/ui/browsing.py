@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rag.ui.browser import mark
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = Path(__file__).with_name("page.py")
@@ -109,6 +111,31 @@ def ask(page: Page, question: str) -> None:
     box = page.get_by_role("textbox", name=re.compile("question"))
     box.fill(question)
     box.press("Enter")
+
+
+def answered(page: Page, question: str) -> None:
+    """Wait until the page answers this question, whatever it answered before."""
+    page.locator(f"[data-question='{mark(question)}']").wait_for(state="attached")  # in the foot, drawn last
+    at_rest(page)
+
+
+def at_rest(page: Page) -> None:
+    """Wait until nothing of the page is being drawn."""
+    page.wait_for_function("document.querySelector('.stApp').dataset.testScriptState === 'notRunning'")
+    page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what goes is faded first
+
+
+def choose(page: Page, box: Locator, option: Locator) -> None:
+    """Choose from a list as a person does: one that the page shut by being drawn anew is opened again."""
+    at_rest(page)
+    for _ in range(5):
+        box.click()
+        for _ in range(30):
+            if option.is_visible():
+                option.click()
+                return
+            page.wait_for_timeout(100)
+    pytest.fail("the list stays shut")
 
 
 def picture(page: Page, name: str, width: int) -> None:

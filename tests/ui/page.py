@@ -1,13 +1,21 @@
-"""The page over a fake engine: AppTest puts one in the session, a browser names one (`?engine=hostile`)."""
+"""The page over a fake engine: AppTest puts one in the session, a browser names one (`?engine=hostile`).
+
+A browser may name another page too (`?page=quality`).
+"""
 
 from pathlib import Path
 
 import streamlit as st
 from answer_fakes import ANSWER_ENGINES, ANSWERS
 
-from rag.errors import MissingIndex
+from rag.errors import BadInput, MissingIndex
 from rag.feedback import Feedback
-from rag.ui import ask, failure, frame
+from rag.ui import ask, browse, compare, failure, frame, quality
+
+
+def broken() -> None:
+    raise BadInput("results.json: line 1 is no JSON")
+
 
 frame.set_up()
 words = frame.interface()
@@ -22,4 +30,12 @@ answers = st.session_state.get("answers") or ANSWERS.get(st.query_params.get("an
 kept = st.session_state.get("kept")
 if "kept" in st.query_params:
     kept = Feedback(Path.home() / "said.sqlite")  # the folder of this server alone
-ask.render(engine, words, answers, kept)
+match st.query_params.get("page"):
+    case "browse":
+        browse.render(engine, words)
+    case "compare":
+        compare.render(engine, words)
+    case "quality":
+        quality.render(engine, words, broken if "broken" in st.query_params else lambda: None)
+    case _:
+        ask.render(engine, words, answers, kept)

@@ -11,10 +11,11 @@ from functools import cached_property
 from rag.bridge import KEEP_ALL, Bridged, Removed
 from rag.browsing import Law
 from rag.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.engine import Knows
 from rag.errors import DamagedIndex
 from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
 from rag.result import KnownItem, Mode, Result, Shown, Why
-from rag.situations import Situation
+from rag.situations import Situation, situations
 from rag.text import Mended, Token
 from rag.types import Article, Filter, Question
 
@@ -95,18 +96,18 @@ CARD = CorpusCard(
     examples=(QUESTION, "Les branches du voisin dépassent chez moi", "J'ai cassé la vitrine d'un magasin"),
 )
 
-_EVIL = "<img src=x onerror=alert(11)> [c](javascript:alert(12)) $$y$$"
+EVIL = "<img src=x onerror=alert(11)> [c](javascript:alert(12)) $$y$$"
 HOSTILE_CARD = CorpusCard(
     name="hostile",
-    title=_EVIL,
+    title=EVIL,
     language="fr",
-    licence=_EVIL,
+    licence=EVIL,
     licence_url="javascript:alert(13)",
-    source=_EVIL,
+    source=EVIL,
     official_site="data:text/html,<script>alert(14)</script>",
-    note=_EVIL,
-    contacts=(Contact(_EVIL, "javascript:alert(15)", _EVIL, _EVIL),),
-    examples=(_EVIL,),
+    note=EVIL,
+    contacts=(Contact(EVIL, "javascript:alert(15)", EVIL, EVIL),),
+    examples=(EVIL,),
     elsewhere=(),
 )
 
@@ -147,6 +148,7 @@ class FakeInfo:
     corpus_sha256: str = "abc"
     encoder: str | None = "pandect-static-fr"
     built: str = "2026-11-20"
+    encoder_knows: Knows = "fitted"
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ class FakeEngine:
     meaning: None = None
 
     situations: tuple[Situation, ...] = ()
+    like: str = "mon voisin a un arbre trop près, puis-je le faire couper"  # a question of the first article
 
     def warm(self) -> None:
         """Nothing is slow here."""
@@ -251,7 +254,7 @@ class FakeEngine:
         return [explanation(shown) for shown in result.shown]
 
     def _why(self, rank: int, article: Article, terms: frozenset[str]) -> Why:
-        asked = ("mon voisin a un arbre trop près, puis-je le faire couper",) if rank == 1 else ()
+        asked = (self.like,) if rank == 1 else ()
         own = set(self.analyser.terms(article.text))
         law = frozenset(pair.law for pair in self.bridged) & own
         return Why(terms & own, {"bm25": rank, "dense": rank + 1}, asked, bridged=law)
@@ -270,10 +273,22 @@ def explanation(shown: Shown) -> Explanation:
     )
 
 
+MANY_CODES = tuple(  # a box narrows the list of so many, and the articles of the first have two pages
+    Article(f"{code}-{n}", f"Loi imaginaire {code}", str(n), "Chacun garde les feuilles de son arbre.")
+    for code in range(1, 26)
+    for n in range(1, 106 if code == 1 else 2)
+)
+
 ENGINES: Mapping[str, FakeEngine] = {
     "plain": FakeEngine(),
     "doubtful": FakeEngine(confidence=0.2, doubtful=True),
     "many": FakeEngine(offers=MANY_FACETS),
-    "hostile": FakeEngine(card=HOSTILE_CARD, articles=HOSTILE),
+    "codes": FakeEngine(articles=MANY_CODES),
+    "hostile": FakeEngine(card=HOSTILE_CARD, articles=HOSTILE, like=EVIL),
     "failing": FakeEngine(error=DamagedIndex("what was asked")),
+    "one-way": FakeEngine(modes=("keyword",)),
+    "telling": FakeEngine(
+        mended=(Mended("abre", "arbre", "arbre"),),
+        situations=tuple(each for each in situations("fr") if each.id in ("tenant", "owner")),
+    ),
 }

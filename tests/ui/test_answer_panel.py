@@ -28,12 +28,13 @@ from answer_fakes import (
 )
 from html_reading import Element
 from page_driver import ask, body, cards, checked, headings, page, press
-from page_fakes import ARTICLES, HOSTILE_CARD, QUESTION, FakeEngine
+from page_fakes import ARTICLES, HOSTILE_CARD, QUESTION, FakeEngine, FakeFacets
 from page_fakes import HOSTILE as HOSTILE_ARTICLES
 from streamlit.testing.v1 import AppTest
 
 from rag.answer.failures import Reason
 from rag.answer.types import Answer, Ending, Passed, Writing
+from rag.types import Article
 from rag.ui import configured
 from rag.ui.ports import Answers
 from rag.ui.underway import Underway
@@ -264,6 +265,19 @@ def test_personal_data_may_be_changed_by_hand_and_are_looked_for_again() -> None
     press(app, "write")
 
     assert model.sent[0].question == "Mon voisin plante un arbre"
+
+
+@pytest.mark.parametrize("emptied", ["", " \n"])
+def test_a_question_that_was_emptied_is_sent_without_personal_data(emptied: str) -> None:
+    model = FakeModel()
+    app = opened(model, PERSONAL)
+    without = body(app).one(class_="pd-sent").text
+    checked(app.radio(key="sent_as").set_value("edited").run())
+    checked(app.text_area(key="sent_text").set_value(emptied).run())
+    assert body(app).one(class_="pd-sent").text == without  # said before anything leaves
+    press(app, "write")
+
+    assert model.sent[0].question == without
 
 
 # --- an answer ---
@@ -551,6 +565,51 @@ def test_a_question_back_is_asked_and_the_choice_can_be_taken_back() -> None:
     press(app, "unclarify")
     assert engine.asked[-1][0] == SPLIT
     assert [b.label for b in app.button if (b.key or "").startswith("option-")] == options
+
+
+REGIONS = tuple(
+    Article(region, "Code wallon et flamand", "1", "Le bail du logement se fait par écrit.", region=region)
+    for region in ("Flandre", "Wallonie", "Bruxelles")
+)
+LEASE = "Le bail de mon logement doit-il être écrit ?"
+
+
+def asked_back(**query: str) -> AppTest:
+    """The page where the first articles are those of several regions."""
+    regions = {article.region or "": 1 for article in REGIONS}
+    engine = FakeEngine(articles=REGIONS, offers=FakeFacets(regions=regions))
+    return ask(page(engine, answers=Answers(FakeQuoter()), **query), LEASE)
+
+
+def region_of(app: AppTest) -> tuple[list[str], list[str]]:
+    """What the box of regions says, and what the address says of it."""
+    told = app.query_params.get("regions", [])
+    return app.multiselect(key="regions").value, [told] if isinstance(told, str) else told
+
+
+def test_a_region_that_was_chosen_in_a_question_back_stands_in_the_address() -> None:
+    app = asked_back()
+    labels = [b.label for b in app.button if (b.key or "").startswith("option-")]
+    assert labels == ["Bruxelles", "Flandre", "Wallonie"]
+    press(app, "option-1")
+    assert region_of(app) == (["Flandre"], ["Flandre"])
+
+    press(app, "unclarify")
+    assert region_of(app) == ([], [])
+
+
+def test_taking_a_region_back_leaves_those_that_the_person_had_chosen() -> None:
+    own = ["Wallonie", "Flandre"]
+    app = asked_back(regions=own)  # type: ignore[arg-type]  # several values of one name
+    press(app, "option-0")
+    assert region_of(app) == (["Flandre"], ["Flandre"])
+    press(app, "unclarify")
+    assert region_of(app) == (own, own)
+
+    press(app, "option-0")
+    checked(app.multiselect(key="regions").set_value(["Bruxelles"]).run())
+    press(app, "unclarify")
+    assert region_of(app) == (["Bruxelles"], ["Bruxelles"])  # chosen since, by hand
 
 
 # --- asking further ---

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 from html_reading import read
-from page_fakes import CARD, FakeEngine
+from page_driver import ask
+from page_fakes import CARD, QUESTION, FakeEngine
 from streamlit.testing.v1 import AppTest
 
 import indexes
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
+from rag.result import Result
 from rag.ui import failure
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -155,6 +159,33 @@ def test_there_is_something_to_write_in_before_the_law_is_open(monkeypatch: pyte
     assert there == [True]
     notices = [block for block in app.html if "pd-notice" in block.body and "<style" not in block.body]
     assert len(notices) == 1
+
+
+def test_what_takes_its_time_says_so_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def spinner(text: str, **_: object) -> Iterator[None]:
+        said.append(text)
+        yield
+        said.append("over")
+
+    class Asked(FakeEngine):
+        def ask(self, *question: str, **how: Any) -> Result:
+            said.append("asked")
+            return super().ask(*question, **how)
+
+    def opened(_: str | None) -> FakeEngine:
+        said.append("opened")
+        return Asked()
+
+    monkeypatch.setattr(st, "spinner", spinner)
+    monkeypatch.setattr("rag.ui.opened._warm", lambda _: None)  # asks too, in its own time
+    app = start(monkeypatch, opened, "meanwhile", "en-GB")
+    assert said == ["Opening the law…", "opened", "over"]
+    said.clear()
+    ask(app, QUESTION)
+    assert said == ["Opening the law…", "over", "Looking through 2,889 articles…", "asked", "over"]
 
 
 def test_the_app_is_short() -> None:

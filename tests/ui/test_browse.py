@@ -166,6 +166,26 @@ def test_a_search_stays_within_the_code_and_out_of_the_address() -> None:
     assert app.text_input(key="within").value == ""
 
 
+def test_what_was_found_in_a_code_is_shown_again_without_a_search() -> None:
+    engine = FakeEngine(articles=(*ARTICLES, RURAL))
+    app = search(open_page("browse", engine, code="Code civil"), "un arbre du voisin")
+    found = body(app).one(class_="pd-within").text
+    app.query_params["article"] = "671"
+    checked(app.run())
+    assert not body(app).all(class_="pd-within")
+    del app.query_params["article"]  # as "back" does
+    checked(app.run())
+    assert body(app).one(class_="pd-within").text == found
+    assert len(engine.asked) == 1
+
+    app.query_params["code"] = RURAL.code
+    search(checked(app.run()), "un arbre du voisin")
+    assert len(engine.asked) == 2
+    app.radio(key="interface").set_value("fr")
+    checked(app.run())
+    assert len(engine.asked) == 2
+
+
 def test_a_search_that_finds_nothing_or_breaks_says_so(caplog: pytest.LogCaptureFixture) -> None:
     assert "Nothing found in this code" in body(search(open_page("browse"), "xylophone")).text
     broken = search(open_page("browse", FakeEngine(error=RuntimeError("mon secret"))), "mon secret")

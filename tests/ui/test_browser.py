@@ -128,20 +128,6 @@ def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: S
         assert page.locator(".pd-card").count() == 3
 
 
-@pytest.mark.parametrize("width", [360, 390, 1280])
-def test_nothing_is_wider_than_the_screen(browser: Browser, fake: Server, width: int) -> None:
-    with visit(browser, fake.url, viewport={"width": width, "height": 800}) as page:
-        ask(page, QUESTION)
-        page.locator(".pd-card").first.wait_for()
-        main = page.locator("[data-testid=stMain]")
-
-        assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
-        assert page.locator(".pd-card").first.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
-        line = page.locator(".pd-passage").first
-        per_line = line.evaluate("e => e.clientWidth / parseFloat(getComputedStyle(e).fontSize)")
-        assert per_line <= 36  # em; some 75 characters
-
-
 def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Browser, tmp_path: Path) -> None:
     with served(ROOT / "app.py", tmp_path) as server, visit(browser, f"{server.url}/?lang=en") as page:
         ask(page, QUESTION)

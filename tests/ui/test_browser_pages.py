@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,16 @@ def test_a_deep_link_leafing_and_the_way_back(browser: Browser, app: Server) -> 
         landed(page, "Article 672")
         assert page.locator("html").get_attribute("lang") == "en"
 
+        page.goto(f"{app.url}/browse?code=Code+civil&lang=en")
+        box = page.get_by_role("textbox", name="Search in this code")
+        box.fill("clôture")
+        box.press("Enter")
+        page.locator(".pd-within").wait_for()
+        page.reload()
+        page.locator(".pd-within").wait_for()  # searched again, and in no address
+        assert box.input_value() == "clôture"
+        assert page.url == f"{app.url}/browse?code=Code+civil&lang=en"
+
 
 def test_the_keyboard_alone_goes_from_the_codes_to_an_article(browser: Browser, app: Server) -> None:
     with visit(browser, f"{app.url}/browse?lang=en") as page:
@@ -90,6 +101,24 @@ def test_a_question_survives_the_way_to_an_article_and_back(browser: Browser, ap
         same = "asked => document.querySelector('.st-key-question textarea')?.value === asked"
         page.wait_for_function(same, arg=QUESTION)
 
+        page.go_forward()
+        page.locator(".pd-reading").wait_for()
+        for _ in range(2):  # a reload there, and one more, take nothing of it away
+            page.reload()
+            page.locator(".pd-reading").wait_for()
+        page.locator(".pd-reading h2").click()  # nor does a click on another page
+        page.go_back()
+        page.locator(".pd-card").nth(9).wait_for()
+        page.wait_for_function(same, arg=QUESTION)
+        assert page.url == f"{app.url}/?lang=en"
+
+        box = page.locator(".st-key-question textarea")
+        box.fill("Something else that I only began")
+        page.reload()
+        page.wait_for_function(same, arg="Something else that I only began")
+        page.wait_for_timeout(500)  # what was asked would be sent within a tenth of a second
+        assert page.locator(".pd-card").count() == 0  # nobody asked this
+
 
 def test_a_shared_link_opens_its_articles_alone(browser: Browser, app: Server) -> None:
     with visit(browser, f"{app.url}/?lang=en") as page:
@@ -121,6 +150,25 @@ def test_the_sheet_prints_what_stands_in_the_box(browser: Browser, app: Server) 
         assert "tree" not in page.url
 
 
+LONGEST = "CC-373-2-2,CC-515-11,CC-375-7,CC-63,CC-377,CC-1397,CC-515-7,CC-16-11,CC-57,CC-1799-1"  # ten
+MARGINS = dict.fromkeys(("top", "right", "bottom", "left"), "10mm")  # as the style sheet asks for
+
+
+@pytest.mark.parametrize("articles", [LONGEST, "CC-373-2-2"])
+def test_the_sheet_is_one_page_however_much_is_told(browser: Browser, app: Server, articles: str) -> None:
+    with visit(browser, f"{app.url}/sheet?articles={articles}&lang=fr") as page:
+        page.locator(".pd-sheet").wait_for()
+        for told in ("Le 3 mars, mon voisin a coupé ma haie. " * 110, "MON VOISIN\n" * 400):
+            page.get_by_role("textbox").fill(told)  # and printed at once: nothing has been sent
+            printed = page.pdf(format="A4", margin=MARGINS)  # type: ignore[arg-type]
+            assert len(re.findall(rb"/Type */Page\b", printed)) == 1
+        facts = page.locator(".pd-facts")
+        assert facts.inner_text().count("MON VOISIN") > 300  # cut by the style sheet, which writes "…"
+        page.get_by_role("textbox").blur()
+        page.wait_for_function("document.querySelector('.pd-facts').textContent.endsWith(' …')")
+        assert "un texte a été coupé" in page.locator(".pd-sheet").inner_text()
+
+
 HOSTILE = [
     "browse?article=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
     "browse?code=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&at=1.1.1&part=99999",
@@ -140,16 +188,3 @@ def test_a_hostile_address_does_nothing(browser: Browser, app: Server, address: 
 
         assert own.locator("img:not(.pd-plot), iframe, svg, object, form").count() == 0
         assert own.locator("script").count() == 1
-
-
-@pytest.mark.parametrize(
-    "name", ["browse", "browse?article=CC-671", "quality", "about", "sheet?articles=CC-671"]
-)
-@pytest.mark.parametrize("width", [320, 360, 1280])
-def test_nothing_is_wider_than_the_screen(browser: Browser, app: Server, name: str, width: int) -> None:
-    with visit(browser, f"{app.url}/{name}", viewport={"width": width, "height": 800}) as page:
-        page.locator(".pd-loaded").wait_for()
-        assert page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
-        for text in page.locator(".pd-text p").all():
-            per_line = text.evaluate("e => e.clientWidth / parseFloat(getComputedStyle(e).fontSize)")
-            assert per_line <= 36  # em; some 75 characters

@@ -70,8 +70,20 @@ def test_a_summary_is_never_taken_for_the_law() -> None:
 
     assert shown.one(class_="pd-badge").text == "résumé non officiel"
     assert shown.one(class_="pd-source").text == (
-        "Droit en vigueur au 1er janvier 2025 · Source\u00a0: DILA, LEGI · seul le texte officiel fait foi"
+        "Source\u00a0: DILA, LEGI · seul le texte officiel fait foi"
     )
+
+
+def test_the_date_of_the_law_is_a_badge_that_says_it_may_have_changed() -> None:
+    for language, said in (
+        ("fr", "Droit au 1er janvier 2025, a pu changer"),
+        ("en", "Law as of 1 January 2025; may have changed"),
+        ("zh", "截至2025年1月1日，可能已有变动"),
+    ):
+        shown = card(ARTICLES[0], language=language)
+        assert shown.one("header").one(class_="pd-dated").text == said
+        assert "2025" not in shown.one(class_="pd-source").text  # said once
+    assert not card(ARTICLES[0], corpus=replace(CARD, law_date=None)).all(class_="pd-dated")
 
 
 def test_an_official_text_bears_no_such_badge() -> None:

@@ -77,6 +77,19 @@ def test_one_question_in_every_way() -> None:
     assert not body(app).all(class_="pd-metrics")
 
 
+def test_another_language_compares_no_more() -> None:
+    engine = FakeEngine()
+    app = ask(page(engine), QUESTION)
+    shown = [c.all(class_="pd-name")[0].text for c in columns(app)]
+    app.radio(key="interface").set_value("fr")
+    checked(app.run())
+    assert [c.all(class_="pd-name")[0].text for c in columns(app)] == shown
+    assert len(engine.asked) == 3  # in each of three ways
+
+    checked(app.multiselect(key="systems").set_value(["meaning", "keyword"]).run())
+    assert len(engine.asked) == 5
+
+
 def test_the_first_that_is_chosen_is_the_one_that_others_are_held_against() -> None:
     app = ask(page(), QUESTION)
     checked(app.multiselect(key="systems").set_value(["meaning", "keyword"]).run())
@@ -129,6 +142,17 @@ def test_another_question_is_not_measured_though_there_are_test_questions() -> N
 @pytest.mark.parametrize("nothing", ["", "  "])
 def test_an_empty_question(nothing: str) -> None:
     assert "Write your question first" in headings(ask(page(), nothing))
+
+
+def test_the_box_of_test_questions_follows_what_is_asked() -> None:
+    engine = FakeEngine()
+    app = ask(page(engine, TESTS), "les branches du voisin")
+    assert app.selectbox(key="benchmark").value is None
+    ask(app, f" {QUESTION} ")  # as a reload does, which knows the question alone
+    assert app.selectbox(key="benchmark").value == QUESTION
+    checked(app.selectbox(key="benchmark").set_value(None).run())
+    assert not columns(app)
+    assert app.text_area(key="question").value == ""
 
 
 def test_nothing_found_is_said_in_every_column() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from html_reading import Element, read
@@ -201,6 +202,20 @@ def test_a_hostile_explanation_stays_text() -> None:
     styles = [e.attributes["style"] for e in root.all() if "style" in e.attributes]
     assert all(re.fullmatch(r"--part:\d{1,3}", style) for style in styles)  # ours, and a number
     assert root.text.count(evil) == 5
+
+
+def test_the_browser_makes_all_that_the_panel_has() -> None:
+    script = files("rag.ui").joinpath("script.js").read_text(encoding="utf-8")
+    made, kept = (
+        set(re.findall(r'"([a-z]+)"', re.search(rf"const {name} = \[(.*?)\];", script)[1]))
+        for name in ("MADE", "KEPT_OF_IT")
+    )
+    inside = [e for each in told(TREE).one("details").children[1:] for e in (each, *each.all())]
+
+    assert inside
+    assert {e.name for e in inside} <= made
+    assert {a for e in inside for a in e.attributes} <= {*kept, "style"}
+    assert made | {"details", "summary"} == ALLOWED
 
 
 def test_a_card_keeps_its_reasons_and_adds_the_panel_below() -> None:

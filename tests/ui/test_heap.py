@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import platform
+import subprocess
+import sys
 import time
 import tomllib
 import weakref
@@ -61,3 +65,14 @@ def test_what_was_settled_before_it_was_closed_goes_a_little_later() -> None:
 
 def test_streamlit_does_not_collect_after_every_run() -> None:
     assert tomllib.loads(CONFIG.read_text(encoding="utf-8"))["runner"]["postScriptGC"] is False
+
+
+def test_threads_share_their_memory_where_the_allocator_can() -> None:
+    command = (
+        "from rag.ui.heap import share_arenas\nprint(share_arenas(), share_arenas.cache_info().currsize)\n"
+    )
+    linux = platform.libc_ver()[0] == "glibc"
+    for chosen, expected in (({}, linux), ({"MALLOC_ARENA_MAX": "4"}, False)):
+        around = {k: v for k, v in os.environ.items() if k != "MALLOC_ARENA_MAX"} | chosen
+        said = subprocess.run([sys.executable, "-c", command], env=around, capture_output=True, text=True)
+        assert said.stdout.split() == [str(expected), "1"], said.stderr

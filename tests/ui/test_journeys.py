@@ -1,7 +1,7 @@
 """Whole ways through the page in a real Chromium: from a question to a file, on a phone, with hostile text.
 
-PANDECT_SCREENSHOTS=FOLDER keeps a picture of each stop. The keyboard's way is in test_browser.py; a model
-that writes, or fails, in test_answer_browser.py.
+PANDECT_SCREENSHOTS=FOLDER keeps a picture of each stop. The keyboard's way is in test_accessibility.py; a
+model that writes, or fails, in test_answer_browser.py.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import CHROMIUM, FAKE, Server, ask, picture, served, visit
-from page_fakes import QUESTION
+from browsing import CHROMIUM, FAKE, Server, answered, ask, picture, served, visit
+from page_fakes import EVIL, QUESTION
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -59,12 +59,14 @@ def test_from_a_question_to_the_official_text_and_a_file(browser: Browser, fake:
         text = saved(page, "Save as text (Markdown)")
         assert "672" in text
         assert "voisin a planté" not in text
+        card.evaluate("e => { e.sameAsBefore = true; }")
         page.get_by_text("Include my question").click()
         page.wait_for_function("document.querySelector('.pd-address code').textContent.includes('q=')")
         assert QUESTION in saved(page, "Save as text (Markdown)")
         told = json.loads(saved(page, "Save for a program (JSON)"))
         assert [article["id"] for article in told["articles"]] == ["672", "671", "673"]
         assert told["question"] == QUESTION
+        assert card.evaluate("e => e.sameAsBefore")  # nothing flickers: the click has drawn its part alone
         assert why.evaluate("e => e.open")  # a click elsewhere has not closed what was being read
         picture(page, "journey-share", 1280)
 
@@ -110,15 +112,15 @@ def test_nothing_that_is_asked_and_nothing_that_is_found_runs(browser: Browser, 
             box = page.locator(".st-key-question textarea")
             box.fill(question)
             box.press("Enter")
-            page.locator(".pd-card").wait_for()
-            page.wait_for_function(
-                "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
-            )
+            answered(page, question)
             if number == 0:
                 page.get_by_role("button", name="Rédiger une réponse").click()
                 page.locator(".pd-said").wait_for()
             picture(page, f"journey-hostile-{number}", 360)
             main = page.locator("[data-testid=stMain]")
+            if page.locator("details[data-more][open]").count() == 0:
+                page.locator("details[data-more] > summary").first.click()  # made only now
+            assert EVIL in page.locator(".pd-more[open] q").inner_text()
             assert main.locator("img, iframe, object, embed, .katex").count() == 0
             assert page.locator(".stHtml script").count() == 1  # the page's own
             assert page.locator("[href^='javascript'], [src^='javascript'], [href*=evil]").count() == 0

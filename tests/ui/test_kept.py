@@ -5,10 +5,19 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from page_driver import ask, checked, page
+from any_page_driver import open_page
+from page_driver import ask, body, checked, page
 from page_fakes import MANY_FACETS, QUESTION, FakeEngine
+from streamlit.testing.v1 import AppTest
 
 from rag.ui import kept
+from rag.ui.browser import mark
+
+
+def asked(app: AppTest) -> list[str]:
+    """Marks of the question that was asked last, as the page bears them for its script."""
+    told = [element.attributes.get("data-question") for element in body(app).all()]
+    return [text for text in told if text is not None]
 
 
 def test_a_choice_goes_into_the_address_and_leaves_it_with_the_default() -> None:
@@ -81,6 +90,37 @@ def test_a_shared_link_that_is_left_keeps_the_choices() -> None:
     ask(app, QUESTION)
 
     assert dict(app.query_params) == {"codes": ["Code civil", "Code rural"]}
+
+
+@pytest.mark.parametrize(
+    ("question", "engine"),
+    [
+        (QUESTION, FakeEngine()),
+        ("xylophone", FakeEngine()),  # nothing is found
+        (QUESTION, FakeEngine(error=RuntimeError("the disk was away"))),
+    ],
+)
+def test_the_page_bears_a_mark_of_what_was_asked_last(question: str, engine: FakeEngine) -> None:
+    app = page(engine)
+    assert asked(app) == []
+    app = ask(app, question)
+
+    assert asked(app) == [mark(question)]
+
+
+def test_every_page_bears_a_mark_of_what_was_asked_last() -> None:
+    for name in ("browse", "quality", "about", "sheet"):
+        assert asked(open_page(name, asked=QUESTION)) == [mark(QUESTION)]
+
+
+def test_a_mark_is_made_as_published() -> None:
+    # the vectors of FNV's authors; beyond ASCII the units are a browser's, which the browser tests hold
+    assert [mark(text) for text in ("", "a", "foobar")] == ["811c9dc5", "e40c292c", "bf9cf968"]
+    assert mark("clôture \ud800 😀") != mark("cloture \ud800 😀")  # half a character does no harm
+
+
+def test_articles_of_a_link_were_not_asked() -> None:
+    assert asked(page(articles="671", q=QUESTION)) == []
 
 
 @pytest.mark.parametrize("day", [None, date(2020, 2, 29)])

@@ -1,13 +1,22 @@
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 from any_page_driver import open_page
 from page_driver import body, headings
 from page_fakes import CARD, HOSTILE_CARD, FakeEngine, FakeInfo
 
 from rag.errors import BadInput
 from rag.measured import Bin, Measured, Rate, System, Topic
+from rag.ui.published import ROWS, Published
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared")) / "published"  # papers' tables
+SYSTEM_NAMES = {"BM25 + DPR + ColBERT": "NSF z-score: BM25 + DPR + ColBERT"}
 
 SYSTEM = System(
     {"R@10": Rate(0.8, 0.7, 0.9), "R@100": Rate(0.95, 0.9, 1.0), "Success@10": Rate(0.9, 0.8, 1.0)},
@@ -99,6 +108,22 @@ def test_published_rows_stand_apart_whatever_was_measured() -> None:
         assert ["STARD (Su et al. 2024)", "BM25", "no", "39%", "65%"] in rows(app, "Published results")
 
 
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="needs shared/published")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.corpus}, {row.system}")
+def test_published_rows_are_as_their_papers_print_them(row: Published) -> None:
+    tables = [table for path in PUBLISHED.glob("*.json") for table in json.loads(path.read_text("utf-8"))]
+    printed = [
+        {m: round(v if table["unit"].startswith("percent") else 100 * v, 2) for m, v in r["values"].items()}
+        for table in tables
+        if table["dataset"] == row.corpus and table["split"] in ("test", "5-fold")
+        for r in table["rows"]
+        if r["system"].replace(" ", "").startswith(SYSTEM_NAMES.get(row.system, row.system).replace(" ", ""))
+        and r["trained"] is row.trained and row.measures.keys() <= r["values"].keys()
+    ]  # fmt: skip
+
+    assert [{m: told[m] for m in row.measures} for told in printed] == [dict(row.measures)]
+
+
 # --- about ---
 
 
@@ -121,9 +146,23 @@ def test_about_says_what_it_is_and_lacks() -> None:
 
 def test_about_tells_what_the_encoder_learnt_from() -> None:
     assert "learnt from texts of law (pandect-static-fr)" in about()
-    assert "general language model (minilm)" in about(FakeEngine(info=FakeInfo(encoder="minilm")))
+    general = FakeInfo(encoder="static-looking", encoder_knows="unknown")  # a name proves nothing
+    assert "general language model (static-looking)" in about(FakeEngine(info=general))
+    trained = FakeInfo(encoder="siamese", encoder_knows="trained")
+    assert "trained further on texts of law (siamese)" in about(FakeEngine(info=trained))
     assert "It compares words only" in about(FakeEngine(info=FakeInfo(encoder=None, questions=0)))
     assert "questions that were answered before" not in about(FakeEngine(info=FakeInfo(questions=0)))
+
+
+def test_a_card_says_itself_what_its_law_lacks() -> None:
+    decrees = replace(CARD, lacks={"en": "Local rules <b>are not here.", "fr": "Ni les règles locales."})
+    said = about(FakeEngine(card=decrees))
+    assert "Local rules <b>are not here." in said
+    assert "decrees and orders" not in said
+    assert "court decisions" not in said
+    assert "Ni les règles locales." in about(FakeEngine(card=decrees), lang="fr")
+    assert "Local rules" in about(FakeEngine(card=decrees), lang="de")  # English where a language lacks
+    assert "decrees and orders" not in about(FakeEngine(card=replace(CARD, lacks={})))
 
 
 def test_about_says_plainly_what_a_licence_forbids() -> None:

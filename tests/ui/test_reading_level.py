@@ -17,7 +17,9 @@ LONG = 6  # letters: a word of more is a long one
 EASY = 40  # LIX: up to 40 easy, up to 50 as newspapers write
 MOST_WORDS = 28  # of one sentence; guides to plain language ask for 15 to 20 on average
 LEAST_WORDS = 5  # a text of fewer is a label, and no sentence
-SPACELESS = ("zh",)  # written without spaces: LIX cannot be told
+SPACELESS = ("zh",)  # written without spaces: LIX cannot be told, so letters are counted
+MOST_LETTERS = 45  # of a sentence without spaces: 28 words of some 1.6 letters each
+LEAST_LETTERS = 8  # as five words
 
 
 def texts(language: str) -> list[str]:
@@ -67,3 +69,35 @@ def test_our_own_texts_are_easy_to_read(language: str) -> None:
 
     assert lix(ours) <= EASY
     assert [sentence for count, sentence in longest if count > MOST_WORDS] == []
+
+
+def letters(text: str) -> int:
+    """Letters of a text without marks; what is filled in, and a word in Latin letters, counts as two."""
+    return sum(
+        2 if word.isascii() else len(word)
+        for word in re.findall(r"[a-zA-Z]+|[^\W\d_a-zA-Z]+", re.sub(r"{\w+}", "x", text))
+    )
+
+
+def spaceless(text: str) -> list[int]:
+    """Letters of each sentence of a text; a colon ends one too, as in LIX."""
+    return [count for sentence in re.split(r"[。！？：…]+", text) if (count := letters(sentence))]
+
+
+def test_letters_counted_by_hand() -> None:
+    assert spaceless("请提问：按 Enter 键发送，共{count}个。好！") == [3, 10, 1]
+
+
+@pytest.mark.parametrize("language", SPACELESS)
+def test_our_own_texts_without_spaces_have_short_sentences(language: str) -> None:
+    source = files("rag.ui.locales").joinpath(f"{language}.po").read_text(encoding="utf-8")
+    read = read_po(source)
+    ours = [text for key, text in read.items() if key and letters(text) >= LEAST_LETTERS]
+    counted = sorted(((count, text) for text in ours for count in spaceless(text)), reverse=True)
+    mean = sum(count for count, _ in counted) / len(counted)
+    print(f"{language}: {len(counted)} sentences of {mean:.1f} letters")  # noqa: T201
+    for count, text in counted[:8]:
+        print(f"   {count}: {text}")  # noqa: T201
+
+    assert len(counted) > 300
+    assert counted[0][0] <= MOST_LETTERS

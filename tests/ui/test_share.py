@@ -161,6 +161,38 @@ def test_an_article_added_without_a_question_joins_the_link() -> None:
     assert titles(shared(add="673")) == ["Article 673 Code civil"]
 
 
+def test_an_article_added_to_a_link_leaves_what_else_was_shared() -> None:
+    app = shared(articles="671", index="2", q="Un arbre ?", lang="en")
+    app.query_params.clear()
+    app.query_params.update({"add": "1240", "lang": "en"})  # all that the link on the card carries
+    checked(app.run())
+
+    assert titles(app) == ["Article 671 Code civil", "Article 1240 Code civil"]
+    assert "another version of this law" in body(app).one(class_="pd-box").text
+    assert body(app).one("blockquote").text == "Un arbre ?"
+    assert {key: "".join(app.query_params[key]) for key in app.query_params} == {
+        "lang": "en", "articles": "671,1240", "index": "2", "q": "Un arbre ?"
+    }  # fmt: skip
+
+
+def test_the_same_articles_with_another_question_are_another_link() -> None:
+    app = shared(articles="671", q="Un arbre ?")
+    app.query_params["q"] = "Une clôture ?"  # as "back" to an earlier link does
+    checked(app.run())
+
+    assert app.text_area(key="question").value == "Une clôture ?"
+
+
+def test_an_article_added_to_a_link_leaves_what_stands_in_the_box() -> None:
+    app = shared(articles="671", q="Un arbre ?")
+    app.session_state["question"] = "Un arbre ? Et ma clôture ?"  # changed, and not asked yet
+    app.query_params.clear()
+    app.query_params["add"] = "1240"
+    checked(app.run())
+
+    assert app.text_area(key="question").value == "Un arbre ? Et ma clôture ?"
+
+
 def test_markdown_says_what_must_be_said_in_the_reader_s_language() -> None:
     extract = Extract(CARD, "civil", "3", (ARTICLES[0],))
     written = to_markdown(extract, labels(extract, words("fr")))

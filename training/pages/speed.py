@@ -44,7 +44,8 @@ new MutationObserver(() => {
 _PAINTED = "() => performance.getEntriesByName('first-contentful-paint').map(e => e.startTime)[0]"
 # From the key that sends to the first article that was not there before. An article of the former answer may
 # be put into the page anew while the new one is drawn: only one of another content counts. "painted" is the
-# frame after it.
+# end of the frame after it: a task that comes before all that wait for the frame to be done, such as parts of
+# the page that have arrived meanwhile.
 _ARM = """() => {
   const cards = () => [...document.querySelectorAll("article.pd-card")];
   const before = new Set(cards().map((card) => card.outerHTML));
@@ -57,7 +58,8 @@ _ARM = """() => {
     const now = performance.now() - begun;
     if (!("card" in seen) && cards().some((card) => !before.has(card.outerHTML))) {
       seen.card = now;
-      requestAnimationFrame(() => setTimeout(() => { seen.painted = performance.now() - begun; }));
+      const drawn = () => { seen.painted = performance.now() - begun; };
+      requestAnimationFrame(() => scheduler.postTask(drawn, {priority: "user-blocking"}));
     }
     const state = app.getAttribute("data-test-script-state");
     ran = ran || "card" in seen || state === "running";

@@ -74,8 +74,8 @@ class Visitor:
         return await self._run(pressed=button)
 
     async def tick(self, key: str, value: bool) -> Run | None:
-        """Tick the box whose key begins so, or untick it; None where there is none."""
-        box = next((widget for name, widget in self._widgets.items() if name.startswith(key)), None)
+        """Tick the box of this key, or untick it; None where there is none."""
+        box = self._widgets.get(key)
         if box is None:
             return None
         self._states[box.id] = self._state(box.id, bool_value=value)
@@ -162,6 +162,8 @@ class Visitor:
         if (id_ := getattr(widget, "id", "")) and id_.startswith("$$ID-"):
             key = id_.split("-", 2)[-1]  # $$ID-<hash>-<key>
             self._widgets[key] = _Widget(id_, delta.fragment_id)
+            if kind == "checkbox" and element.checkbox.set_value:  # the page changed it: another question
+                self._states.pop(id_, None)
         return 0
 
 
