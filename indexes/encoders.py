@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from indexes.corpus import Corpus
@@ -21,6 +23,7 @@ from rag.types import Encoder, Question
 
 Report = Callable[[str, int, int], object]  # what is being done, how many of it are done, how many in all
 
+TRAINED = "manifest.json"  # beside the folder of a model that `python -m training.train` made
 FIT_FROM = 3000  # articles; a smaller corpus says too little about a language's words
 
 
@@ -73,7 +76,21 @@ def pretrained(model: str, options: Mapping[str, Any]) -> Chosen:
         "sha256": made.sha256,
         "options": given,
     }
+    if learnt := trained_on(Path(model)):
+        entry["learnt_from"] = learnt
     return Chosen(made, entry)
+
+
+def trained_on(model: Path) -> list[Any]:
+    """Return whose law a model was trained on here, as its result says; nothing of another model."""
+    if not model.is_dir():
+        return []
+    try:
+        result = json.loads((model.resolve().parent / TRAINED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # none, or of something else: nothing is known
+        return []
+    told = result.get("learnt_from") if isinstance(result, dict) else None
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
 
 
 def fit_encoder(

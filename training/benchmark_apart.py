@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from rag.errors import BadInput
 from training.markdown import head, row
-from training.neural.facts import peak_of_process
+from training.neural.peak import peak_of_process
 
 FIRST = 10  # places of a ranking that are compared
 Act: TypeAlias = Callable[[], Any]

@@ -40,6 +40,7 @@ class Sizes:
 
     batch: int = 64  # questions of a step, and as many articles
     mini_batch: int = 8
+    others: tuple[int, ...] = (16, 4)  # pieces that ours is measured with besides
     words: int = 90  # of an article
     width: int = 128  # of the encoder
     articles: int = 4000  # that are searched
@@ -131,6 +132,7 @@ def _steps(sizes: Sizes, folder: Path) -> list[Cost]:
     return [
         apart(f"{cached}: the library", library),
         apart(f"{cached}: ours", partial(ours, sizes.mini_batch)),
+        *(apart(f"the same step, {size} at once: ours", partial(ours, size)) for size in sizes.others),
         apart("the same step, all at once: ours", partial(ours, 0)),
     ]
 

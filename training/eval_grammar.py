@@ -48,6 +48,8 @@ and when named
   learned-without:GROUP,..  without features of these groups: words meaning questions place both prior general
   model:NAME      a retriever that training.train made, of --trained NAME=FOLDER; with folds, the one of
                   FOLDER that has learnt from none of the questions asked
+  HOW:SYSTEM      of --rerank: the first articles of SYSTEM in another order, such as
+                  model:NAME:rrf:bm25,dense by a trained cross-encoder
   METHOD          another fusion of the hybrid's two: rrf borda min-max z-score percentile comb-sum comb-mnz
   vectors:NAME    means of the word vectors of --vectors; encoder:NAME a pretrained model of --encoder
   METHOD:A,B,..   a fusion of these systems, such as rrf:bm25,dense-law or tuned:bm25,ql,dense

@@ -32,6 +32,7 @@ TUNED = "tuned"
 LEARNED = "learned"
 _WITHOUT = f"{LEARNED}-without:"
 MODEL = "model:"  # and the name that --trained gives a trained model
+ENCODER = "encoder:"  # and the name of a pretrained model of --encoder
 LEARNING = (
     "bm25+questions",
     "nearest",
@@ -107,9 +108,24 @@ def left_out(name: str) -> tuple[str, ...] | None:
     return groups
 
 
+def rerank_of(name: str) -> tuple[str, str] | None:
+    """Return by what a system is re-ranked and which, of a name HOW:SYSTEM; None for another name.
+
+    HOW is one of RERANKED, or a model that reads question and article together: "model:NAME" of --trained,
+    "encoder:NAME" of --encoder. "model:mono:rrf:bm25,dense" is ("model:mono", "rrf:bm25,dense").
+    """
+    how, _, first = name.partition(":")
+    if f"{how}:" in (MODEL, ENCODER):
+        of, _, first = first.partition(":")
+        how = f"{how}:{of}"
+    elif how not in RERANKED:
+        return None
+    return (how, first) if first else None
+
+
 def single(name: str) -> bool:
     """Tell whether a system is made of no other: no fusion, learned or not, and none that is re-ranked."""
-    return fused(name) is None and left_out(name) is None and name.partition(":")[0] not in RERANKED
+    return fused(name) is None and left_out(name) is None and rerank_of(name) is None
 
 
 def runnable(learning: int, *, given: bool = False, trees: bool = False) -> list[str]:

@@ -12,6 +12,7 @@ import argparse
 import json
 import logging
 import math
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -122,7 +123,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     if parsed.output is not None:
         entry = {
             "kind": "profile of questions",
-            "command": " ".join(["python", "-m", "training.profile", *typed]),
+            "command": shlex.join(["python", "-m", "training.profile", *typed]),
             "corpus_sha256": corpus.sha256,
             "sets": to_json(profiles),
         }

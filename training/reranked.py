@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from rag.errors import BadInput
 from rag.types import Reranker, Retriever
 from training.extra import Extra, Extras, System
-from training.names import RERANKED
+from training.names import ENCODER, MODEL, RERANKED, rerank_of
 from training.rerank_llm import Asker, LLMReranker, Reranked
 
 if TYPE_CHECKING:
@@ -17,45 +18,50 @@ if TYPE_CHECKING:
     from training.lesson import Lesson
 
 YES_NO = "yes-no"
-MakeReranker = Callable[["Bench"], Reranker]
 
 
-def reranked(names: Sequence[str], depth: int, how: Callable[[str], MakeReranker]) -> Extras:
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One HOW: what makes its reranker, given what may be learnt from, and how far down it looks."""
+
+    make: Callable[[Bench, Lesson], Reranker]
+    depth: int  # articles of the system below
+
+
+def reranked(names: Sequence[str], how: Callable[[str], Way]) -> Extras:
     """Return the systems of these names.
 
     Args:
         names: HOW:SYSTEM, such as "listwise:bm25"; SYSTEM is any name of `training.names`.
-        depth: articles of SYSTEM that are looked at.
-        how: gives what makes a reranker, by HOW.
+        how: gives the way of a HOW.
 
     Raises:
-        BadInput: a name of another form.
+        BadInput: a name of another form, or a HOW that cannot be used.
     """
     made = {}
     for name in names:
-        kind, colon, first = name.partition(":")
-        if kind not in RERANKED or not colon or not first:
+        parts = rerank_of(name)
+        if parts is None:
             raise BadInput(
-                f"--rerank {name}: expected HOW:SYSTEM with HOW of {', '.join(RERANKED)}, such as "
-                "listwise:bm25"
+                f"--rerank {name}: expected HOW:SYSTEM with HOW of {', '.join(RERANKED)}, {MODEL}NAME of "
+                f"--trained or {ENCODER}NAME of --encoder, such as listwise:bm25"
             )
-        made[name] = Extra(partial(_make, first, depth, how(kind)), over=(first,))
+        kind, first = parts
+        made[name] = Extra(partial(_make, first, how(kind)), over=(first,))
     return made
 
 
-def _make(
-    first: str, depth: int, make: MakeReranker, bench: Bench, lesson: Lesson, system: System
-) -> Retriever:
-    return Reranked(system(first), make(bench), depth)
+def _make(first: str, way: Way, bench: Bench, lesson: Lesson, system: System) -> Retriever:
+    return Reranked(system(first), way.make(bench, lesson), way.depth)
 
 
-def by_model(asker: Asker, kind: str) -> MakeReranker:
-    """Return what makes the reranker of a chat model: pointwise or listwise."""
+def by_model(asker: Asker, kind: str) -> Way:
+    """Return the way of a chat model: pointwise or listwise."""
 
-    def make(bench: Bench) -> Reranker:
+    def make(bench: Bench, lesson: Lesson) -> Reranker:
         articles = {a.id: a for a in bench.corpus.articles}
         return LLMReranker(
             "listwise" if kind == "listwise" else "pointwise", asker, articles, bench.analyser()
         )
 
-    return make
+    return Way(make, asker.settings.depth)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
     typed = sys.argv[1:] if arguments is None else arguments
-    command = " ".join(["python", "-m", "training.situations", *typed])
+    command = shlex.join(["python", "-m", "training.situations", *typed])
     found = {
         "kind": "situations",
         "command": command,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -114,7 +115,7 @@ def _about(
 ) -> dict[str, Any]:
     return {
         "kind": "synthetic questions",
-        "command": " ".join(["python", "-m", "training.synthetic", *typed]),
+        "command": shlex.join(["python", "-m", "training.synthetic", *typed]),
         "model": parsed.model,
         "temperature": parsed.temperature,
         "prompts": prompts.synthetic().id,

@@ -9,6 +9,7 @@ from training.markdown import head, row, span
 
 _LEARNT = "R@100"  # by which a system is seen to learn
 _SHOWN = (_LEARNT, "R@10", "MRR@10")
+_TERMS = ("active terms of a question", "active terms")  # the latter of an article
 
 
 def trained(entry: Mapping[str, Any]) -> str:
@@ -22,7 +23,7 @@ def trained(entry: Mapping[str, Any]) -> str:
         f"{_LEARNT} untrained",
         *_SHOWN,
         f"gain in {_LEARNT}",
-        f"seeds; {_LEARNT} of the best on dev",
+        f"trainings; {_LEARNT} of the best on dev",
     ]
     lines = head(names)
     for one in entry["rows"]:
@@ -33,26 +34,45 @@ def trained(entry: Mapping[str, Any]) -> str:
         cells = [f"`{one['name']}`", f"{100 * one['before'][_LEARNT]['mean']:.1f}"]
         cells += [f"{_spread(one['after'][m])} ({span(one['interval'][m])})" for m in _SHOWN]
         cells.append(_points(gain))
-        chosen = f"; {best['training']}: {100 * best['after'][_LEARNT]['value']:.1f}"
-        lines.append(row([*cells, f"{one['trainings']}{chosen if one['trainings'] > 1 else ''}"]))
+        lines.append(row([*cells, f"{one['trainings']}{_chosen(best) if one['trainings'] > 1 else ''}"]))
     return "\n".join(lines)
+
+
+def _chosen(best: Mapping[str, Any]) -> str:
+    """Return which seed did best on its dev questions, and what it reaches; folds are no choice."""
+    if best["training"] is None:
+        return "; no dev questions"
+    if "fold" in best["training"]:
+        return ", a fold each"
+    return f"; {best['training']}: {100 * best['after'][_LEARNT]['value']:.1f}"
 
 
 def costs(entry: Mapping[str, Any]) -> str:
     """Return what each system costs: parameters, training, index, a question; means over seeds.
 
     A clock also shows what else the machine did; processor time is there where a training had one sitting.
+    Terms have a column where a system has some (SPLADE).
     """
     names = ["system", "parameters", "steps", "training, s", "of them on the processor"]
-    lines = head([*names, "index, MB", "indexing, ms an article", "ms a question"])
+    terms = any(one["facts"].get(_TERMS[1]) is not None for one in entry["rows"])
+    more = ["active terms, question / article"] if terms else []
+    lines = head([*names, "index, MB", "indexing, processor ms an article", "ms a question", *more])
     for one in entry["rows"]:
         facts = one["facts"]
         indexing = facts["processor seconds of indexing"]
         cells = [f"`{one['name']}`", f"{facts['parameters']:,.0f}", f"{facts['steps']:.0f}"]
         cells += [f"{facts['training seconds']:.0f}", _number(facts["processor seconds of training"])]
         cells += [_number(facts["index bytes"], 1e-6), _number(indexing, 1000 / one["articles"])]
-        lines.append(row([*cells, _number(one["ms_per_question"])]))
+        cells.append(_number(one["ms_per_question"]))
+        cells += [_terms(facts)] if terms else []
+        lines.append(row(cells))
     return "\n".join(lines)
+
+
+def _terms(facts: Mapping[str, Any]) -> str:
+    """Return the active terms of a question and of an article; a dash for a system that has none."""
+    cells = [_number(facts.get(key)) for key in _TERMS]
+    return "–" if cells[1] == "–" else " / ".join(cells)
 
 
 def sweep_table(entry: Mapping[str, Any]) -> str:

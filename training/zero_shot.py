@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Floats, Retriever
 from training.extra import Extra, Extras, System, once
+from training.names import ENCODER
 from training.token_index import token_vectors
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def zero_shot(
 ) -> Extras:
     """Return the systems `vectors:NAME` and `encoder:NAME`.
 
-    Files and names are checked now, models are loaded when the system is made.
+    Files and names are checked now, models are loaded when the system is made. An encoder that reads
+    question and article together is left out: `training.published_models` has it re-rank.
 
     Args:
         vectors: files of word vectors.
@@ -63,12 +65,18 @@ def zero_shot(
     for path in vectors:
         file = open_vectors(path)
         _add(made, f"vectors:{file.name}", partial(_vectors, file, questions, say))
+    options = {"remote_code": remote_code, "device": device}
     for name in encoders:
         recipe = hub.recipe_of(name, pooling=pooling)
-        hub.check(recipe, kinds=("dense", "late-interaction"), remote_code=remote_code)
-        options = {"remote_code": remote_code, "device": device}
-        make = _tokens if recipe.kind == "late-interaction" else _encoder
-        _add(made, f"encoder:{Path(recipe.name).name}", partial(make, recipe, options))
+        if recipe.kind == "cross-encoder":
+            continue
+        if recipe.kind == "yes-no":
+            raise BadInput(
+                f"{recipe.name} says yes or no of a pair: give --rerank yes-no:bm25 --yes-no-model "
+                f"{recipe.name} instead"
+            )
+        hub.check(recipe, kinds=ENCODES, remote_code=remote_code)
+        _add(made, f"{ENCODER}{Path(recipe.name).name}", partial(_MAKERS[recipe.kind], recipe, options))
     return made
 
 
@@ -112,6 +120,20 @@ def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Ben
     vectors = token_vectors(encoder, bench.corpus.articles)
     bench.tell(f"encoding tokens with {recipe.name}", 1, 1)
     return ColBERT(encoder, vectors, bench.order, bench.mask)
+
+
+def _splade(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> Retriever:
+    from training.published_models import splade  # of what trains: few evaluations bring one
+
+    return splade(recipe, options, bench)
+
+
+_MAKERS: Mapping[str, Callable[[HubRecipe, dict[str, bool | str | None], Bench], Retriever]] = {
+    "dense": _encoder,
+    "late-interaction": _tokens,
+    "sparse": _splade,
+}
+ENCODES: tuple[hub.Kind, ...] = ("dense", "late-interaction", "sparse")
 
 
 def _encode(encoder: TransformerEncoder, bench: Bench) -> Floats:

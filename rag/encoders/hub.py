@@ -10,12 +10,20 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import Literal, TypeAlias, get_args
 
+from rag.encoders import of_folder
 from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.encoders.transformer import Pooling, TransformerEncoder, load_model
 from rag.errors import BadInput
 
 Kind: TypeAlias = Literal["dense", "sparse", "late-interaction", "cross-encoder", "yes-no"]
-_ENCODERS: Mapping[str, str] = {"dense": "one vector a text", "late-interaction": "one a token"}
+Similarity: TypeAlias = Literal["cosine", "dot"]
+_ENCODERS: Mapping[str, str] = {
+    "dense": "one vector a text",
+    "late-interaction": "one a token",
+    "sparse": "weights of terms",
+    "cross-encoder": "pairs",
+}
+WINDOW = 512  # tokens that a folder's model reads at most where its kind is known by its files alone: BERT's
 CHUNK, OVERLAP = 200, 20  # tokens: those of BSARD (Louis & Spanakis 2022)
 
 
@@ -38,6 +46,7 @@ class HubRecipe:
     overlap: int = OVERLAP
     bare: bool = False  # the hub has the transformer alone: the pooling is put on here
     remote_code: bool = False  # it brings Python code of its own
+    similarity: Similarity | None = None  # of sparse weights; None is the dot product
 
 
 _KEYS = {field.name for field in fields(HubRecipe)} - {"name"}
@@ -45,6 +54,11 @@ _NEEDED = ("model", "kind", "window", "source")
 _TYPES: Mapping[str, type] = {
     **dict.fromkeys(("window", "question_window", "chunk", "overlap"), int),
     **dict.fromkeys(("bare", "remote_code"), bool),
+}
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "kind": get_args(Kind),
+    "pooling": get_args(Pooling),
+    "similarity": get_args(Similarity),
 }
 
 
@@ -79,10 +93,10 @@ def _recipe(name: str, table: object, place: str) -> HubRecipe:
         if type(value) is not wanted:  # True is an int to isinstance
             raise BadInput(f"{place}: {key} = {value!r}; expected {wanted.__name__}")
     recipe = HubRecipe(name=name, **table)
-    if recipe.kind not in get_args(Kind):
-        raise BadInput(f"{place}: kind {recipe.kind!r}; expected {', '.join(get_args(Kind))}")
-    if recipe.pooling is not None and recipe.pooling not in get_args(Pooling):
-        raise BadInput(f"{place}: pooling {recipe.pooling!r}; expected {', '.join(get_args(Pooling))}")
+    for key, known in _CHOICES.items():
+        value = getattr(recipe, key)
+        if value not in known and (value is not None or key in _NEEDED):
+            raise BadInput(f"{place}: {key} {value!r}; expected {', '.join(known)}")
     if recipe.kind == "dense" and recipe.pooling is None:
         raise BadInput(f"{place}: a dense model needs its pooling")
     chunked = 0 <= recipe.overlap < recipe.chunk or recipe.chunk == recipe.overlap == 0
@@ -106,6 +120,8 @@ def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
     if found is None:
         if pooling is None and Path(name).is_dir() and late_kind(name):
             return HubRecipe(name, name, "late-interaction", 0, "typed", chunk=0, overlap=0)
+        if pooling is None and (kind := of_folder.kind(Path(name))) is not None:
+            return _typed(name, kind)
         # `bare` only where a pooling was asked for: a folder may know its own
         return HubRecipe(name, name, "dense", 0, "typed", pooling=pooling, bare=pooling is not None)
     if pooling is None or pooling == found.pooling:
@@ -116,12 +132,19 @@ def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
     )
 
 
+def _typed(name: str, kind: Kind) -> HubRecipe:
+    said = of_folder.similarity(Path(name)) if kind == "sparse" else None
+    similarity: Similarity | None = "cosine" if said == "cosine" else None
+    window = min(of_folder.reads(Path(name)) or WINDOW, WINDOW)
+    return HubRecipe(name, name, kind, window, "typed", chunk=0, overlap=0, similarity=similarity)
+
+
 def check(recipe: HubRecipe, *, kinds: Sequence[Kind] = ("dense",), remote_code: bool = False) -> None:
     """Refuse what `load` would refuse before it loads anything.
 
     Args:
         recipe: which.
-        kinds: those that can be used, "dense" and "late-interaction".
+        kinds: those that can be used.
         remote_code: whether code that comes with a model may be run.
 
     Raises:

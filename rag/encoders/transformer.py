@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from rag.encoders.longformer import first_sees_all
 from rag.encoders.texts import article_text
 from rag.errors import BadInput, MissingExtra
 from rag.types import Article, Floats
@@ -59,6 +60,8 @@ def load_model(
             transformer: Any = loaded[0]
             mode = PoolingModule(transformer.get_embedding_dimension(), _NAMES.get(pooling, pooling))
             loaded = SentenceTransformer(modules=[transformer, mode], device=device)
+            if pooling == "cls":
+                first_sees_all(transformer)
     except (OSError, ValueError) as error:
         if "trust_remote_code" in str(error):
             raise BadInput(

@@ -146,7 +146,7 @@ def test_nothing_that_searches_or_learns_names_extra_columns() -> None:
     ]
     # one takes them away before a corpus is measured, one reads of them the negatives that BSARD published,
     # and one says who is asked and who learns
-    assert sorted(naming) == ["judge.py", "run.py", "split_making.py"]
+    assert sorted(naming) == ["hard_negatives.py", "judge.py", "split_making.py"]
 
 
 def test_a_corpus_of_one_article_and_of_empty_looking_texts() -> None:

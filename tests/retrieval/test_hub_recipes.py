@@ -25,6 +25,8 @@ NAMED = {
     "Snowflake/snowflake-arctic-embed-l-v2.0": ("cls", "query: ", ""),
     "almanach/camembert-base": ("mean", "", ""),
     "hfl/chinese-roberta-wwm-ext": ("cls", "", ""),
+    "CSHaitao/SAILER_zh": ("cls", "", ""),
+    "thunlp/Lawformer": ("cls", "", ""),
     "dlicari/Italian-Legal-BERT": ("mean", "", ""),
     "maastrichtlawtech/dpr-legal-french": ("mean", "", ""),
 }
@@ -138,6 +140,34 @@ def test_pooling_of_the_last_hidden_states(bare: Path) -> None:
     for wrong, told in (({"pooling": "middle"}, "pooling"), ({"window": 0}, "window")):
         with pytest.raises(BadInput, match=told):
             load_model(bare, **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.models
+def test_the_first_token_of_a_longformer_sees_the_whole_text(bare: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoTokenizer, LongformerConfig, LongformerModel
+
+    tokenizer = AutoTokenizer.from_pretrained(bare)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        config = LongformerConfig(
+            vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+            intermediate_size=16, attention_window=[4], max_position_embeddings=130, initializer_range=0.3,
+        )  # fmt: skip
+        LongformerModel(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    long = "le bailleur et le locataire et la dette et le mur et le loyer "
+    texts = [long + "chaque mois", long + "après le mariage", "le mur"]  # the ends stand far from the first
+    recipe = HubRecipe("long", str(tmp_path), "dense", 128, "", "cls", bare=True, chunk=0, overlap=0)
+    encoder = hub.load(recipe, device="cpu")
+    found = encoder.encode_questions(texts)
+    assert found == pytest.approx(
+        np.concatenate([encoder.encode_questions([text]) for text in texts]), abs=1e-5
+    )  # padding does not count
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+    blind = load_model(tmp_path, device="cpu", pooling="mean")  # every token sees two on either side alone
+    states = [blind.encode(text, output_value="token_embeddings")[0].numpy() for text in texts[:2]]
+    assert states[0] == pytest.approx(states[1], abs=1e-6)
 
 
 @pytest.mark.models

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from contextlib import nullcontext
 from importlib.util import find_spec
@@ -17,8 +18,9 @@ from rag.card import CorpusCard
 from rag.types import Article, Question
 from training.neural import step
 from training.neural.batches import Batch, Batches
+from training.neural.hard_negatives import draw_of
 from training.neural.recipe import made
-from training.neural.run import Order, draw_of
+from training.neural.run import Order
 from training.neural.settings import Recipe
 from training.neural.task import Data, Task, tasks
 from training.neural.world import World
@@ -67,6 +69,18 @@ def scratch(**settings: object) -> dict[str, Any]:
     return {"scratch": {**TINY["model"]["scratch"], **settings}}
 
 
+def written(path: Path, **tables: dict[str, Any]) -> Path:
+    """Write the tiny recipe as a TOML file, its tables changed; the negatives are those of the batch."""
+    lines = ["name = 'tiny'", "system = 'biencoder'"]
+    for name in ("text", "training", "evaluation"):
+        table = {**TINY[name], **tables.get(name, {})}
+        lines += [f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in table.items())]
+    model = {**TINY["model"]["scratch"], **tables.get("scratch", {})}
+    lines += ["[model.scratch]", *(f"{k} = {v}" for k, v in model.items())]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
 def here() -> World:
     import torch
 
@@ -99,18 +113,20 @@ def batch_of(of: Recipe) -> Batch:
     return Batches(task.learn, ARTICLES, of.training, of.negatives, draw_of(task), 1)(0)
 
 
-def gradient(system: Any, batch: Batch, mini: int) -> tuple[dict[str, float], list[np.ndarray[Any, Any]]]:
+def gradient(
+    system: Any, batch: Batch, mini: int, cast: step.Cast = nullcontext
+) -> tuple[dict[str, float], list[np.ndarray[Any, Any]]]:
     import torch
 
     system.module.train()
     system.module.zero_grad(set_to_none=True)
     torch.manual_seed(5)
-    losses = step.gradients(system, batch, mini, here(), nullcontext)
+    losses = step.gradients(system, batch, mini, here(), cast)
     return losses, [p.grad.numpy().copy() for p in system.module.parameters() if p.grad is not None]
 
 
 def weights(folder: Path) -> dict[str, np.ndarray[Any, Any]]:
     from safetensors.numpy import load_file
 
-    files = (folder / "model").rglob("model.safetensors")
+    files = (folder / "model").rglob("*model.safetensors")  # an adapter's too
     return {f"{file.parent.name}/{name}": value for file in files for name, value in load_file(file).items()}

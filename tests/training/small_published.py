@@ -86,3 +86,39 @@ def mmarco(at: Path) -> Path:
     _write(at / "queries/dev/french_queries.dev.tsv", "".join(f"{n}\toù {topics[n]}\n" for n in range(6)))
     _write(at / "qrels.dev.small.tsv", "".join(f"{n}\t0\t{n}\t1\n" for n in range(6)))
     return at
+
+
+def stard(at: Path) -> Path:
+    """The authors' two files, and their example that says which questions are dev ones."""
+    names = [f"村庄法第{n}条" for n in range(len(LEGAL))]
+    lines = [
+        json.dumps({"id": n, "name": name, "content": article.text + "\n"}, ensure_ascii=False)
+        for n, (name, article) in enumerate(zip(names, LEGAL, strict=True))
+    ]
+    _write(at / "data/corpus.jsonl", "\n".join(lines) + "\n")
+    asked = [
+        {"query_id": n, "问题": q.text, "相关法规": {names[g]: LEGAL[g].text for g in _gold(q)},
+         "match_id": _gold(q), "match_name": [names[g] for g in reversed(_gold(q))]}
+        for n, q in enumerate(ASKED)
+    ]  # fmt: skip
+    _write(at / "data/queries.json", json.dumps(asked, ensure_ascii=False, indent=4))
+    for split, numbered in (("train", range(50)), ("dev", range(50, 60))):
+        lines = [f"{n}\t{ASKED[n].text}\n" for n in numbered]
+        _write(at / f"data/example/{split}.query.txt", "".join(lines))
+    return at
+
+
+def bsard(at: Path) -> Path:
+    """Articles, 40 questions to learn from and 20 of the test, and negatives found by BM25."""
+    rows = ["id,reference,article,description,law_type,code,book,part,act,chapter,section,subsection"]
+    rows += [f"{n},Art. {n} {a.code},{a.text},Titre {n % 3},national,{a.code},,,,,,"
+             for n, a in enumerate(LEGAL, 1)]  # fmt: skip
+    _write(at / "articles.csv", "\n".join(rows) + "\n")
+    for split, numbered in (("train", range(40)), ("test", range(40, 60))):
+        lines = ["id,category,subcategory,question,extra_description,article_ids"]
+        for n in numbered:
+            gold = ",".join(str(g + 1) for g in _gold(ASKED[n]))
+            lines.append(f'{n},Housing,Rent,{ASKED[n].text},,"{gold}"')
+        _write(at / f"questions_{split}.csv", "\n".join(lines) + "\n")
+    _write(at / "negatives/bm25_negatives_train.json", json.dumps({str(n): [40, 39] for n in range(40)}))
+    return at

@@ -6,7 +6,17 @@ import pytest
 
 from rag.errors import BadInput
 from rag.fusion import METHODS
-from training.names import SINGLE, SYSTEMS, Fused, fused, left_out, refuse_unfit, runnable
+from training.names import (
+    SINGLE,
+    SYSTEMS,
+    Fused,
+    fused,
+    left_out,
+    refuse_unfit,
+    rerank_of,
+    runnable,
+    single,
+)
 
 
 def test_what_a_name_says() -> None:
@@ -17,6 +27,22 @@ def test_what_a_name_says() -> None:
     assert fused("tuned:bm25+questions,dense,ql") == Fused("tuned", ("bm25+questions", "dense", "ql"))
     assert all(fused(name) is None for name in SINGLE)
     assert all(fused(name) == Fused(name) for name in METHODS)
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("listwise:bm25", ("listwise", "bm25")),
+    ("yes-no:rrf:bm25,dense", ("yes-no", "rrf:bm25,dense")),
+    ("model:mono:rrf:bm25,dense", ("model:mono", "rrf:bm25,dense")),
+    ("encoder:monobert:model:dpr", ("encoder:monobert", "model:dpr")),
+    ("model:mono", None),
+    ("model:mono:", None),
+    ("listwise:", None),
+    ("rrf:bm25,dense", None),
+    ("sideways:bm25", None),
+])  # fmt: skip
+def test_what_is_re_ranked_and_by_what(name: str, said: tuple[str, str] | None) -> None:
+    assert rerank_of(name) == said
+    assert single(name) == (said is None and not name.startswith("rrf"))
 
 
 @pytest.mark.parametrize("parts", ["", "bm25", "bm25,bm25", "bm25,hybrid", "bm25,", "bm25, dense"])

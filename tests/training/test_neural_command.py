@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from small_benchmark import ARTICLES, CORPUS, QUESTIONS
-from small_neural import NEEDS_TORCH, TINY
+from small_benchmark import CORPUS
+from small_neural import NEEDS_TORCH, written
+from small_published import bsard, jurifindit, lleqa, mmarco, stard
 
 from indexes.corpus import write
-from rag.types import Article, Question
 from training import train
-from training.neural.recipe import read_recipe
-from training.neural.run import draw_of
-from training.neural.task import Data, tasks
+from training.neural.hard_negatives import draw_of
+from training.neural.recipe import names, read_recipe
+from training.neural.task import read_data, tasks
 
 pytestmark = NEEDS_TORCH
 
@@ -32,12 +32,7 @@ def test_the_command_trains_folds_and_says_their_spread(
 ) -> None:
     law = tmp_path / "law"
     write(CORPUS, law)
-    lines = ["name = 'tiny'", "system = 'biencoder'"]
-    for name in ("text", "training", "evaluation"):
-        lines += [f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in TINY[name].items())]
-    lines += ["[model.scratch]", *(f"{k} = {v}" for k, v in TINY["model"]["scratch"].items())]
-    path = tmp_path / "tiny.toml"
-    path.write_text("\n".join(lines), encoding="utf-8")
+    path = written(tmp_path / "tiny.toml")
     out = tmp_path / "out"
     common = (str(path), "--corpus", str(law), "--folds", "3", "--device", "cpu", "--measures", "R@10")
     code, said, told = spoken(capsys, *common, "--fold", "1", "--steps", "2", "--output", str(out))
@@ -84,58 +79,104 @@ def test_the_command_trains_folds_and_says_their_spread(
     assert "model:NAME of --trained NAME=FOLDER" in capsys.readouterr().err
 
 
-def test_a_rehearsal_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(CORPUS, tmp_path / "law")
-    before = sorted(tmp_path.rglob("*"))
-    for name in ("bsard-siamese", "jurifindit-dar", "stard-dense", "lleqa-colbert", "mmarco-colbert"):
-        code, said, told = spoken(
-            capsys, name, "--corpus", str(tmp_path / "law"), "--dry-run", "--device", "cpu"
-        )
-        assert code == 0, told
-        assert "all of it runs" in said
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def bsard(folder: Path, articles: Sequence[Article], questions: Sequence[Question]) -> Path:
-    """Write law and questions of our own as BSARD's files are."""
-    (folder / "negatives").mkdir(parents=True)
-    rows = ["id,reference,article,description,law_type,code,book,part,act,chapter,section,subsection"]
-    rows += [
-        f"{n},Art. {n} {a.code},{a.text},{a.headings[0]},national,{a.code},,,,,,"
-        for n, a in enumerate(articles, 1)
-    ]
-    (folder / "articles.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    number = {a.id: str(n) for n, a in enumerate(articles, 1)}
-    for split, asked in (("train", questions[:12]), ("test", questions[12:])):
-        lines = ["id,category,subcategory,question,extra_description,article_ids"]
-        for n, q in enumerate(asked, 1):
-            gold = ",".join(number[i] for i in q.article_ids)
-            lines.append(f'{n + 100 * (split == "test")},Housing,Rent,{q.text},,"{gold}"')
-        (folder / f"questions_{split}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = {str(n): [30, 29] for n in range(1, 13)}
-    (folder / "negatives" / "bm25_negatives_train.json").write_text(json.dumps(found), encoding="utf-8")
-    return folder
-
-
-def test_published_files_are_rehearsed_with_their_negatives(
+def test_of_several_seeds_the_best_on_dev_is_named_and_none_without_dev_questions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = bsard(tmp_path / "bsard", ARTICLES, [q for q in QUESTIONS if q.article_ids])
-    mix = ("--set", "negatives.per_question=1", "--set", "negatives.stages=[{mix={published=1.0}}]")
-    for name in ("bsard-siamese", "bsard-two-tower"):
-        code, said, told = spoken(capsys, name, "--corpus", str(folder), "--dry-run", "--device", "cpu", *mix)
+    law = write(CORPUS, tmp_path / "law")
+    typed = (
+        str(written(tmp_path / "tiny.toml")), "--corpus", str(law), "--folds", "3", "--fold", "0",
+        "--device", "cpu", "--measures", "R@10", "--seeds", "2", "--steps", "3",
+    )  # fmt: skip
+    for name, more in (("dev", ()), ("none", ("--set", "evaluation.dev=0.0"))):
+        folder = tmp_path / name
+        code, said, told = spoken(capsys, *typed, *more, "--output", str(folder))
         assert code == 0, told
-        assert "12 questions (24 examples) to learn from, 0 dev, 6 held back, 30 articles" in said
-    task = next(tasks(read_recipe("bsard-siamese", [mix[1], mix[3]]), _data(folder)))
-    draw = draw_of(task)
-    assert draw is not None
-    assert {i for q in task.learn for i in draw(q, 0.0, np.random.default_rng(0))} <= {"29", "30"}
+        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        assert summary["trainings"] == ["seed-1", "seed-2"]
+        made = [json.loads((folder / one / "metrics.json").read_text()) for one in summary["trainings"]]
+        found = [one["systems"]["tiny"]["R@10"]["value"] for one in made]
+        spread = summary["mean and sd over them"]["tiny"]["R@10"]
+        assert spread["mean"] == pytest.approx(np.mean(found))
+        assert spread["sd"] == pytest.approx(np.std(found, ddof=1))
+        best = summary["best on dev"]
+        if name == "dev":
+            judged = [one["facts"]["dev R@10"] for one in made]
+            assert best["training"] == ("seed-1" if judged[0] >= judged[1] else "seed-2")
+            assert best["chosen by"] == "dev R@10"
+            assert best["after"] == made[int(best["training"][-1]) - 1]["systems"]["tiny"]
+            assert f"best on dev: {best['training']} (dev R@10): R@10 " in said
+        else:
+            assert all(one["facts"]["dev R@10"] is None for one in made)
+            assert best == {"training": None, "chosen by": "no dev questions, none chosen", "after": {}}
+            assert "best on dev: no dev questions, none chosen" in said
 
 
-def _data(folder: Path) -> Data:
-    from training.neural.task import read_data
+FILES = {"bsard": bsard, "lleqa": lleqa, "mmarco": mmarco, "jurifindit": jurifindit, "stard": stard}
+OF_WORDS = [name for name in names() if read_recipe(name).system == "yes-no"]  # language models
+ENCODERS = [name for name in names() if name not in OF_WORDS]
+LEARNT = {"bsard": 40, "lleqa": 40, "mmarco": 24, "jurifindit": 80, "stard": 50}  # questions of each
+LEARNT_OTHERWISE = {"bsard-dar": 36}  # four of the forty are its dev questions
 
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    at = tmp_path_factory.mktemp("published")
+    return {name: write_(at / name) for name, write_ in FILES.items()}
+
+
+@pytest.mark.parametrize("name", [n for n in names() if not n.startswith("scratch-")])
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")  # peft's
+def test_every_recipe_of_a_paper_is_rehearsed_on_its_files(
+    name: str, published: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name in OF_WORDS:
+        pytest.importorskip("peft", reason="peft is not installed: pip install 'pandect[train]'")
+    data = name.partition("-")[0]
+    before = sorted(published[data].rglob("*"))
+    typed = [name, "--corpus", str(published[data]), "--dry-run", "--device", "cpu"]
+    if data == "mmarco":
+        typed += ["--option", "splits=train,dev"]  # else its dev queries alone are read
+    code, said, told = spoken(capsys, *typed)
+    assert code == 0, told
+    assert f"{LEARNT_OTHERWISE.get(name, LEARNT[data])} questions (" in said
+    assert "all of it runs" in said
+    assert sorted(published[data].rglob("*")) == before  # nothing is written
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_any_recipe_takes_a_small_encoder_from_random_weights(name: str) -> None:
+    of = read_recipe(name, ["model.scratch.layers=1"], scratch=True)
+    assert of.model.backbone is None
+    assert of.model.scratch is not None
+    assert of.model.scratch.layers == 1
+    assert replace(of.model, backbone="x", scratch=None) == replace(
+        read_recipe(name).model, backbone="x", scratch=None
+    )
+
+
+def test_a_recipe_of_a_paper_is_trained_from_random_weights(
+    published: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = ["bsard-siamese", "--corpus", str(published["bsard"]), "--device", "cpu", "--steps", "2"]
+    typed += ["--set", "model.scratch.width=16", "--output", str(tmp_path / "out")]
+    code, _, told = spoken(capsys, *typed)
+    assert (code, "--scratch takes the latter" in told) == (2, True)
+    code, _, told = spoken(capsys, *typed, "--scratch")
+    assert code == 0, told
+    kept = json.loads((tmp_path / "out" / "recipe.json").read_text(encoding="utf-8"))
+    assert kept["model"] == {"towers": 1, "pooling": "cls", "scratch": {"width": 16, "positions": 512}}
+    for wrong in ("model=3", "model.scratch=3"):
+        code, _, told = spoken(capsys, *typed, "--scratch", "--set", wrong)
+        assert (code, "is 3: expected a table" in told) == (2, True)
+
+
+def test_published_negatives_are_drawn(published: dict[str, Path]) -> None:
     of = read_recipe(
         "bsard-siamese", ["negatives.per_question=1", "negatives.stages=[{mix={published=1.0}}]"]
     )
-    return read_data(of, folder, None, None, ())
+    task = next(tasks(of, read_data(of, published["bsard"], None, None, ())))
+    assert (len(task.learn), len(task.dev), len(task.held)) == (40, 0, 20)
+    draw = draw_of(task)
+    assert draw is not None
+    drawn = {id_ for q in task.learn for id_ in draw(q, 0.0, np.random.default_rng(0))}
+    assert drawn == {"39", "40"}

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import weakref
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from small_benchmark import ARTICLES, CORPUS
-from small_neural import NEEDS_TORCH, batch_of, gradient, recipe, scratch, system_of
+from small_neural import NEEDS_TORCH, batch_of, gradient, here, recipe, scratch, system_of, task_of
 
 from rag.types import Article
 from training.neural import loop
 from training.neural.backbone import parameters, train_tokenizer
+from training.neural.batches import Batches
+from training.neural.hard_negatives import draw_of
+from training.neural.log import Log
 from training.neural.tokens import article_text
 
 pytestmark = NEEDS_TORCH
@@ -143,3 +148,45 @@ def test_the_rate_rises_and_falls() -> None:
     assert loop.rate_share(4, 6, replace(training, schedule="constant")) == 1.0
     assert loop.rate_share(4, 6, replace(training, schedule="cosine")) == pytest.approx(0.5)
     assert loop.rate_share(0, 10, replace(training, warmup_steps=0, warmup_share=0.2)) == 0.5
+
+
+class Gpu:
+    """What is asked of a device: its type."""
+
+    type = "cuda"
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_bfloat16_is_taken_where_the_gpu_has_it(able: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    def supported(including_emulation: bool = True) -> bool:
+        return able or including_emulation  # emulated it would be slower than float32
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", supported)
+    auto = recipe().training
+    assert auto.precision == "auto"
+    cast = loop.caster(auto, Gpu())
+    if able:
+        assert isinstance(cast, partial)
+        assert (cast.args, cast.keywords) == (("cuda",), {"dtype": torch.bfloat16})
+    else:
+        assert cast is nullcontext
+    assert loop.caster(auto, torch.device("cpu")) is nullcontext
+    assert loop.caster(replace(auto, precision="float32"), Gpu()) is nullcontext
+
+
+def test_a_training_has_the_precision_of_its_recipe() -> None:
+    import torch
+
+    found = []
+    for precision in ("float32", "bfloat16", "auto"):
+        of = recipe(model=scratch(dropout=0.0), training={"steps": 2, "precision": precision})
+        system, task = system_of(of), task_of(of)
+        batches = Batches(task.learn, ARTICLES, of.training, of.negatives, draw_of(task), 1)
+        loop.train(loop.Run(system, batches, None, here(), Log(None, None), None, 1, ""))
+        weights = list(system.module.parameters())
+        assert {p.dtype for p in weights} == {torch.float32}
+        found.append(np.concatenate([p.detach().numpy().ravel() for p in weights]))
+    assert np.array_equal(found[0], found[2])  # a processor without being asked
+    assert 0 < np.abs(found[0] - found[1]).mean() < 1e-3  # two steps move a weight by about 1e-2

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_neural import ASKED, LAYLAW, NEEDS_TORCH, TINY
+from small_neural import ASKED, LAYLAW, NEEDS_TORCH, written
 from small_published import PUBLISHED, jurifindit, lleqa, mmarco
 
 from indexes.corpus import write
@@ -16,17 +16,20 @@ from rag.errors import BadInput
 from rag.types import Question
 from training import train
 from training.neural import learnt
+from training.neural.recipe import read_recipe
+from training.neural.run import batches_of, plan
 from training.neural.sweep import (
     Part,
     Sweep,
     asked_of,
     folder,
     learning,
+    only,
     read_sweep,
     recipe_of,
     sweep_names,
 )
-from training.neural.task import Data, read_data, tasks
+from training.neural.task import Data, few_enough, read_data, tasks
 from training.trained_tables import costs, sweep_table, trained
 
 # sweep -> file, table, by which of a row's texts a training is known, and what makes its numbers percent
@@ -37,16 +40,21 @@ PRINTED: dict[str, tuple[str, str, str, float]] = {
     "jurifindit-backbone": ("jurifindit.json", "3", "encoder", 1),
     "mmarco-backbone": ("know_when_to_fuse.json", "7", "encoder", 100),
     "stard-transfer": ("stard.json", "3", "system", 100),
+    "stard-written": ("stard.json", "3", "system", 100),
     "lleqa-pretrained-dpr": ("know_when_to_fuse.json", "5", "note", 100),
+    "lleqa-pretrained-colbert": ("know_when_to_fuse.json", "5", "note", 100),
     "lleqa-pretrained-splade": ("know_when_to_fuse.json", "5", "note", 100),
     "lleqa-pretrained-monobert": ("know_when_to_fuse.json", "5", "note", 100),
 }
 ROW = {
     "lay": "Dense-STARD",
     "professional": "Dense-CAIL",
+    "written": "Dense-GPT4",
     "cls": "DAR, CLS pooling",
     "mean": "DAR, Mean pooling",
 }
+
+KIND = {"dpr": "DPR", "splade": "SPLADE", "colbert": "ColBERT", "monobert": "monoBERT"}
 
 
 def the(name: str) -> Sweep:
@@ -62,6 +70,7 @@ def test_every_sweep_that_ships_can_be_read(name: str) -> None:
     assert sweep.about
     for part in sweep.runs:
         assert recipe_of(sweep, part, (), None).training.batch
+        assert recipe_of(sweep, part, (), None, scratch=True).model.backbone is None
     assert name in PRINTED or not any(part.published for part in sweep.runs)
 
 
@@ -71,7 +80,7 @@ def test_every_sweep_that_ships_can_be_read(name: str) -> None:
 def test_what_stands_beside_is_what_was_printed(name: str) -> None:
     file, table, by, factor = PRINTED[name]
     [printed] = [t for t in json.loads((PUBLISHED / file).read_text("utf-8")) if t["table"] == table]
-    kind = {"dpr": "DPR", "splade": "SPLADE", "monobert": "monoBERT"}.get(name.rpartition("-")[2])
+    kind = KIND.get(name.rpartition("-")[2])
     for part in the(name).runs:
         rows = [
             row for row in printed["rows"]
@@ -80,7 +89,7 @@ def test_what_stands_beside_is_what_was_printed(name: str) -> None:
         if not part.published:
             assert part.name == "first"
             continue
-        [row] = [row for row in rows if row["trained"] or part.name == "professional"]
+        [row] = [row for row in rows if row["trained"] or part.learn]
         for measure, value in part.published.items():
             assert value == pytest.approx(factor * row["values"][measure])
 
@@ -98,14 +107,14 @@ def _is(row: dict[str, Any], by: str, name: str) -> bool:
 def test_the_split_that_the_paper_measures_on_is_held_back() -> None:
     asked = [replace(q, split=s) for q, s in zip(ASKED, ("train", "dev", "validation", "test"), strict=False)]
     sweep = Sweep("s", (Part("a", "scratch-siamese"),), held="validation")
-    found = asked_of(sweep, sweep.runs[0], asked)
+    found = asked_of(sweep, asked)
     assert [(q.id, q.split) for q in found] == [
         ("p0", "train"),
         ("p2", "test"),
     ]  # p1 and p3 are left out
-    assert asked_of(replace(sweep, held=None), sweep.runs[0], asked) == tuple(asked)
+    assert asked_of(replace(sweep, held=None), asked) == tuple(asked)
     with pytest.raises(BadInput, match="no question bears the split 'validation'"):
-        asked_of(sweep, sweep.runs[0], asked[:2])
+        asked_of(sweep, asked[:2])
 
 
 def test_synthetic_questions_are_counted_by_article() -> None:
@@ -113,10 +122,30 @@ def test_synthetic_questions_are_counted_by_article() -> None:
         Question("r", "réel", ("a",)),
         *(Question(f"s{n}", f"q{n}", (gold,), split="synthetic") for n, gold in enumerate("abaab")),
     ]
-    sweep = Sweep("s", (Part("a", "scratch-siamese"),))
-    kept = {n: [q.id for q in asked_of(sweep, Part("a", "r", synthetic=n), asked)] for n in (0, 1, 2)}
-    assert kept == {0: ["r"], 1: ["r", "s0", "s1"], 2: ["r", "s0", "s1", "s2", "s4"]}
-    assert len(asked_of(sweep, Part("a", "r"), asked)) == 6
+    kept = {n: [q.id for q in few_enough(asked, n)] for n in (0, 1, 2, None)}
+    assert kept == {
+        0: ["r"], 1: ["r", "s0", "s1"], 2: ["r", "s0", "s1", "s2", "s4"], None: [q.id for q in asked],
+    }  # fmt: skip
+    many = Part("a", "jurifindit-dar", synthetic=3)
+    assert recipe_of(Sweep("s", (many,)), many, (), None).training.synthetic == 3
+    own = Part("a", "jurifindit-dar")
+    assert recipe_of(Sweep("s", (own,)), own, (), None).training.synthetic == 1
+
+
+def test_the_recipe_alone_reads_and_counts_synthetic_questions(tmp_path: Path) -> None:
+    path, recipe = jurifindit(tmp_path), read_recipe("jurifindit-dar")
+    [task] = tasks(recipe, read_data(recipe, path, None, None, ()))
+    # 40 that people asked and one of three for each of 40 articles; those of the validation are looked at
+    assert (len(task.learn), len(task.dev), len(task.held)) == (80, 20, 0)
+    said = plan(task, batches_of(task), None, None)
+    assert "40 of those to learn from are synthetic, at most 1 an article" in said
+    none = read_recipe("jurifindit-dar", ["training.synthetic=0"])
+    [task] = tasks(none, read_data(none, path, None, None, ("splits=train,validation,synthetic",)))
+    assert len(task.learn) == 40
+    [task] = tasks(recipe, read_data(recipe, path, None, None, ("splits=train,validation",)))
+    assert "0 of those to learn from are synthetic, at most 1 an article: give some" in plan(
+        task, batches_of(task), None, None
+    )
 
 
 def test_jurifindit_s_questions_are_shared_out_as_its_sweeps_need_them(tmp_path: Path) -> None:
@@ -124,7 +153,7 @@ def test_jurifindit_s_questions_are_shared_out_as_its_sweeps_need_them(tmp_path:
     for most, part in enumerate(sweep.runs):
         recipe = recipe_of(sweep, part, (), None)
         data = read_data(recipe, path, None, None, part.options)
-        [task] = tasks(recipe, Data(data.corpus, asked_of(sweep, part, data.questions)))
+        [task] = tasks(recipe, Data(data.corpus, asked_of(sweep, data.questions)))
         # three synthetic ones an article are there; none of them is a dev question
         assert (len(task.learn), len(task.dev)) == (36 + 40 * min(most, 3), 4)
         assert {q.split for q in task.dev} == {"train"}
@@ -181,13 +210,24 @@ class TestWithTorch:
             json.dumps({"id": f"c{n}", "question": f"faits {n}", "article_ids": [f"l{n}"]}) for n in range(20)
         ]
         asked.write_text("\n".join(lines), encoding="utf-8")
+        written = tmp_path / "written.jsonl"  # two questions an article: one of them is learnt from
+        lines = [
+            json.dumps({"id": f"w{n}", "question": f"écrite {n}", "article_ids": [f"l{n % 40}"],
+                        "split": "synthetic"})
+            for n in range(80)
+        ]  # fmt: skip
+        written.write_text("\n".join(lines), encoding="utf-8")
         web = f"mmarco={mmarco(tmp_path / 'mmarco')}"
         every: list[tuple[list[str], list[str]]] = [
             (["lleqa-pretrained-dpr", "--corpus", str(lleqa(tmp_path / "lleqa")), "--data", web],
              ["first\nmmarco-dpr", "24 questions", "with\nlleqa-dpr", "10 dev, 10 held back"]),
             (["stard-transfer", "--corpus", str(law), "--folds", "3", "--fold", "0", "--data",
               f"professional={asked}"],
-             ["professional\nstard-dense (biencoder), seed 1, fold 0", "18 questions", "36 questions"]),
+             ["professional\nstard-dense-cail (biencoder), seed 1, fold 0", "18 questions", "36 questions"]),
+            (["stard-written", "--corpus", str(law), "--folds", "3", "--fold", "0", "--data",
+              f"written={written}", "--only", "written"],
+             ["written\nstard-dense-gpt4 (biencoder), seed 1, fold 0", "36 questions",
+              "36 of those to learn from are synthetic, at most 1 an article"]),
         ]  # fmt: skip
         for typed, expected in every:
             code, said, told = spoken(capsys, *typed, "--dry-run", "--device", "cpu")
@@ -239,11 +279,7 @@ class TestWithTorch:
 
 
 def _with_and_without(at: Path) -> Path:
-    lines = ["name = 'tiny'", "system = 'biencoder'"]
-    for name in ("text", "training", "evaluation"):
-        lines += [f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in TINY[name].items())]
-    lines += ["[model.scratch]", *(f"{k} = {v}" for k, v in TINY["model"]["scratch"].items())]
-    (at / "tiny.toml").write_text("\n".join(lines), encoding="utf-8")
+    written(at / "tiny.toml")
     path = at / "sweep.toml"
     path.write_text(
         f"""
@@ -269,3 +305,15 @@ published = {{ "R@10" = 52.0 }}
         encoding="utf-8",
     )
     return path
+
+
+def test_some_trainings_of_a_sweep_alone() -> None:
+    sweep = the("scratch-systems")
+    assert [part.name for part in only(sweep, ["two-tower", "LSI"]).runs] == ["LSI", "two-tower"]
+    assert only(sweep, None) == sweep
+    with pytest.raises(BadInput, match="--only 'Siamese': the trainings of scratch-systems are 'LSI', 'siam"):
+        only(sweep, ["Siamese"])
+    pretrained = the("lleqa-pretrained-dpr")
+    [after] = [part for part in pretrained.runs if part.after]
+    with pytest.raises(BadInput, match="name that too"):
+        only(pretrained, [after.name])

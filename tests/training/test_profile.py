@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_benchmark import CORPUS, questions_as_records, write_lines
+from small_published import PUBLISHED
 
 from indexes.corpus import write
 from rag.errors import BadInput
@@ -18,6 +19,7 @@ from rag.types import Article, Question
 from training.profile import main, table
 from training.question_profile import MEASURES, effect, longest_run, profile, variety
 
+ROOT = Path(__file__).resolve().parents[2]
 LAW = {
     "1": Article("1", "Code civil", "1", "Le locataire est tenu de payer le loyer aux termes convenus."),
     "2": Article("2", "Code civil", "2", "Le bailleur délivre la chose."),
@@ -113,3 +115,21 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_a_table_has_a_row_a_measure() -> None:
     sets = [profile(n, [Question("q", "Qui paie ?", ("1",))], LAW, "fr") for n in ("a", "b")]
     assert len(table(sets).splitlines()) == 2 + len(MEASURES) + 1
+
+
+@pytest.mark.data
+def test_what_stands_beside_the_profile_is_what_was_printed() -> None:
+    [printed] = [
+        t for t in json.loads((PUBLISHED / "jurifindit.json").read_text("utf-8")) if t["table"] == "9"
+    ]
+    rows = {row["system"]: row["values"] for row in printed["rows"]}
+    said = (ROOT / "docs" / "synthetic.md").read_text(encoding="utf-8")
+    for name, row, digits in (
+        ("words", "n_tokens", 1), ("characters a word", "char_per_tok", 2),
+        ("content words", "lexical_density", 2),
+    ):  # fmt: skip
+        cells = [
+            f"{rows[row][f'{kind}_mean']:.{digits}f} ± {rows[row][f'{kind}_sd']:.{digits}f}"
+            for kind in ("real", "synthetic")
+        ]
+        assert f"| {name} | {' | '.join(cells)} |" in said

@@ -21,6 +21,8 @@ from rag.text.analysers import analyser
 from rag.types import Article, Question
 from training.answers.cache import opened
 from training.answers.chat import Reply
+from training.neural.recipe import read_recipe
+from training.neural.task import read_data, tasks
 from training.synthetic import main
 from training.written_questions import estimate, fault, names_article, plans, same, taken, texts
 
@@ -168,6 +170,15 @@ def test_from_the_command_line(
     questions = read_questions(tmp_path / "again.jsonl", CORPUS.articles)
     assert len(questions) == 30
     assert {q.split for q in questions} == {"synthetic"}
+    # and a retriever learns from them, alone or beside real ones, which dev questions are taken from
+    recipe = read_recipe("scratch-siamese")
+    both = tmp_path / "both.jsonl"
+    files = (corpus / "questions.jsonl", tmp_path / "again.jsonl")
+    both.write_text("".join(file.read_text(encoding="utf-8") for file in files), encoding="utf-8")
+    for asked_file, learnt, dev in ((files[1], 27, 3), (both, 46, 2)):  # 30; 30 and 18; a tenth is dev
+        [task] = tasks(recipe, read_data(recipe, corpus, asked_file, None, ()))
+        assert (len(task.learn), len(task.dev), len(task.held)) == (learnt, dev, 0)
+    assert {q.split for q in task.dev} == {None}
     about = json.loads((tmp_path / "new" / "synthetic.jsonl.about.json").read_text(encoding="utf-8"))
     assert (about["model"], about["prompts"], about["questions"]) == ("openai:scripted", "synthetic-1", 29)
     assert not [p for p in out.parent.iterdir() if p.name.startswith(".")]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from training.neural.summary import BEFORE, difference, row_of, values_of
+from training.tables import RESULTS
 from training.trained_tables import costs, sweep_table, trained
 
 
@@ -41,6 +42,16 @@ def rows(tmp_path: Path) -> list[dict[str, Any]]:
     ]
 
 
+def test_every_system_that_was_measured_on_stard_has_learnt() -> None:
+    entry = json.loads((RESULTS / "neural-stard.json").read_text(encoding="utf-8"))
+    assert entry["rows"]
+    for one in entry["rows"]:
+        assert one["gain"]["R@100"]["value"] >= 0.05, one["name"]
+        assert one["gain"]["R@100"]["low"] > 0, one["name"]
+        assert one["facts"]["steps"] >= 200, one["name"]
+        assert one["trainings"] == 3, one["name"]
+
+
 def test_a_row_is_the_mean_over_seeds(rows: list[dict[str, Any]]) -> None:
     row = rows[0]
     assert row["after"]["R@100"] == {"mean": 0.625, "sd": pytest.approx(0.125 * 2**0.5)}  # of 0.75 and 0.5
@@ -65,9 +76,21 @@ def test_tables_say_what_was_learnt_what_it_cost_and_what_was_published(
         "| 2; seed-2: 50.0 |"
     )
     assert learnt[3].endswith("| +25.0 [+0.0, +50.0] | 1 |")
+    unjudged = {**rows[0], "best on dev": {"training": None, "chosen by": "", "after": {}}}
+    assert trained({"rows": [unjudged]}).endswith("| 2; no dev questions |")
+    by_fold = {**rows[0], "best on dev": {**rows[0]["best on dev"], "training": "fold-1-seed-2"}}
+    assert trained({"rows": [by_fold]}).endswith("| 2, a fold each |")
     spent = costs(entry).splitlines()
+    assert spent[0].endswith("| index, MB | indexing, processor ms an article | ms a question |")
     assert spent[2] == "| `a` | 1,000 | 200 | 8 | 5.0 | 2.0 | 5.0 | 2.0 |"  # 0.5 s over 100 articles
     assert spent[3] == "| `b` | 1,000 | 200 | 8 | – | 2.0 | 5.0 | 2.0 |"
+    rows[0]["facts"] |= {"active terms": 41.26}  # of a file from before questions' terms were counted
+    assert [line.rsplit(" | ", 1)[1] for line in costs(entry).splitlines()[2:]] == ["– / 41.3 |", "– |"]
+    rows[0]["facts"] |= {"active terms of a question": 7.0}
+    spent = costs(entry).splitlines()
+    assert spent[0].endswith("| ms a question | active terms, question / article |")
+    assert spent[2].endswith("| 2.0 | 7.0 / 41.3 |")
+    assert len({line.count("|") for line in spent}) == 1
     beside = sweep_table(entry).splitlines()
     assert beside[0] == "| training | R@100 | R@10 | R@100, *published* |"
     assert beside[2:4] == ["| a | 62.5 ± 17.7 | 25.0 | 90.0 |", "| b | 25.0 | 25.0 | 88.5 |"]

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import tiny_model
 import vector_samples as samples
 from small_benchmark import ARTICLES, CORPUS, TOPICS
+from small_published import PUBLISHED
 
 from indexes.corpus import write
+from rag.encoders import hub
 from training.eval import main
+from training.eval_grammar import parser
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "zero-shot.md"
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +75,9 @@ def test_without_names_it_joins_the_usual_systems(
     (["--systems", "vectors:other"], "no system 'vectors:other'"),
     (["--systems", "rrf:bm25,vectors:other"], "vectors:topics"),
     (["--vectors", "{file}", "{file}"], "given twice"),
-    (["--encoder", "splade-legal-french"], "of the kind 'sparse'"),
+    (["--encoder", "qwen3-reranker-0.6b"], "--yes-no-model qwen3-reranker-0.6b"),
+    (["--rerank", "encoder:mono:bm25"], "such as monobert-legal-french; given are none"),
+    (["--rerank-depth", "0"], "--rerank-depth 0: give 1 or more"),
     (["--encoder", "jina-embeddings-v3"], "--remote-code"),
 ])  # fmt: skip
 def test_what_cannot_be_measured_is_told_at_once(
@@ -108,3 +118,109 @@ def test_a_folder_of_late_interaction_is_compared_token_by_token(corpus: Path, t
     entry = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
     assert list(entry["systems"]) == systems
     assert 0 < entry["systems"]["encoder:colbert-tiny"]["R@10"]["value"] <= 1
+
+
+def scratch(path: Path, task: str) -> Path:
+    """A tiny transformer with the head of a task, in the format that the published ones have on the hub."""
+    import torch
+
+    from training.neural.backbone import make_scratch
+    from training.neural.settings import Scratch
+
+    torch.manual_seed(1)
+    small = Scratch(layers=1, width=16, heads=2, feedforward=16, vocabulary=300, positions=48)
+    make_scratch(small, [a.text for a in ARTICLES], path, task=task)  # type: ignore[arg-type]
+    return path
+
+
+def ranked(out: Path, system: str) -> dict[str, list[str]]:
+    """Question -> the articles of its ranking, of a run that was written."""
+    found: dict[str, list[str]] = {}
+    for line in (out / f"{system.replace(':', '-')}.trec").read_text(encoding="utf-8").splitlines():
+        question, _, article, *_ = line.split()
+        found.setdefault(question, []).append(article)
+    return found
+
+
+@pytest.mark.models
+def test_the_published_splade_and_monobert_are_measured_as_they_are(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sentence_transformers")
+    names = {"splade-legal-french": "fill-mask", "monobert-legal-french": "sequence-classification"}
+    ours = dict(hub.recipes())
+    for name, task in names.items():
+        folder = scratch(tmp_path / name, task)
+        ours[name] = replace(ours[name], model=str(folder), window=48, question_window=24)
+    monkeypatch.setattr(hub, "recipes", lambda: ours)
+    systems = ["bm25", "rrf:bm25,tfidf", *(f"encoder:{name}" for name in names)]
+    systems.append("encoder:monobert-legal-french:rrf:bm25,tfidf")
+    out = tmp_path / "out"
+    words = ["--corpus", corpus, "--device", "cpu", "--measures", "R@10", "MRR@10", "--rerank-depth", "10"]
+    words += ["--encoder", *names, "--rerank", systems[-1], "--output", out]
+    assert run(*words, "--systems", *systems) == 0, capsys.readouterr().err
+    entry = json.loads((out / "metrics.json").read_text(encoding="utf-8"))["systems"]
+    assert list(entry) == systems
+    assert 0 < entry["encoder:splade-legal-french"]["R@10"]["value"] <= 1
+    # the first ten of a system in another order are the same ten
+    for below, over in (("bm25", systems[3]), ("rrf:bm25,tfidf", systems[4])):
+        first, anew = ranked(out, below), ranked(out, over)
+        assert {q: set(ids) for q, ids in first.items()} == {q: set(ids) for q, ids in anew.items()}
+        assert first != anew
+    capsys.readouterr()
+    assert run(*words[:-2], "--rerank", "encoder:splade-legal-french:bm25") == 2
+    assert "reads question and article together" in capsys.readouterr().err
+
+
+@pytest.mark.models
+def test_a_folder_says_what_kind_of_model_it_holds(corpus: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    from training.neural.splade import Splade
+    from training.published_models import recipe_of
+
+    masked = scratch(tmp_path / "masked", "fill-mask")
+    assert hub.recipe_of(str(masked)).kind == "dense"  # an encoder as any other, if nothing says more
+    sparse = hub.HubRecipe("s", str(masked), "sparse", 48, "typed", chunk=0, overlap=0, similarity="cosine")
+    built = Splade.build(recipe_of(sparse), str(masked))
+    built.save(tmp_path / "splade")
+    found = hub.recipe_of(str(tmp_path / "splade"))
+    assert (found.kind, found.window, found.similarity) == ("sparse", 48, "cosine")
+    pair = hub.recipe_of(str(scratch(tmp_path / "mono", "sequence-classification")))
+    assert (pair.kind, pair.window, pair.similarity) == ("cross-encoder", 48, None)
+    assert recipe_of(pair).text.question_tokens == 12
+    measured = ("--corpus", corpus, "--device", "cpu", "--measures", "R@10")
+    systems = ("encoder:splade", "encoder:mono")
+    folders = (tmp_path / "splade", tmp_path / "mono")
+    assert run(*measured, "--encoder", *folders, "--systems", *systems) == 0
+
+
+def _rows() -> list[tuple[str, list[str]]]:
+    """Each row of the document's table of published rows: what they are called, the words of its command."""
+    table = DOCUMENT.read_text(encoding="utf-8").partition("| published | row |")[2]
+    cells = [line.split(" | ") for line in table.splitlines()[2:] if line.startswith("|")]
+    return [(row[-2], shlex.split(re.findall("`([^`]+)`", row[-1])[-1])) for row in cells]
+
+
+def test_the_commands_of_published_rows_can_be_typed() -> None:
+    rows = _rows()
+    assert len(rows) > 10
+    for name, words in rows:
+        typed = parser().parse_args(["--corpus", *words])
+        for encoder in typed.encoder or ():
+            assert encoder == "FOLDER" or encoder in hub.recipes(), name
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("file", ["bsard", "stard", "jurifindit", "know_when_to_fuse"])
+def test_every_published_row_without_training_has_its_command(file: str) -> None:
+    said = ", ".join(name for name, _ in _rows())
+    tables = json.loads((PUBLISHED / f"{file}.json").read_text(encoding="utf-8"))
+    about = ("retrieval and latency of", "retrieval of", "zero-shot retrieval,")
+    [table] = [t for t in tables if t["about"].startswith(about)]
+    untrained = [row for row in table["rows"] if row["trained"] is False]
+    assert untrained
+    for row in untrained:
+        if row["system"].startswith(("Dense-", "NSF ")):  # learnt from other questions, or fused of these
+            continue
+        name = row["encoder"] if row["system"] == "Siamese bi-encoder" else row["system"]
+        assert name.removesuffix(" FR-BASE") in said, name

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sentence_transformers.base.modules import Transformer
     from transformers import PreTrainedTokenizerFast
 
-Task: TypeAlias = Literal["feature-extraction", "fill-mask", "sequence-classification"]
+Task: TypeAlias = Literal["feature-extraction", "fill-mask", "sequence-classification", "text-generation"]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -119,11 +119,16 @@ def make_scratch(
     """Write a small encoder with random weights and its tokenizer, in the format of transformers.
 
     The tokenizer cuts words into pieces by pairs that are frequent in the texts (BPE; Sennrich et al.
-    2016), lower-cased and without accents; Chinese characters are words of their own, as in BERT.
+    2016), lower-cased and without accents; Chinese characters are words of their own, as in BERT. What
+    generates text is of Qwen3's shape, the others of BERT's.
     """
     from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel
 
     tokenizer = train_tokenizer(texts, scratch.vocabulary, scratch.positions)
+    if task == "text-generation":
+        _write_causal(scratch, len(tokenizer), folder)
+        tokenizer.save_pretrained(folder)
+        return
     heads: dict[Task, Any] = {
         "feature-extraction": BertModel,
         "fill-mask": BertForMaskedLM,
@@ -143,6 +148,27 @@ def make_scratch(
     with quiet():
         heads[task](config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def _write_causal(scratch: Scratch, vocabulary: int, folder: Path) -> None:
+    """Write a causal language model of Qwen3's shape with random weights."""
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    config = Qwen3Config(
+        vocab_size=vocabulary,
+        hidden_size=scratch.width,
+        num_hidden_layers=scratch.layers,
+        num_attention_heads=scratch.heads,
+        num_key_value_heads=scratch.heads,
+        head_dim=scratch.width // scratch.heads,
+        intermediate_size=scratch.feedforward,
+        max_position_embeddings=scratch.positions,
+        attention_dropout=scratch.dropout,
+        # logits of about 1: the weights stay as they are drawn, and low-rank matrices alone learn beside them
+        initializer_range=scratch.width**-0.5,
+    )
+    with quiet():
+        Qwen3ForCausalLM(config).save_pretrained(folder)
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTrainedTokenizerFast:

@@ -34,25 +34,50 @@ class State:
 
 def save_weights(module: Any, folder: Path) -> None:  # noqa: ANN401 - of torch
     """Write a module's weights into a folder that appears whole, over a former one."""
-    from safetensors.torch import save_model
-
     with _replaced(folder) as part:
-        save_model(module, str(part / _WEIGHTS))
+        _write(module, part / _WEIGHTS)
 
 
 def load_weights(module: Any, folder: Path) -> None:  # noqa: ANN401
     """Read weights that `save_weights` wrote into a module of the same shape."""
-    from safetensors.torch import load_model
+    _fill(module, folder / _WEIGHTS)
 
-    load_model(module, str(folder / _WEIGHTS))
+
+def _write(module: Any, path: Path) -> None:  # noqa: ANN401
+    """Write all weights; of a model that is frozen in part, a few of billions, those that learn."""
+    from safetensors.torch import save_file, save_model
+
+    if learnt := _beside_frozen(module):
+        save_file({name: value.detach().contiguous() for name, value in learnt.items()}, str(path))
+    else:
+        save_model(module, str(path))
+
+
+def _fill(module: Any, path: Path) -> None:  # noqa: ANN401
+    from safetensors.torch import load_file, load_model
+
+    if not (learnt := _beside_frozen(module)):
+        load_model(module, str(path))
+        return
+    found = load_file(str(path))
+    if set(found) != set(learnt):
+        raise BadInput(f"{path} is of other layers: remove its folder and start without --resume")
+    module.load_state_dict(found, strict=False)
+
+
+def _beside_frozen(module: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return what learns beside weights that do not, by name; nothing where all learn."""
+    every = dict(module.named_parameters())
+    learnt = {name: value for name, value in every.items() if value.requires_grad}
+    return learnt if len(learnt) < len(every) else {}
 
 
 def save(work: Path, module: Any, optimiser: Any, state: State) -> None:  # noqa: ANN401
     """Write a checkpoint over the former one; killed at any moment, one of the two is there whole."""
-    from safetensors.torch import save_file, save_model
+    from safetensors.torch import save_file
 
     with _replaced(work / CHECKPOINT) as part:
-        save_model(module, str(part / _WEIGHTS))
+        _write(module, part / _WEIGHTS)
         tensors = {
             f"{number}.{name}": value.contiguous()
             for number, entries in optimiser.state_dict()["state"].items()
@@ -87,14 +112,14 @@ def load(work: Path, module: Any, optimiser: Any, identity: str) -> State:  # no
     Raises:
         BadInput: it cannot be read, or is of another recipe, seed or data.
     """
-    from safetensors.torch import load_file, load_model
+    from safetensors.torch import load_file
 
     folder = _whole(work)
     state = State(**_read(folder / _STATE))
     if state.identity != identity:
         raise BadInput(other(work))
     state.earlier = state.seconds
-    load_model(module, str(folder / _WEIGHTS))
+    _fill(module, folder / _WEIGHTS)
     entries: dict[int, dict[str, Any]] = {}
     for name, tensor in load_file(str(folder / _OPTIMISER)).items():
         number, _, key = name.partition(".")

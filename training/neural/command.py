@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from training.neural.recipe import names, read_recipe
 from training.neural.run import Order
 from training.neural.settings import Recipe
 from training.neural.several import summary, train_each
-from training.neural.sweep import read_sweep, sweep_names
+from training.neural.sweep import only, read_sweep, sweep_names
 from training.neural.sweeping import run_sweep
 from training.neural.task import read_data, tasks
 from training.neural.world import World, world
@@ -30,6 +31,9 @@ examples
     python -m training.train scratch-siamese --corpus law --folds 5 --fold 0 --output out/siamese
     python -m training.eval --corpus law --folds 5 --only-fold 0 --trained siamese=out/siamese \\
       --systems bm25 model:siamese rrf:bm25,model:siamese
+  a paper's recipe with a small encoder from random weights, where no model can be had:
+    python -m training.train bsard-siamese --corpus bsard --scratch --set model.scratch.layers=1 \\
+      --output out/try
   change a setting; go on after a stop; two processes:
     python -m training.train scratch-siamese --corpus law --set training.batch=16 --output out/small
     python -m training.train scratch-siamese --corpus law --set training.batch=16 --output out/small --resume
@@ -53,12 +57,12 @@ def main(arguments: Sequence[str]) -> int:
         known = ", ".join([*names(), *sweep_names()])
         raise BadInput(f"which recipe? Give the path of a TOML file or one of {known}")
     require()
-    command = " ".join(["python", "-m", "training.train", *arguments])
+    command = shlex.join(["python", "-m", "training.train", *arguments])
     changes = list(parsed.set)
     if parsed.steps is not None:
         changes += [f"training.steps={parsed.steps}", "training.epochs=0"]
     sweep = read_sweep(parsed.recipe)
-    recipe = read_recipe(parsed.recipe, changes) if sweep is None else None
+    recipe = read_recipe(parsed.recipe, changes, scratch=parsed.scratch) if sweep is None else None
     for name in parsed.measures or ():
         parse(name)
     if parsed.output is None and not parsed.dry_run:
@@ -67,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         summary_writer()  # or say what to install before anything is trained
     with world(parsed.device) as here:
         if sweep is not None:
-            run_sweep(sweep, parsed, command, changes, here)
+            run_sweep(only(sweep, parsed.only), parsed, command, changes, here)
         elif recipe is not None:
             _train(parsed, recipe, command, here)
     return 0
@@ -86,6 +90,8 @@ def _list() -> None:
 def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World) -> None:
     if parsed.data:
         raise BadInput("--data is for sweeps, which name their data: give --corpus and --questions")
+    if parsed.only:
+        raise BadInput(f"--only is for sweeps, which are several trainings: {recipe.name} is one")
     data = read_data(recipe, parsed.corpus, parsed.questions, parsed.language, parsed.option)
     seeds = range(parsed.seed, parsed.seed + parsed.seeds)
     found = list(
@@ -128,6 +134,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--data", action="append", default=[], metavar="NAME=PATH", help="other data that a sweep names"
     )
+    top.add_argument(
+        "--only", nargs="+", metavar="NAME", help="of a sweep: these of its trainings, as it names them"
+    )
     top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
     top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
     top.add_argument(
@@ -139,6 +148,12 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument(
         "--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help="change a setting of the recipe"
+    )
+    top.add_argument(
+        "--scratch",
+        action="store_true",
+        help="a small encoder with random weights in the place of the recipe's model; "
+        "--set model.scratch.KEY=VALUE changes it",
     )
     parts = top.add_mutually_exclusive_group()
     parts.add_argument("--folds", type=int, metavar="K", help="hold back each of k folds in turn")

@@ -1,7 +1,7 @@
 """monoBERT: question and article are read together, and a number says whether the one answers the other.
 
     p(q, a) = sigmoid(w . [CLS](q, a))   (Nogueira & Cho 2019)
-    L = -mean( log p of the gold pairs, log(1 - p) of the drawn ones )
+    L = -1/N sum[ y log p + (1 - y) log(1 - p) ]   over N pairs: y = 1 for a gold one, 0 for a drawn one
 
 It re-ranks the first places of BM25 (or of any retriever: `rag.retrieval.rerank`). The negatives of the
 batch's other questions are not used, for each pair is read by itself.
@@ -78,6 +78,10 @@ class CrossEncoder:
         ]
         return {"pairs": [*gold, *drawn]}
 
+    def length(self, question: str, article: Article) -> int:
+        """Return how many tokens are read of a pair."""
+        return len(self.tokens.pair(question, article)[0])
+
     def encode(self, part: str, items: Sequence[Pair]) -> Tensor:
         """Return (n_items,) logits."""
         read = [self.tokens.pair(question, article) for question, article in items]
@@ -100,11 +104,16 @@ class CrossEncoder:
         """Return BM25 whose first places are read anew."""
         from training.bench import Bench  # which can measure what is trained here
 
-        if not isinstance(self.recipe.loss, Pairwise):
-            raise TypeError(f"{self.recipe.name} is a {self.recipe.system}")
         if self._first is None or self._first[0] != corpus.sha256:
             self._first = corpus.sha256, Bench(corpus).systems(["bm25"], ())["bm25"]
-        return Reranked(self._first[1], Reader(self, corpus.articles), self.recipe.loss.rerank)
+        return Reranked(self._first[1], Reader(self, corpus.articles), self.depth)
+
+    @property
+    def depth(self) -> int:
+        """How many candidates it orders anew."""
+        if not isinstance(self.recipe.loss, Pairwise):
+            raise TypeError(f"{self.recipe.name} is a {self.recipe.system}")
+        return self.recipe.loss.rerank
 
 
 @dataclass
@@ -119,13 +128,16 @@ class Reader:
         self._by_id = {article.id: article for article in self.articles}
 
     def rerank(self, questions: Sequence[str], rankings: Sequence[Ranking], k: int) -> list[Ranking]:
-        """Return the rankings by the probability that an article answers; at most k hits each."""
+        """Return the rankings by the logit that an article answers; at most k hits each.
+
+        Not by the probability: of two that are nearly sure, five decimals could not tell which is surer.
+        """
         return [self._one(q, ranking, k) for q, ranking in zip(questions, rankings, strict=True)]
 
     def _one(self, question: str, ranking: Ranking, k: int) -> Ranking:
         pairs: list[Any] = [(question, self._by_id[hit.article_id]) for hit in ranking]
-        lengths = [len(self.system.tokens.pair(*pair)[0]) for pair in pairs]
+        lengths = [self.system.length(*pair) for pair in pairs]
         logits = np.zeros(len(pairs))
         for positions, found in encoded(self.system, "pairs", pairs, lengths):
             logits[positions] = found
-        return rank(1 / (1 + np.exp(-logits)), ArticleOrder.of([hit.article_id for hit in ranking]), k)
+        return rank(logits, ArticleOrder.of([hit.article_id for hit in ranking]), k)

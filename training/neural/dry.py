@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from training.neural.batches import Batches
+from training.neural.hard_negatives import draw_of
 from training.neural.judge import Judge
 from training.neural.log import Log
 from training.neural.loop import Run, train
-from training.neural.run import draw_of, plan, prepared
+from training.neural.run import plan, prepared
 from training.neural.settings import Scratch
 from training.neural.task import Task
 from training.neural.world import World

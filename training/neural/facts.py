@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import resource
-import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rag.retrieval.dense import Dense
-from rag.types import Retriever
+from rag.retrieval.splade import Splade
+from rag.types import Question, Retriever
 from training.neural.backbone import parameters
 from training.neural.checkpoint import State
+from training.neural.peak import Peak
 from training.neural.system import System
 from training.neural.task import Task
 from training.neural.world import World
 
 
-def facts_of(task: Task, system: System, state: State, retriever: Retriever, world: World) -> dict[str, Any]:
+def facts_of(
+    task: Task, system: System, state: State, retriever: Retriever, world: World, peak: Peak
+) -> dict[str, Any]:
     """Return the size of the model and of what it ranks with, and how the training went.
 
     Args:
@@ -26,6 +29,7 @@ def facts_of(task: Task, system: System, state: State, retriever: Retriever, wor
         state: of the training.
         retriever: over the whole corpus.
         world: the processes.
+        peak: memory held while it was trained.
     """
     return {
         "parameters": parameters([system.module]),
@@ -35,10 +39,19 @@ def facts_of(task: Task, system: System, state: State, retriever: Retriever, wor
         "training seconds": state.seconds,
         "index bytes": size_of(retriever),
         "active terms": getattr(retriever, "active", None),  # of an article, where it has terms
-        "peak memory bytes": peak_memory(world),
+        "active terms of a question": terms_of(retriever, [q for q in task.held if q.article_ids]),
+        "peak memory bytes": peak.bytes,
+        "peak memory of": peak.of,
         "processes": world.size,
         "device": str(world.device),
     }
+
+
+def terms_of(retriever: Retriever, questions: Sequence[Question]) -> float | None:
+    """Return the terms of a question that have a weight, on average; None without terms or questions."""
+    if not isinstance(retriever, Splade) or not questions:
+        return None
+    return retriever.encoder.encode_questions([q.text for q in questions]).nnz / len(questions)
 
 
 def size_of(retriever: Retriever) -> int | None:
@@ -46,18 +59,3 @@ def size_of(retriever: Retriever) -> int | None:
     if isinstance(retriever, Dense):
         return int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)
     return getattr(retriever, "nbytes", None)
-
-
-def peak_memory(world: World) -> int:
-    """Return the most that the device held, or the process where there is no GPU; bytes."""
-    if world.device.type == "cuda":
-        import torch
-
-        return int(torch.cuda.max_memory_allocated(world.device))
-    return peak_of_process()
-
-
-def peak_of_process() -> int:
-    """Return the most that this process ever held, bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -11,7 +11,19 @@ from typing import Any
 
 from rag.errors import BadInput
 from training.metrics import parse
-from training.neural.settings import LOSSES, Evaluation, Model, Negatives, Recipe, Text, Training
+from training.neural.settings import (
+    LOSSES,
+    PAIRS,
+    POSITIONS,
+    Evaluation,
+    LowRank,
+    Model,
+    Negatives,
+    Recipe,
+    Scratch,
+    Text,
+    Training,
+)
 from training.neural.strict import choose, read_table
 
 FOLDER = Path(__file__).parent.parent / "recipes"
@@ -42,12 +54,13 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def read_recipe(named: str, changes: Sequence[str] = ()) -> Recipe:
+def read_recipe(named: str, changes: Sequence[str] = (), *, scratch: bool = False) -> Recipe:
     """Read a recipe.
 
     Args:
         named: a recipe that ships, or the path of a file.
         changes: settings to change, such as "training.batch=8"; values are written as in TOML.
+        scratch: put a small encoder with random weights in the place of its backbone.
 
     Raises:
         BadInput: no such recipe, or it cannot be used; the text names the key and what was expected.
@@ -69,7 +82,7 @@ def read_recipe(named: str, changes: Sequence[str] = ()) -> Recipe:
         raise BadInput(f"{path}: not TOML ({error}). Mend the line.") from None
     for change in changes:
         _change(tables, change)
-    return made(tables, path.name)
+    return made(_with_scratch(tables, path.name) if scratch else tables, path.name)
 
 
 def made(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
@@ -87,6 +100,19 @@ def made(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
     )
     _check(recipe, where)
     return recipe
+
+
+def _with_scratch(tables: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Return the tables with an encoder from scratch, which reads as long texts as they ask for."""
+    model = tables.get("model", {})
+    if not isinstance(model, dict) or not isinstance(model.get("scratch", {}), dict):
+        return tables  # which are refused for it
+    model = {key: value for key, value in model.items() if key != "backbone"}
+    table = dict(model.get("scratch", {}))
+    if "positions" not in table:
+        any_length = {**tables, "model": {**model, "scratch": {**table, "positions": POSITIONS[1]}}}
+        table["positions"] = max(_longest(made(any_length, where)), Scratch().positions)
+    return {**tables, "model": {**model, "scratch": table}}
 
 
 def _table(kind: type, table: object, where: str) -> Any:  # noqa: ANN401 - of this kind
@@ -116,13 +142,18 @@ def _check(recipe: Recipe, where: str) -> None:
     """Refuse what is well-formed and makes no sense together."""
     model, training = recipe.model, recipe.training
     if (model.backbone is None) == (model.scratch is None):
-        raise BadInput(f'{where}: [model] needs either backbone = "HUB/ID" or a table [model.scratch]')
+        raise BadInput(
+            f'{where}: [model] needs either backbone = "HUB/ID" or a table [model.scratch]: --scratch takes '
+            "the latter instead of the former"
+        )
     if bool(training.steps) == bool(training.epochs):
         raise BadInput(f"{where}: [training] needs either steps or epochs, above 0")
     if recipe.system != "biencoder" and (model.towers == 2 or recipe.text.chunk_tokens):
         raise BadInput(
             f'{where}: towers = 2 and chunk_tokens are for system = "biencoder" alone: take them out'
         )
+    if isinstance(recipe.loss, LowRank) and not recipe.loss.targets:
+        raise BadInput(f"{where}: [loss] targets is empty: name the layers that learn, such as q_proj")
     parse(recipe.evaluation.measure)
     _check_scratch(recipe, where)
     _check_text(recipe.text, f"{where}: [text]")
@@ -152,27 +183,35 @@ def _check_negatives(recipe: Recipe, where: str) -> None:
             raise BadInput(f"{where} a stage's mix has no share above 0")
     if ("model" in used) != (negatives.model is not None):
         raise BadInput(f'{where} the source "model" and model = "RESULT FOLDER" belong together: give both')
-    lacking = recipe.system == "cross-encoder" and not negatives.per_question
+    lacking = recipe.system in PAIRS and not negatives.per_question
     if lacking or not (negatives.in_batch or negatives.per_question):
         raise BadInput(f"{where} there are none to learn from: set per_question to 1 or more")
 
 
 def _check_scratch(recipe: Recipe, where: str) -> None:
-    scratch, text = recipe.model.scratch, recipe.text
+    scratch = recipe.model.scratch
     if scratch is None:
         return
     if scratch.width % scratch.heads:
         raise BadInput(
             f"{where}: [model.scratch] width {scratch.width} is no multiple of its {scratch.heads} heads"
         )
-    article = text.chunk_tokens + 2 if text.chunk_tokens else text.article_tokens
-    longest = max(text.question_tokens, article)
-    if recipe.system == "cross-encoder":
-        longest = text.article_tokens  # of both together
-    if recipe.system == "lsi":
-        longest = text.question_tokens  # no article is read
+    if recipe.system == "yes-no" and scratch.width // scratch.heads % 2:
+        raise BadInput(f"{where}: [model.scratch] each of its heads needs an even share of width")
+    longest = _longest(recipe)
     if longest > scratch.positions:
         raise BadInput(
             f"{where}: [text] texts of {longest} tokens, [model.scratch] reads {scratch.positions}: set "
             f"positions to {longest}"
         )
+
+
+def _longest(recipe: Recipe) -> int:
+    """Return the tokens of the longest text that a recipe's encoder reads."""
+    text = recipe.text
+    if recipe.system in PAIRS:
+        return text.article_tokens  # of both together
+    if recipe.system == "lsi":
+        return text.question_tokens  # no article is read
+    article = text.chunk_tokens + 2 if text.chunk_tokens else text.article_tokens
+    return max(text.question_tokens, article)

@@ -29,7 +29,9 @@ MANIFEST, MODEL, METRICS, RECIPE, CARD, LOG = (
     "manifest.json", "model", "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
 )  # fmt: skip
 FORMAT = 1
-LIBRARIES = ("pandect", "torch", "transformers", "sentence-transformers", "tokenizers", "numpy", "faiss-cpu")
+LIBRARIES = (
+    "pandect", "torch", "transformers", "sentence-transformers", "peft", "tokenizers", "numpy", "faiss-cpu"
+)  # fmt: skip
 _LIMITS = (
     "It knows the law of its corpus as of that law's date, and questions like those that it learnt from.",
     "Texts are cut at the recipe's lengths: what stands behind the cut is not read.",

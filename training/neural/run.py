@@ -11,22 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.corpus import Corpus
+from indexes.sources.source import SYNTHETIC
 from rag.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Hit, Question, Retriever
-from training import negatives, report
-from training.bench import Bench
+from training import report
 from training.measure import Collected, Measured, answer, measure
-from training.neural import energy, result
+from training.neural import energy, expansion, result
 from training.neural.backbone import parameters
-from training.neural.batches import Batches, Draw
+from training.neural.batches import Batches
 from training.neural.checkpoint import LOG, other
 from training.neural.events import Events
 from training.neural.facts import facts_of
+from training.neural.hard_negatives import draw_of
 from training.neural.judge import Judge
 from training.neural.log import Log
 from training.neural.loop import Run, train
 from training.neural.memory import TO_RANK, enough
+from training.neural.peak import Watch
 from training.neural.summary import BEFORE, values_of
 from training.neural.system import System
 from training.neural.systems import build
@@ -87,7 +89,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         with enough(TO_RANK):
             collected[BEFORE] = _before(task, system, held, order)
     world.agree(0.0)
-    worked = time.process_time()
+    worked, watch = time.process_time(), Watch(world)
     state = train(
         Run(
             system,
@@ -106,6 +108,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         world.agree(0.0)
         return {}
     processor = {"training": None if state.earlier else time.process_time() - worked}  # of one sitting
+    peak = watch.peak()
     system.module.eval()
     worked = time.process_time()
     retriever, seconds = _indexed(system, task.corpus)
@@ -115,7 +118,9 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     measured = measure(collected, held, task.seed, order.measures) if held else {}
     hours = (time.perf_counter() - begun + state.earlier) / 3600
     cost = energy.cost(hours, energy.Hardware.found(world.device, world.size, order.watts))
-    facts = facts_of(task, system, state, retriever, world) | {
+    if terms := expansion.expansions(system, retriever, task.corpus, held):
+        log({}, expansion.told(terms))
+    facts = facts_of(task, system, state, retriever, world, peak) | {
         "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
         "processor seconds of training": processor["training"],
         "processor seconds of indexing": processor["indexing"],
@@ -130,6 +135,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         tuned_on=None,
         learnt_from=_learnt_from(task),
     )
+    entry |= {"expansion": terms} if terms else {}
     outcome = result.Outcome(
         task,
         order.command,
@@ -188,28 +194,6 @@ def batches_of(task: Task) -> Batches:
     )
 
 
-def draw_of(task: Task) -> Draw | None:
-    """Return what draws hard negatives, as the recipe mixes them; None where it draws none."""
-    settings = task.recipe.negatives
-    if not settings.per_question:
-        return None
-    articles = task.corpus.articles
-    used = {name for stage in settings.stages for name, share in stage.mix.items() if share}
-    pools: dict[str, negatives.Pool] = {}
-    if "bm25" in used:
-        found = Bench(task.corpus).systems(["bm25"], ())["bm25"]
-        pools["bm25"] = negatives.from_rankings(found, settings.depth, settings.skip)
-    if "model" in used:
-        trained = result.open_result(Path(str(settings.model)))
-        known = trained.system().retriever(task.corpus)
-        pools["model"] = negatives.from_rankings(known, settings.depth, settings.skip)
-    if "siblings" in used:
-        pools["siblings"] = negatives.siblings(articles)
-    if "published" in used:
-        pools["published"] = negatives.published(task.corpus.question_extras)
-    return negatives.Mixed(settings, pools, articles)
-
-
 def plan(task: Task, batches: Batches, system: System | None, judge: Judge | None) -> str:
     """Return what is about to be done, for people; without a system its size is left out."""
     recipe = task.recipe
@@ -222,8 +206,18 @@ def plan(task: Task, batches: Batches, system: System | None, judge: Judge | Non
         f"{len(task.held)} held back, {len(task.corpus.articles):,} articles\n"
         f"{batches.steps} steps of {min(recipe.training.batch, len(batches.pairs))}, "
         f"{recipe.negatives.per_question} drawn negatives a question; looked at by "
-        f"{judge.said if judge else 'nobody'}"
+        f"{judge.said if judge else 'nobody'}{_synthetic(task)}"
     )
+
+
+def _synthetic(task: Task) -> str:
+    """Say how many of the questions to learn from a model wrote, where some are or the recipe takes some."""
+    written, most = sum(q.split == SYNTHETIC for q in task.learn), task.recipe.training.synthetic
+    if not written and not most:
+        return ""
+    told = f"\n{written} of those to learn from are synthetic"
+    told += f", at most {most} an article" if most else ""
+    return told if written else f"{told}: give some by --option splits=... or --questions"
 
 
 def _make_room(order: Order, world: World, identity: str) -> None:

@@ -11,6 +11,7 @@ from training.neural.strict import Limits, number
 
 Pooling: TypeAlias = Literal["cls", "mean", "max"]
 Similarity: TypeAlias = Literal["cosine", "dot"]
+POSITIONS = (8, 8192)  # tokens of the longest text that an encoder from scratch may read
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Scratch:
     heads: int = number(1, 64, 4)
     feedforward: int = number(8, 16384, 512)
     vocabulary: int = number(100, 200_000, 8000)
-    positions: int = number(8, 8192, 512)  # tokens of the longest text
+    positions: int = number(*POSITIONS, 512)  # tokens of the longest text
     dropout: float = number(0, 0.9, 0.1)  # Devlin et al. 2019
 
 
@@ -70,6 +71,7 @@ class Training:
     mini_batch: int = number(0, 1_000_000, 0)  # texts encoded at once, by gradient caching; 0: all
     precision: Literal["auto", "float32", "bfloat16"] = "auto"  # auto: bfloat16 where the GPU has it
     examples: Literal["pairs", "questions"] = "pairs"  # an epoch has every gold pair, or a question once
+    synthetic: int | None = number(0, 1000, None)  # synthetic questions an article, at most; None: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,16 @@ class Pairwise:
 
 
 @dataclass(frozen=True, slots=True)
+class LowRank(Pairwise):
+    """The same of a causal model that says yes or no, through low-rank matrices (LoRA; Hu et al. 2022)."""
+
+    r: int = number(1, 4096, 16)  # rank of the matrices
+    alpha: float = number(1e-3, 100_000, 32.0)  # they count alpha / r
+    dropout: float = number(0, 0.9, 0.05)  # of what they read
+    targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")  # layers that get some
+
+
+@dataclass(frozen=True, slots=True)
 class Labels:
     """One output an article, learnt from questions alone (STARD's LSI; Su et al. 2024)."""
 
@@ -159,9 +171,13 @@ LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
         "splade": Sparse,
         "colbert": LateInteraction,
         "cross-encoder": Pairwise,
+        "yes-no": LowRank,
         "lsi": Labels,
     }
 )
+
+
+PAIRS = ("cross-encoder", "yes-no")  # systems that read question and article together
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from training import report
 from training.neural.result import open_result
 from training.neural.run import Order, run
 from training.neural.settings import Recipe
-from training.neural.summary import BEFORE, best_on_dev, read_entries, spread
+from training.neural.summary import BEFORE, chosen, read_entries, spread
 from training.neural.task import Task
 from training.neural.world import World
 
@@ -69,20 +69,28 @@ def summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:
     """Write and tell mean and spread over folds and seeds, and which did best on its dev questions."""
     entries = read_entries(folder, made)
     dev = recipe.evaluation.measure
-    best = best_on_dev(entries, dev)
+    best = chosen(entries, dev, recipe.name)
     spreads = {system: spread(entries, system) for system in (BEFORE, recipe.name)}
     told = {
         "trainings": list(made),
         "mean and sd over them": {system: found for system, found in spreads.items() if found},
         "best on dev": best,
-        "chosen by": f"dev {dev}",
     }
     dump(folder / "summary.json", told)
     lines = [f"mean ± sd over {len(made)} trainings:"]
     for system, measures in spreads.items():
         cells = [f"{m} {100 * v['mean']:.1f}±{100 * v['sd']:.1f}" for m, v in measures.items()]
         lines += [f"  {system}: {', '.join(cells)}"] if cells else []
-    return "\n".join([*lines, f"best on dev (dev {dev}): {best}", f"written: {folder / 'summary.json'}"])
+    lines.append(f"best on dev: {_told(best)}")
+    return "\n".join([*lines, f"written: {folder / 'summary.json'}"])
+
+
+def _told(best: Mapping[str, Any]) -> str:
+    """Return which training was chosen, by what, and what it measures, for people."""
+    if best["training"] is None:
+        return str(best["chosen by"])
+    cells = [f"{m} {100 * v['value']:.1f}" for m, v in best["after"].items() if "value" in v]
+    return f"{best['training']} ({best['chosen by']}): {', '.join(cells) or 'nothing was held back'}"
 
 
 def dump(path: Path, record: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from training.report import METRICS
 from training.significance import interval
 
 BEFORE = "before training"
+NONE_CHOSEN = "no dev questions, none chosen"
 VALUES = "values.json"  # of a result: every measure of every question that was held back
 FACTS = (
     "parameters",
@@ -23,6 +24,7 @@ FACTS = (
     "indexing ms an article",
     "index bytes",
     "active terms",
+    "active terms of a question",
     "peak memory bytes",
 )
 _SEED = 42  # of the bootstrap
@@ -56,9 +58,26 @@ def spread(entries: Mapping[str, Mapping[str, Any]], system: str) -> dict[str, d
     return found
 
 
-def best_on_dev(entries: Mapping[str, Mapping[str, Any]], measure: str) -> str:
-    """Return the name of the training that did best on its dev questions."""
-    return max(entries, key=lambda name: entries[name]["facts"][f"dev {measure}"] or 0)
+def best_on_dev(entries: Mapping[str, Mapping[str, Any]], measure: str) -> str | None:
+    """Return the name of the training that did best on its dev questions; None where one had none."""
+    found = {name: entry["facts"][f"dev {measure}"] for name, entry in entries.items()}
+    return None if None in found.values() else max(found, key=lambda name: found[name])
+
+
+def chosen(entries: Mapping[str, Mapping[str, Any]], measure: str, recipe: str) -> dict[str, Any]:
+    """Return which training did best on its dev questions, by what it was chosen, and what it measures.
+
+    Args:
+        entries: metrics of each training.
+        measure: that dev questions were judged by.
+        recipe: under whose name the trained system stands.
+    """
+    best = best_on_dev(entries, measure)
+    return {
+        "training": best,
+        "chosen by": f"dev {measure}" if best is not None else NONE_CHOSEN,
+        "after": {} if best is None else entries[best]["systems"].get(recipe, {}),
+    }
 
 
 def row_of(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) -> dict[str, Any]:
@@ -72,8 +91,7 @@ def row_of(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) 
         dev: the measure that dev questions were judged by.
     """
     entries = read_entries(folder, made)
-    best = best_on_dev(entries, dev)
-    any_ = entries[best]
+    any_ = next(iter(entries.values()))
     known = [json.loads((folder / one / VALUES).read_text(encoding="utf-8")) for one in made]
     after, before = _by_question(known, recipe), _by_question(known, BEFORE)
     facts = {key: _mean([entry["facts"].get(key) for entry in entries.values()]) for key in FACTS}
@@ -93,11 +111,7 @@ def row_of(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) 
         "after": spread(entries, recipe),
         "interval": {m: _interval(list(rows.values())) for m, rows in after.items()},
         "gain": {m: _interval([v - before[m][q] for q, v in rows.items()]) for m, rows in after.items()},
-        "best on dev": {
-            "training": best,
-            "chosen by": f"dev {dev}",
-            "after": any_["systems"].get(recipe, {}),
-        },
+        "best on dev": chosen(entries, dev, recipe),
         "facts": facts,
         "ms_per_question": _mean(took),
         "device": any_["facts"]["device"],

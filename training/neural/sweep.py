@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from indexes.corpus import HELD_OUT
-from indexes.sources.source import SYNTHETIC
 from rag.errors import BadInput
 from rag.types import Question
 from training.metrics import parse
@@ -20,7 +18,7 @@ from training.neural.learnt import key, keys
 from training.neural.recipe import FOLDER, made, read_recipe
 from training.neural.settings import Recipe
 from training.neural.strict import number, read_table
-from training.neural.task import DEV, Task
+from training.neural.task import DEV, Task, few_enough
 
 SWEEPS = FOLDER / "sweeps"
 CORPUS = "corpus"  # the data that --corpus names
@@ -38,7 +36,7 @@ class Part:
     options: tuple[str, ...] = ()  # of the data's format, as --option takes them
     learn: str | None = None  # the NAME of a --data NAME=FILE with questions to learn from instead
     after: str | None = None  # the training whose model this one begins with
-    synthetic: int | None = number(0, 1000, None)  # synthetic questions an article, at most; None: all
+    synthetic: int | None = number(0, 1000, None)  # training.synthetic; None: as the recipe has it
     published: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))  # percent
 
 
@@ -98,12 +96,34 @@ def _check(sweep: Sweep, where: str) -> None:
         raise BadInput(f"{where}: runs is empty: add a [[runs]]")
 
 
+def only(sweep: Sweep, wanted: Sequence[str] | None) -> Sweep:
+    """Return the sweep with those trainings alone that are named; None takes all.
+
+    Raises:
+        BadInput: it has no training of such a name, or one begins with another's model that is not named.
+    """
+    if not wanted:
+        return sweep
+    known = [part.name for part in sweep.runs]
+    if strange := [name for name in wanted if name not in known]:
+        raise BadInput(
+            f"--only {strange[0]!r}: the trainings of {sweep.name} are {', '.join(map(repr, known))}"
+        )
+    runs = tuple(part for part in sweep.runs if part.name in wanted)
+    for part in runs:
+        if part.after is not None and part.after not in wanted:
+            raise BadInput(f"{part.name!r} begins with the model of {part.after!r}: name that too")
+    return replace(sweep, runs=runs)
+
+
 def folder(name: str) -> str:
     """Return the folder of a training, of its name."""
     return re.sub(r"[^\w.]+", "-", name.casefold())
 
 
-def recipe_of(sweep: Sweep, part: Part, changes: Sequence[str], base: Path | None) -> Recipe:
+def recipe_of(
+    sweep: Sweep, part: Part, changes: Sequence[str], base: Path | None, *, scratch: bool = False
+) -> Recipe:
     """Return the recipe of a training.
 
     Args:
@@ -111,16 +131,18 @@ def recipe_of(sweep: Sweep, part: Part, changes: Sequence[str], base: Path | Non
         part: of it.
         changes: of the command line, for all trainings.
         base: the model that it begins with; None leaves the recipe's own.
+        scratch: put a small encoder with random weights in the place of the recipe's own.
     """
-    recipe = read_recipe(part.recipe, [*sweep.set, *part.set, *changes])
+    few = [] if part.synthetic is None else [f"training.synthetic={part.synthetic}"]
+    recipe = read_recipe(part.recipe, [*sweep.set, *part.set, *few, *changes], scratch=scratch)
     if base is None:
         return recipe
     model = {k: v for k, v in recipe.source.get("model", {}).items() if k not in ("scratch", "backbone")}
     return made({**recipe.source, "model": {**model, "backbone": str(base)}}, part.name)
 
 
-def asked_of(sweep: Sweep, part: Part, questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Return the questions as this training has them: the right split held back, few enough synthetic ones.
+def asked_of(sweep: Sweep, questions: Sequence[Question]) -> tuple[Question, ...]:
+    """Return the questions as the sweep's trainings have them: the right split held back.
 
     Raises:
         BadInput: no question bears the split that is held back.
@@ -131,16 +153,6 @@ def asked_of(sweep: Sweep, part: Part, questions: Sequence[Question]) -> tuple[Q
             raise BadInput(f"{sweep.name}: no question bears the split {sweep.held!r}, which is held back")
         found = [q for q in found if q.split == sweep.held or q.split not in HELD_OUT]
         found = [replace(q, split=TEST) if q.split == sweep.held else q for q in found]
-    if part.synthetic is not None:
-        taken: Counter[tuple[str, ...]] = Counter()
-        kept = []
-        for question in found:
-            if question.split == SYNTHETIC:
-                taken[question.article_ids] += 1
-                if taken[question.article_ids] > part.synthetic:
-                    continue
-            kept.append(question)
-        found = kept
     return tuple(found)
 
 
@@ -154,6 +166,7 @@ def learning(task: Task, questions: Sequence[Question] | None) -> Task:
         return task
     barred = keys(task.held)
     left = [q for q in questions if q.article_ids and q.split not in HELD_OUT and key(q) not in barred]
+    left = few_enough(left, task.recipe.training.synthetic)
     marked = [q for q in questions if q.article_ids and q.split in DEV and key(q) not in barred]
     if not left:
         raise BadInput(

@@ -103,7 +103,7 @@ def _places(sweep: Sweep, parsed: argparse.Namespace) -> dict[str, Path | None]:
 def _train(under_way: _Sweeping, part: Part) -> None:
     sweep, parsed, here = under_way.sweep, under_way.parsed, under_way.here
     base = None if part.after is None or parsed.dry_run else _model(under_way, part.after)
-    recipe = recipe_of(sweep, part, under_way.changes, base)
+    recipe = recipe_of(sweep, part, under_way.changes, base, scratch=parsed.scratch)
     found = _tasks(under_way, part, recipe)
     if here.main:
         print(f"{sweep.name}: {part.name}", file=sys.stderr)
@@ -133,7 +133,7 @@ def _tasks(under_way: _Sweeping, part: Part, recipe: Recipe) -> list[Task]:
     """Return the trainings of one part: folds and seeds, but one alone where others begin with its model."""
     parsed = under_way.parsed
     data = _data(under_way, part, recipe)
-    data = Data(data.corpus, asked_of(under_way.sweep, part, data.questions))
+    data = Data(data.corpus, asked_of(under_way.sweep, data.questions))
     begun_with = any(other.after == part.name for other in under_way.sweep.runs)
     own = part.data == CORPUS  # the folds are those of --corpus
     found = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,6 +18,7 @@ from training.neural.settings import Recipe
 from training.neural.splade import Splade
 from training.neural.system import System
 from training.neural.world import World
+from training.neural.yes_no import YesNo, spelt
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Kind:
     load: Callable[[Recipe, Path], System]  # from a recipe and the folder that `save` filled
     task: Task = "feature-extraction"  # the head that its encoder has
     labels: bool = False  # it has an output for each article, so it is built for their ids
+    spelt: Callable[[], Iterable[str]] = tuple  # what else a tokenizer from scratch must know
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -35,6 +38,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "splade": Kind(Splade.build, Splade.load, "fill-mask"),
         "colbert": Kind(ColBERT.build, ColBERT.load),
         "cross-encoder": Kind(CrossEncoder.build, CrossEncoder.load, "sequence-classification"),
+        "yes-no": Kind(YesNo.build, YesNo.load, "text-generation", spelt=spelt),
         "lsi": Kind(LSI.build, LSI.load, labels=True),
     }
 )
@@ -66,7 +70,7 @@ def build(
         return kind.build(recipe, str(recipe.model.backbone), *labels)
     if world.main and not folder.is_dir():
         with appearing(folder) as part:
-            make_scratch(scratch, texts(), part, task=kind.task)
+            make_scratch(scratch, chain(kind.spelt(), texts()), part, task=kind.task)
     world.agree(0.0)  # the others wait for it
     torch.manual_seed(torch.initial_seed())
     return kind.build(recipe, str(folder), *labels)

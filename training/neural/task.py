@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from training.split_folds import asked_folds
 from training.splits import pick
 
 DEV = frozenset({"dev", "validation"})
+# What is read of a format whose synthetic questions are left out unless they are asked for: all there are.
+_WITH_SYNTHETIC = {"bsard": "train,test,synthetic", "jurifindit": "train,validation,synthetic"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def read_data(
     """Read the corpus and the questions that a training is given.
 
     Args:
-        recipe: whose negatives may have to be read too.
+        recipe: whose negatives and synthetic questions may have to be read too.
         path: of the corpus; None takes the one that ships, with its test questions.
         questions: of another file than the corpus's own; None takes those.
         language: of a corpus without a card.
@@ -84,8 +87,15 @@ def read_data(
     wanted = any(stage.mix.get("published") for stage in recipe.negatives.stages)
     if wanted and recipe.negatives.per_question and "negatives" in sources.options(name):
         given.setdefault("negatives", True)
+    if recipe.training.synthetic and questions is None and name in _WITH_SYNTHETIC and _has_synthetic(path):
+        given.setdefault("splits", _WITH_SYNTHETIC[name])
     corpus, _ = sources.load(name, path, language=language, **given)
     return Data(corpus, _asked(corpus, questions))
+
+
+def _has_synthetic(path: Path) -> bool:
+    """Tell whether a data set was fetched with its synthetic questions; a training says how many it has."""
+    return any(path.glob("questions*_synthetic.csv")) or any(path.glob("synth_questions/*"))
 
 
 def _asked(corpus: Corpus, questions: Path | None) -> tuple[Question, ...]:
@@ -112,7 +122,7 @@ def tasks(
         BadInput: there is nothing to learn from, or no such fold.
     """
     for name, held, others in _parts(data, folds, splits, only, fold_seed):
-        gold = to_learn_from(others)
+        gold = few_enough(to_learn_from(others), recipe.training.synthetic)
         marked = [q for q in others if q.split in DEV and q.article_ids]
         if not gold:
             raise BadInput(
@@ -122,6 +132,26 @@ def tasks(
         for seed in seeds:
             learn, dev = (gold, marked) if marked else _with_dev(gold, recipe.evaluation.dev, seed)
             yield Task(recipe, data.corpus, tuple(learn), tuple(dev), tuple(held), seed, name)
+
+
+def few_enough(questions: Sequence[Question], synthetic: int | None) -> list[Question]:
+    """Return the questions without the synthetic ones that are too many for an article; the first are kept.
+
+    Args:
+        questions: of any kind.
+        synthetic: how many an article may have; None: any number.
+    """
+    if synthetic is None:
+        return list(questions)
+    taken: Counter[tuple[str, ...]] = Counter()
+    kept = []
+    for question in questions:
+        if question.split == SYNTHETIC:
+            taken[question.article_ids] += 1
+            if taken[question.article_ids] > synthetic:
+                continue
+        kept.append(question)
+    return kept
 
 
 def _with_dev(gold: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
