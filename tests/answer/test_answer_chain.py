@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import gc
 import threading
 import time
 from collections.abc import Sequence
@@ -449,6 +451,38 @@ def test_many_answers_at_once() -> None:
 
 
 # --- limits ---
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama", "anthropic"])
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(good(LINES), id="good"),
+        pytest.param(fails(400), id="400"),
+        pytest.param(empty, id="empty"),
+    ],
+)
+def test_no_connection_is_left_open(behaviour: Behaviour, provider: str) -> None:
+    with serving(behaviour) as server:
+        url = server.url if provider == "openai" else server.root
+        answer(server, model=f"{provider}:scripted", url=url)
+        assert server.seen
+        until = time.monotonic() + 5
+        while (left := _open_to(server.root)) and time.monotonic() < until:
+            time.sleep(0.02)
+
+    assert left == []
+
+
+def _open_to(root: str) -> list[asyncio.Transport]:
+    """Return the transports of this process that are connected to a server."""
+    port = int(root.rpartition(":")[2])
+    transports = [each for each in gc.get_objects() if issubclass(type(each), asyncio.Transport)]
+    return [
+        each
+        for each in transports
+        if not each.is_closing() and (each.get_extra_info("peername") or ("", 0))[1] == port
+    ]
 
 
 def test_limits_by_session_and_by_host() -> None:
