@@ -9,6 +9,7 @@ from training.markdown import head, row, span
 
 _LEARNT = "R@100"  # by which a system is seen to learn
 _SHOWN = (_LEARNT, "R@10", "MRR@10")
+_UNCUT = "active terms before the cut"  # of an article, which an index keeps the heaviest of
 _TERMS = ("active terms of a question", "active terms")  # the latter of an article
 
 
@@ -72,7 +73,10 @@ def costs(entry: Mapping[str, Any]) -> str:
 def _terms(facts: Mapping[str, Any]) -> str:
     """Return the active terms of a question and of an article; a dash for a system that has none."""
     cells = [_number(facts.get(key)) for key in _TERMS]
-    return "–" if cells[1] == "–" else " / ".join(cells)
+    if cells[1] == "–":
+        return "–"
+    uncut = facts.get(_UNCUT)
+    return " / ".join(cells) + ("" if uncut is None else f" of {_number(uncut)}")
 
 
 def sweep_table(entry: Mapping[str, Any]) -> str:

@@ -33,6 +33,7 @@ class Splade(ScoredRetriever):
         order: ArticleOrder,
         mask: Mask,
         terms: Sequence[str] = (),
+        uncut: float | None = None,
     ) -> None:
         """Invert the articles' weights.
 
@@ -42,11 +43,13 @@ class Splade(ScoredRetriever):
             order: the ids.
             mask: turns filters into positions.
             terms: what the columns stand for, to show; may be left out.
+            uncut: terms that the encoder gave an article, on average, before the lightest were left out.
         """
         super().__init__(order, mask)
         self.encoder = encoder
         self.weights = weights
         self.terms = terms
+        self.uncut = uncut
         self._inverted = sp.csc_array(weights)
 
     def scores(self, question: str) -> Floats:

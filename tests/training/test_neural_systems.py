@@ -104,6 +104,8 @@ def test_every_system_is_trained_written_and_read(system: str, tmp_path: Path) -
     assert after >= before + 0.1
     assert ("expansion" in entry) == (system == "splade")
     assert (entry["facts"]["active terms of a question"] is not None) == (system == "splade")
+    if system == "splade":
+        assert entry["facts"]["active terms before the cut"] >= entry["facts"]["active terms"] > 0
     trained_ = result.open_result(tmp_path / "out").system("cpu")
     texts = [q.text for q in task.held[:5]]
     found = trained_.retriever(law)

@@ -85,6 +85,8 @@ def test_the_result_tells_what_it_is(trained: Path) -> None:
     assert cost["kgco2eq"] == pytest.approx(cost["hours"] * cost["watts"] / 1000 * 0.432)
     assert "0.432" in cost["factor"]
     assert manifest["data"]["corpus_sha256"] == LAYLAW.sha256
+    assert manifest["data"]["sha256"] == longer().data_sha256
+    assert manifest["data"]["training_sha256"] == longer().identity
     card = (trained / "modelcard.md").read_text(encoding="utf-8")
     for said in ("CC0-1.0", "kgCO2eq", "python -m training.train tiny", "learning_rate", "## Misuse", "R@10"):
         assert said in card
@@ -322,6 +324,35 @@ def test_too_little_memory_names_gradient_caching(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(loop, "gradients", failing(RuntimeError("shape mismatch")))
     with pytest.raises(RuntimeError, match="shape mismatch"):  # another error stays itself
         run(task_of(recipe()), order_of(tmp_path / "out"), here())
+
+
+def test_too_little_memory_for_the_optimiser_is_told_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", failing(torch.OutOfMemoryError("CUDA out of memory.")))
+    with pytest.raises(BadInput, match="two numbers a parameter: use a smaller encoder"):
+        run(task_of(recipe()), order_of(tmp_path / "out"), here())
+
+
+def test_too_little_memory_for_the_index_after_training_is_told_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_, "_indexed", failing(MemoryError()))
+    with pytest.raises(BadInput, match="rank the whole corpus"):
+        run(task_of(recipe()), order_of(tmp_path / "out"), here())
+
+
+@pytest.mark.parametrize("part", ["learn", "dev", "held"])
+def test_other_labels_are_other_data(part: str) -> None:
+    task = task_of(recipe())
+    first, *others = getattr(task, part)
+    relabelled = replace(task, **{part: (replace(first, article_ids=("another",)), *others)})
+    assert relabelled.data_sha256 != task.data_sha256
+    assert relabelled.identity != task.identity
+    moved = replace(task, **{part: (*others, first)})
+    assert moved.data_sha256 == task.data_sha256  # the order is none of the data's
 
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,8 @@ def test_tables_say_what_was_learnt_what_it_cost_and_what_was_published(
     spent = costs(entry).splitlines()
     assert spent[0].endswith("| ms a question | active terms, question / article |")
     assert spent[2].endswith("| 2.0 | 7.0 / 41.3 |")
+    uncut = {**rows[0], "facts": rows[0]["facts"] | {"active terms before the cut": 1300.04}}
+    assert costs({"rows": [uncut]}).endswith("| 7.0 / 41.3 of 1300.0 |")
     assert len({line.count("|") for line in spent}) == 1
     beside = sweep_table(entry).splitlines()
     assert beside[0] == "| training | R@100 | R@10 | R@100, *published* |"

@@ -39,6 +39,7 @@ def facts_of(
         "training seconds": state.seconds,
         "index bytes": size_of(retriever),
         "active terms": getattr(retriever, "active", None),  # of an article, where it has terms
+        "active terms before the cut": getattr(retriever, "uncut", None),
         "active terms of a question": terms_of(retriever, [q for q in task.held if q.article_ids]),
         "peak memory bytes": peak.bytes,
         "peak memory of": peak.of,

@@ -24,6 +24,12 @@ def keys(questions: Iterable[Question]) -> frozenset[str]:
     return frozenset(map(key, questions))
 
 
+def digest(questions: Iterable[Question]) -> str:
+    """Return a hash of questions with their gold articles and parts, in whatever order."""
+    said = sorted([q.text, sorted(q.article_ids), q.split or ""] for q in questions)
+    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
+
+
 def write(folder: Path, questions: Iterable[Question], earlier: frozenset[str] = frozenset()) -> None:
     """Write the hashes into a folder, with those of what the model had learnt before."""
     (folder / FILE).write_text(json.dumps(sorted(keys(questions) | earlier)) + "\n", encoding="utf-8")

@@ -22,7 +22,7 @@ from training.neural import checkpoint
 from training.neural.batches import Batches
 from training.neural.checkpoint import BEST, State
 from training.neural.log import Log, duration
-from training.neural.memory import TO_RANK, enough, of_a_step
+from training.neural.memory import TO_HOLD, TO_RANK, enough, of_a_step
 from training.neural.settings import Training
 from training.neural.step import Cast, gradients, shown
 from training.neural.system import System
@@ -58,8 +58,9 @@ def train(run: Run) -> State:
     import torch
 
     recipe = run.system.recipe
-    module = run.system.module.to(run.world.device)
-    optimiser = _optimiser(module, recipe.training)
+    with enough(TO_HOLD):
+        module = run.system.module.to(run.world.device)
+        optimiser = _optimiser(module, recipe.training)
     state = State(run.identity)
     if run.resume and run.work is not None and checkpoint.there(run.work):
         state = checkpoint.load(run.work, module, optimiser, run.identity)
@@ -141,7 +142,8 @@ def _step(run: Run, optimiser: Any, step: int, rate: float, cast: Cast) -> dict[
         torch.nn.utils.clip_grad_norm_(module.parameters(), training.clip)
     for group in optimiser.param_groups:
         group["lr"] = rate
-    optimiser.step()
+    with enough(TO_HOLD):  # it takes its memory at the first step
+        optimiser.step()
     return losses
 
 

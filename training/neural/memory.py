@@ -24,6 +24,12 @@ def of_a_step(training: Training) -> str:
     )
 
 
+TO_HOLD = (
+    "too little memory for the encoder and its optimiser, which keeps two numbers a parameter: use a smaller "
+    "encoder, a machine with more memory, or --device cpu"
+)
+
+
 @contextmanager
 def enough(otherwise: str) -> Iterator[None]:
     """Say this where memory runs out inside; any other error stays itself.

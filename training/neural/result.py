@@ -129,7 +129,8 @@ def _said(outcome: Outcome) -> dict[str, object]:
 
 def _data(task: Task) -> dict[str, object]:
     return {
-        "sha256": task.identity,
+        "sha256": task.data_sha256,
+        "training_sha256": task.identity,  # with recipe and seed
         "corpus_sha256": task.corpus.sha256,
         "articles": len(task.corpus.articles),
         "questions learnt from": len(task.learn),

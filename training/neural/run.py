@@ -27,7 +27,7 @@ from training.neural.hard_negatives import draw_of
 from training.neural.judge import Judge
 from training.neural.log import Log
 from training.neural.loop import Run, train
-from training.neural.memory import TO_RANK, enough
+from training.neural.memory import TO_HOLD, TO_RANK, enough
 from training.neural.peak import Watch
 from training.neural.summary import BEFORE, values_of
 from training.neural.system import System
@@ -111,10 +111,11 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     peak = watch.peak()
     system.module.eval()
     worked = time.process_time()
-    retriever, seconds = _indexed(system, task.corpus)
-    processor["indexing"] = time.process_time() - worked
-    if held:
-        answer({task.recipe.name: retriever}, held, collected)
+    with enough(TO_RANK):
+        retriever, seconds = _indexed(system, task.corpus)
+        processor["indexing"] = time.process_time() - worked
+        if held:
+            answer({task.recipe.name: retriever}, held, collected)
     measured = measure(collected, held, task.seed, order.measures) if held else {}
     hours = (time.perf_counter() - begun + state.earlier) / 3600
     cost = energy.cost(hours, energy.Hardware.found(world.device, world.size, order.watts))
@@ -178,7 +179,8 @@ def prepared(task: Task, world: World, folder: Path) -> System:
         yield from (question.text for question in task.learn)
 
     system = build(task.recipe, texts, world, folder, [article.id for article in task.corpus.articles])
-    system.module.to(world.device)
+    with enough(TO_HOLD):
+        system.module.to(world.device)
     return system
 
 

@@ -57,7 +57,7 @@ def train_each(found: Sequence[Task], order: Order, here: World, *, among: bool 
 
 def _check_same(folder: Path, task: Task) -> None:
     """Refuse to take a finished training for another."""
-    found = open_result(folder).manifest["data"]["sha256"]
+    found = open_result(folder).manifest["data"].get("training_sha256")
     if found != task.identity:
         raise BadInput(
             f"{folder} is another training: recipe, seed or data differ. Remove it (rm -r), or give another "

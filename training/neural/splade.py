@@ -108,7 +108,7 @@ class Splade:
         order = ArticleOrder.of([article.id for article in corpus.articles])
         weights = encoder.encode("articles", corpus.articles, _loss(self.recipe).active)
         terms = self.tokens.tokenizer.convert_ids_to_tokens(list(range(weights.shape[1])))
-        return Search(encoder, weights, order, Mask(corpus.articles), terms)
+        return Search(encoder, weights, order, Mask(corpus.articles), terms, encoder.uncut)
 
 
 class Weights:
@@ -117,6 +117,7 @@ class Weights:
     def __init__(self, system: Splade) -> None:
         """Encode with the weights as they are now."""
         self.system = system
+        self.uncut = 0.0  # terms a row that was encoded last, on average, the lightest ones included
 
     def encode_questions(self, questions: Sequence[str]) -> sp.csr_array:
         """Return (n_questions, n_terms); an empty row for a blank question."""
@@ -138,9 +139,12 @@ class Weights:
         unit = _loss(self.system.recipe).similarity == "cosine"
         rows: list[Row] = [_NO_TERM] * len(items)
         lengths = [len(self.system.ids(part, item)) for item in items]
+        active = 0
         for positions, found in encoded(self.system, part, items, lengths):
             for position, row in zip(positions, found, strict=True):
                 rows[position] = _heaviest(row, most, unit=unit)
+                active += int(np.count_nonzero(row))
+        self.uncut = active / max(len(items), 1)
         ends = np.cumsum([0, *(len(columns) for columns, _ in rows)])
         columns, weights = (np.concatenate([_NO_TERM[i], *(row[i] for row in rows)]) for i in (0, 1))
         return sp.csr_array((weights.astype(np.float32), columns, ends), shape=(len(items), width))

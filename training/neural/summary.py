@@ -24,6 +24,7 @@ FACTS = (
     "indexing ms an article",
     "index bytes",
     "active terms",
+    "active terms before the cut",
     "active terms of a question",
     "peak memory bytes",
 )

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from indexes.sources.source import SYNTHETIC
 from rag.errors import BadInput
 from rag.types import Question
 from training.neural.judge import split_dev
-from training.neural.learnt import keys
+from training.neural.learnt import digest
 from training.neural.settings import Recipe
 from training.split_folds import asked_folds
 from training.splits import pick
@@ -47,16 +48,16 @@ class Task:
     seed: int
     fold: str | None = None
 
-    @property
+    @cached_property
+    def data_sha256(self) -> str:
+        """Hash of the data alone: law, questions, gold articles, and which part each question is in."""
+        said = [self.corpus.sha256, *map(digest, (self.learn, self.dev, self.held))]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+    @cached_property
     def identity(self) -> str:
-        """Hash of recipe, seed and data: whatever the weights follow from."""
-        said = [
-            dict(self.recipe.source),
-            self.seed,
-            self.corpus.sha256,
-            sorted(keys(self.learn)),
-            sorted(keys(self.dev)),
-        ]
+        """Hash of recipe, seed and data: whatever the weights, and the measures of them, follow from."""
+        said = [dict(self.recipe.source), self.seed, self.data_sha256]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

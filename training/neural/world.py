@@ -104,6 +104,8 @@ def world(device: str | None = None) -> Iterator[World]:
         raise BadInput(
             f"--device {name}: torch finds no GPU here. Give --device cpu, or install torch for CUDA."
         )
+    if at.type == "cuda":  # before its first product: else cuBLAS adds up in whatever order it likes
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield World(at)
