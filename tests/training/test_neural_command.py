@@ -115,7 +115,13 @@ FILES = {"bsard": bsard, "lleqa": lleqa, "mmarco": mmarco, "jurifindit": jurifin
 OF_WORDS = [name for name in names() if read_recipe(name).system == "yes-no"]  # language models
 ENCODERS = [name for name in names() if name not in OF_WORDS]
 LEARNT = {"bsard": 40, "lleqa": 40, "mmarco": 24, "jurifindit": 80, "stard": 50}  # questions of each
-LEARNT_OTHERWISE = {"bsard-dar": 36}  # four of the forty are its dev questions
+LEARNT_OTHERWISE = {
+    "bsard-dar": 36 + 5 * 40,  # four of the forty are its dev questions; five written ones an article
+    "stard-dense-gpt4": 36,  # one written question an article of forty, four of them dev
+    "stard-dense-cail": 72,  # all eighty, but for eight
+}
+SYNTHETIC = {"bsard-dar": (200, 5), "jurifindit-dar": (40, 1), "stard-dense-gpt4": (36, 1)}
+NEEDING = [name for name in names() if read_recipe(name).needs]  # other questions than the corpus's own
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +130,20 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: write_(at / name) for name, write_ in FILES.items()}
 
 
+@pytest.fixture(scope="module")
+def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two written questions for each of STARD's articles."""
+    path = tmp_path_factory.mktemp("brought") / "written.jsonl"
+    asked = [{"id": f"w{n}", "question": f"问 {n}", "article_ids": [str(n % 40)], "split": "synthetic"}
+             for n in range(80)]  # fmt: skip
+    path.write_text("".join(json.dumps(each) + "\n" for each in asked), encoding="utf-8")
+    return path
+
+
 @pytest.mark.parametrize("name", [n for n in names() if not n.startswith("scratch-")])
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")  # peft's
 def test_every_recipe_of_a_paper_is_rehearsed_on_its_files(
-    name: str, published: dict[str, Path], capsys: pytest.CaptureFixture[str]
+    name: str, published: dict[str, Path], brought: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if name in OF_WORDS:
         pytest.importorskip("peft", reason="peft is not installed: pip install 'pandect[train]'")
@@ -136,11 +152,34 @@ def test_every_recipe_of_a_paper_is_rehearsed_on_its_files(
     typed = [name, "--corpus", str(published[data]), "--dry-run", "--device", "cpu"]
     if data == "mmarco":
         typed += ["--option", "splits=train,dev"]  # else its dev queries alone are read
+    if name in NEEDING:
+        typed += ["--questions", str(brought)]
     code, said, told = spoken(capsys, *typed)
     assert code == 0, told
     assert f"{LEARNT_OTHERWISE.get(name, LEARNT[data])} questions (" in said
+    if name in SYNTHETIC:
+        found, most = SYNTHETIC[name]
+        assert f"{found} of those to learn from are synthetic, at most {most} an article" in said
     assert "all of it runs" in said
     assert sorted(published[data].rglob("*")) == before  # nothing is written
+
+
+@pytest.mark.parametrize("name", NEEDING)
+def test_what_shall_not_learn_the_corpus_s_own_questions_asks_for_others(
+    name: str, published: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "that you bring" in read_recipe(name).about
+    corpus = ("--corpus", str(published["stard"]), "--dry-run", "--device", "cpu")
+    sweep, data = {"gpt4": ("written", "written"), "cail": ("transfer", "professional")}[name.split("-")[-1]]
+    told_to_type = f"python -m training.train stard-{sweep} --corpus FOLDER --data {data}=FILE"
+    own = tmp_path / "own.toml"  # a sweep that gives it none either
+    own.write_text(f"name = 'own'\n[[runs]]\nname = 'a'\nrecipe = '{name}'\n", encoding="utf-8")
+    for typed in (name, str(own)):
+        code, said, told = spoken(capsys, typed, *corpus)
+        assert (code, said) == (2, "")
+        assert f"{name} must not learn from the corpus's own questions" in told
+        assert "give --questions FILE" in told
+        assert told_to_type in told
 
 
 @pytest.mark.parametrize("name", ENCODERS)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from small_neural import ASKED, LAYLAW, NEEDS_TORCH, written
-from small_published import PUBLISHED, jurifindit, lleqa, mmarco
+from small_published import PUBLISHED, jurifindit, lleqa, mmarco, stard
 
 from indexes.corpus import write
 from rag.errors import BadInput
@@ -19,6 +21,7 @@ from training.neural import learnt
 from training.neural.recipe import read_recipe
 from training.neural.run import batches_of, plan
 from training.neural.sweep import (
+    CORPUS,
     Part,
     Sweep,
     asked_of,
@@ -52,6 +55,22 @@ ROW = {
     "written": "Dense-GPT4",
     "cls": "DAR, CLS pooling",
     "mean": "DAR, Mean pooling",
+}
+
+# sweep -> questions that each training learns from, of the small files of the published formats
+LEARNT = {
+    "jurifindit-backbone": [76] * 4,  # 40 of which four are dev, and a synthetic one for each of 40 articles
+    "jurifindit-batch": [76] * 7,
+    "jurifindit-pooling": [76] * 2,
+    "jurifindit-synthetic": [36, 76, 116, 156, 156],  # three an article are there
+    "lleqa-pretrained-colbert": [24, 40, 40],  # of mMARCO-fr first
+    "lleqa-pretrained-dpr": [24, 40, 40],
+    "lleqa-pretrained-monobert": [24, 40, 40],
+    "lleqa-pretrained-splade": [24, 40, 40],
+    "mmarco-backbone": [22] * 4,
+    "scratch-systems": [54, 54, 54, 57, 54, 54, 54],
+    "stard-transfer": [18, 31],  # 20 brought, two of them dev; 35 of the other folds, four of them dev
+    "stard-written": [36, 31],  # one of two for each of 40 articles, four of them dev
 }
 
 KIND = {"dpr": "DPR", "splade": "SPLADE", "colbert": "ColBERT", "monobert": "monoBERT"}
@@ -193,48 +212,70 @@ def test_a_wrong_sweep_is_refused(changed: str, said: str, tmp_path: Path) -> No
     assert folder("CLS, or mean/2") == "cls-or-mean-2"
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Data sets in their published formats, the law of the tests for what is from scratch, questions."""
+    at = tmp_path_factory.mktemp("files")
+    made = {write_.__name__: write_(at / write_.__name__) for write_ in (jurifindit, lleqa, mmarco, stard)}
+    asked = {
+        "professional": [
+            {"id": f"c{n}", "question": f"事实 {n}", "article_ids": [str(n)]} for n in range(20)
+        ],
+        "written": [  # two questions an article: one of them is learnt from
+            {"id": f"w{n}", "question": f"问 {n}", "article_ids": [str(n % 40)], "split": "synthetic"}
+            for n in range(80)
+        ],
+    }
+    for name, questions in asked.items():
+        made[name] = at / f"{name}.jsonl"
+        made[name].write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+    return {**made, "scratch": write(LAYLAW, at / "law")}
+
+
 def spoken(capsys: pytest.CaptureFixture[str], *typed: str) -> tuple[int, str, str]:
     code = train.main(typed)
     said = capsys.readouterr()
     return code, said.out, said.err
 
 
+@pytest.fixture
+def one_core() -> Iterator[None]:
+    """Steps this small are slower on several cores, and many times so where others work beside them."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 class TestWithTorch:
     pytestmark = NEEDS_TORCH
 
-    def test_sweeps_are_rehearsed_on_the_published_formats(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    @pytest.mark.usefixtures("one_core")
+    @pytest.mark.parametrize("name", sweep_names())
+    def test_every_sweep_is_rehearsed_on_the_published_formats(
+        self, name: str, files: dict[str, Path], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        law, asked = write(LAYLAW, tmp_path / "law"), tmp_path / "professional.jsonl"
-        lines = [
-            json.dumps({"id": f"c{n}", "question": f"faits {n}", "article_ids": [f"l{n}"]}) for n in range(20)
-        ]
-        asked.write_text("\n".join(lines), encoding="utf-8")
-        written = tmp_path / "written.jsonl"  # two questions an article: one of them is learnt from
-        lines = [
-            json.dumps({"id": f"w{n}", "question": f"écrite {n}", "article_ids": [f"l{n % 40}"],
-                        "split": "synthetic"})
-            for n in range(80)
-        ]  # fmt: skip
-        written.write_text("\n".join(lines), encoding="utf-8")
-        web = f"mmarco={mmarco(tmp_path / 'mmarco')}"
-        every: list[tuple[list[str], list[str]]] = [
-            (["lleqa-pretrained-dpr", "--corpus", str(lleqa(tmp_path / "lleqa")), "--data", web],
-             ["first\nmmarco-dpr", "24 questions", "with\nlleqa-dpr", "10 dev, 10 held back"]),
-            (["stard-transfer", "--corpus", str(law), "--folds", "3", "--fold", "0", "--data",
-              f"professional={asked}"],
-             ["professional\nstard-dense-cail (biencoder), seed 1, fold 0", "18 questions", "36 questions"]),
-            (["stard-written", "--corpus", str(law), "--folds", "3", "--fold", "0", "--data",
-              f"written={written}", "--only", "written"],
-             ["written\nstard-dense-gpt4 (biencoder), seed 1, fold 0", "36 questions",
-              "36 of those to learn from are synthetic, at most 1 an article"]),
-        ]  # fmt: skip
-        for typed, expected in every:
-            code, said, told = spoken(capsys, *typed, "--dry-run", "--device", "cpu")
-            assert code == 0, told
-            assert [part for part in expected if part not in said] == []
-        code, _, told = spoken(capsys, *every[0][0][:3], "--dry-run", "--device", "cpu")
-        assert (code, "needs --data mmarco=PATH" in told) == (2, True)
+        parts = the(name).runs
+        typed = [name, "--corpus", str(files[name.partition("-")[0]]), "--dry-run", "--device", "cpu"]
+        typed += ["--folds", "3", "--fold", "0"] if name.startswith("stard") else []
+        needed = {data for part in parts for data in (part.data, part.learn) if data is not None} - {CORPUS}
+        if needed:
+            code, said, told = spoken(capsys, *typed)
+            assert (code, said) == (2, "")
+            assert [data for data in needed if f"--data {data}=PATH" not in told] == []
+        for data in needed:
+            typed += ["--data", f"{data}={files[data]}"]
+        code, said, told = spoken(capsys, *typed)
+        assert code == 0, told
+        assert said.count("all of it runs") == len(parts)
+        for part, block in zip(parts, said.split("Nothing was written.\n"), strict=False):
+            recipe = recipe_of(the(name), part, (), None)
+            assert block.startswith(f"{part.name}\n{recipe.name} ({recipe.system}), seed 1")
+            most = recipe.training.synthetic
+            assert not most or f"are synthetic, at most {most} an article" in block
+        assert [int(found) for found in re.findall(r"^(\d+) questions \(", said, re.M)] == LEARNT[name]
 
     def test_a_model_is_trained_with_and_without_other_data_first(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -12,6 +12,7 @@ from small_benchmark import ARTICLES, CORPUS
 from small_neural import NEEDS_TORCH, TINY, batch_of, gradient, here, order_of, system_of, task_of
 
 from indexes.corpus import write
+from rag.encoders import hub
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question
 from training import prompts, train
@@ -175,6 +176,23 @@ def test_the_end_of_a_long_article_is_cut_and_never_the_prompt(
     ranking = tuple(Hit(id_, 1.0) for id_ in sure)
     [found] = Reader(system, (GOLD, *OTHERS)).rerank(["Qui ?"], [ranking], 2)
     assert [hit.article_id for hit in found] == ["o0", "g"]
+
+
+def test_an_untuned_model_reads_as_much_as_its_window_says(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from training.neural.yes_no import YesNo
+
+    known = hub.HubRecipe("tiny", str(base), "yes-no", 600, "made by this test", chunk=0, overlap=0)
+    monkeypatch.setattr(hub, "recipes", dict)  # nobody knows it: as long as the recipe that tunes one says
+    long = Article("l", "Code", "1", "loyer bail " * 900)
+    assert len(YesNo.untuned(str(base), "cpu").prompt("Qui paie ?", long)) == 1024
+    monkeypatch.setattr(hub, "recipes", lambda: {"tiny": known})
+    for name in ("tiny", str(base)):  # by name, and by what it is on the hub
+        system = YesNo.untuned(name, "cpu")
+        assert len(system.prompt("Qui paie ?", long)) == 600
+        said = system.tokenizer.decode(system.prompt("Qui ?", GOLD))
+        assert prompts.rerank().texts["yes_no_system"] in said
 
 
 def _tensor(values: list[float]) -> Any:

@@ -17,7 +17,7 @@ from training.neural.recipe import names, read_recipe
 from training.neural.run import Order
 from training.neural.settings import Recipe
 from training.neural.several import summary, train_each
-from training.neural.sweep import only, read_sweep, sweep_names
+from training.neural.sweep import only, read_sweep, refuse_own, sweep_names
 from training.neural.sweeping import run_sweep
 from training.neural.task import read_data, tasks
 from training.neural.world import World, world
@@ -92,6 +92,7 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
         raise BadInput("--data is for sweeps, which name their data: give --corpus and --questions")
     if parsed.only:
         raise BadInput(f"--only is for sweeps, which are several trainings: {recipe.name} is one")
+    refuse_own(recipe, brought=parsed.questions is not None)
     data = read_data(recipe, parsed.corpus, parsed.questions, parsed.language, parsed.option)
     seeds = range(parsed.seed, parsed.seed + parsed.seeds)
     found = list(

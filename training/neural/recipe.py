@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rag.errors import BadInput
 from training.metrics import parse
@@ -38,6 +38,7 @@ class _Head:
     system: str
     about: str = ""
     paper: str = ""
+    needs: Literal["questions"] | None = None
 
 
 _TABLES: Mapping[str, type] = {
@@ -96,8 +97,9 @@ def made(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
     parts = {name: _table(kind, tables.get(name, {}), f"{where}: [{name}]") for name, kind in _TABLES.items()}
     loss = _table(losses, tables.get("loss", {}), f"{where}: [loss]")
     recipe = Recipe(
-        head.name, head.system, loss=loss, about=head.about, paper=head.paper, source=dict(tables), **parts
-    )
+        head.name, head.system, loss=loss, about=head.about, paper=head.paper, needs=head.needs,
+        source=dict(tables), **parts,
+    )  # fmt: skip
     _check(recipe, where)
     return recipe
 

@@ -194,4 +194,5 @@ class Recipe:
     evaluation: Evaluation = field(default_factory=Evaluation)
     about: str = ""
     paper: str = ""  # whose hyper-parameters these are
+    needs: Literal["questions"] | None = None  # to learn from: others than the corpus's own must be brought
     source: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tables as read

@@ -141,6 +141,30 @@ def recipe_of(
     return made({**recipe.source, "model": {**model, "backbone": str(base)}}, part.name)
 
 
+def refuse_own(recipe: Recipe, *, brought: bool) -> None:
+    """Refuse to teach the corpus's own questions to a recipe that needs others: it would be another system.
+
+    Args:
+        recipe: which may need others.
+        brought: whether others were given.
+
+    Raises:
+        BadInput: it needs others, and none were; the text says how to give them.
+    """
+    if recipe.needs is None or brought:
+        return
+    such = [
+        f", such as python -m training.train {sweep.name} --corpus FOLDER --data {part.learn}=FILE"
+        for sweep in filter(None, map(read_sweep, sweep_names()))
+        for part in sweep.runs
+        if part.recipe == recipe.name and part.learn is not None
+    ]
+    raise BadInput(
+        f"{recipe.name} must not learn from the corpus's own questions, or it is another system: give "
+        f'--questions FILE, or a sweep with learn = "NAME" and --data NAME=FILE{"".join(such[:1])}'
+    )
+
+
 def asked_of(sweep: Sweep, questions: Sequence[Question]) -> tuple[Question, ...]:
     """Return the questions as the sweep's trainings have them: the right split held back.
 

@@ -20,7 +20,7 @@ from training.neural.run import Order
 from training.neural.settings import Recipe
 from training.neural.several import dump, train_each
 from training.neural.summary import difference, row_of
-from training.neural.sweep import CORPUS, Part, Sweep, asked_of, folder, learning, recipe_of
+from training.neural.sweep import CORPUS, Part, Sweep, asked_of, folder, learning, recipe_of, refuse_own
 from training.neural.task import Data, Task, read_data, tasks
 from training.neural.world import World
 from training.provenance import cards_of, warnings
@@ -104,6 +104,7 @@ def _train(under_way: _Sweeping, part: Part) -> None:
     sweep, parsed, here = under_way.sweep, under_way.parsed, under_way.here
     base = None if part.after is None or parsed.dry_run else _model(under_way, part.after)
     recipe = recipe_of(sweep, part, under_way.changes, base, scratch=parsed.scratch)
+    refuse_own(recipe, brought=bool(part.learn or part.data != CORPUS or parsed.questions))
     found = _tasks(under_way, part, recipe)
     if here.main:
         print(f"{sweep.name}: {part.name}", file=sys.stderr)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 YES, NO = "yes", "no"
-RECIPE = "stard-reranker-lora"  # whose prompt and lengths a model is asked by that was not tuned here
+RECIPE = "stard-reranker-lora"  # whose lengths a model is asked by that was not tuned here
 BASE = "base"  # beside an adapter: the model beneath, where it was made from scratch and is nowhere else
 _LEAST = 16  # tokens of an article, below which a window is refused
 _MARK = "\u241f"  # stands where the article will: what is around it stays whole
@@ -113,7 +113,10 @@ class YesNo(CrossEncoder):
 
     @classmethod
     def untuned(cls, name: str, device: str | None = None) -> YesNo:
-        """Return a model as it is published, asked by the prompt and lengths of the recipe that tunes one.
+        """Return a model with its published weights, asked by our prompt and not by its authors' own.
+
+        A prompt has at most the tokens of its window in hub.toml; where it stands there not, those of the
+        recipe that tunes one, as a question always has.
 
         Args:
             name: of hub.toml, a hub id or a folder.
@@ -124,9 +127,12 @@ class YesNo(CrossEncoder):
             BadInput: it cannot be loaded.
         """
         torch, _ = libraries()
-        known = hub.recipes().get(name)
+        known = next((r for r in hub.recipes().values() if name in (r.name, r.model)), None)
         source = known.model if known is not None else name
-        recipe = read_recipe(RECIPE, [f"model.backbone={json.dumps(source)}"])
+        changes = [f"model.backbone={json.dumps(source)}"]
+        if known is not None:
+            changes.append(f"text.article_tokens={known.window}")  # of the whole prompt
+        recipe = read_recipe(RECIPE, changes)
         module, tokenizer = load_causal(source, recipe)
         module.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
         return cls(recipe, module, tokenizer)
