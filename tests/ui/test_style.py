@@ -25,3 +25,12 @@ def test_every_size_is_of_the_scale() -> None:
     assert [each for each in said if each != "inherit" and "var(--pd-" not in each] == []
     assert named <= SCALE.keys()
     assert all(each.endswith("pt") for each in re.findall(r"font-size: ([^;}]+)", paper))
+
+
+def test_the_ring_of_a_box_of_text_lies_inside_it() -> None:
+    ring = CSS.index("outline: 2px solid var(--pd-accent); outline-offset: 2px; border-radius")
+    inset = re.search(r"\.stApp \.stTextArea textarea:focus-visible, (.+) \{ outline-offset: -2px; \}", CSS)
+
+    assert inset is not None
+    assert inset.start() > ring  # of equal weight, the later one counts
+    assert inset[1] == '[data-testid="stTextInputRootElement"]:has(input:focus-visible)'
