@@ -180,8 +180,8 @@ def _row(system: System, measures: Sequence[str], t: Words) -> Iterator[str]:
     for name in measures:
         rate = system.measures.get(name)
         yield t.aside(percent(rate.value, t), interval(rate, t)) if rate is not None else "–"
-    yield milliseconds(system.median_ms, t)
-    yield milliseconds(system.p95_ms, t)
+    for time in (system.median_ms, system.p95_ms):
+        yield tag("span", milliseconds(time, t), class_="pd-time")
 
 
 def _reliability(measured: Measured, t: Words) -> Html:

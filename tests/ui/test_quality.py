@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ def test_the_numbers_of_the_index_that_is_open() -> None:
     assert rows(app, "Answering articles found, by how many articles are looked at")[0] == [
         "all together", "80%", "95%",
     ]  # fmt: skip
+
+
+def test_a_time_keeps_its_unit_beside_it() -> None:
+    times = [e.text for e in body(open_page("quality", results=MEASURED, lang="zh")).all(class_="pd-time")]
+
+    assert times == ["12 毫秒", "30 毫秒", "< 1 毫秒", "1 毫秒"]
+    assert ".pd-time { white-space: nowrap; }" in files("rag.ui").joinpath("style.css").read_text("utf-8")
 
 
 def test_topics_with_too_few_questions_get_no_rate() -> None:
