@@ -14,6 +14,7 @@ from page_fakes import CARD, HOSTILE_CARD, FakeEngine, FakeInfo
 from rag.errors import BadInput
 from rag.measured import Bin, Measured, Rate, System, Topic
 from rag.ui.published import ROWS, Published
+from rag.ui.quality import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared")) / "published"  # papers' tables
@@ -53,6 +54,17 @@ def test_the_numbers_of_the_index_that_is_open() -> None:
     ]  # fmt: skip
 
 
+def test_every_system_of_the_index_that_ships_has_a_name_that_a_person_reads() -> None:
+    shipped = json.loads((ROOT / "indexes" / "builtin" / "results.json").read_text("utf-8"))
+
+    assert set(shipped["systems"]) <= SYSTEMS.keys()
+    names = [e for e in body(open_page("quality", results=MEASURED)).all("span") if "title" in e.attributes]
+    assert [(e.text, e.attributes["title"]) for e in names] == [
+        ("all together", "hybrid"),
+        ("words of the law", "bm25"),
+    ]
+
+
 def test_a_time_keeps_its_unit_beside_it() -> None:
     times = [e.text for e in body(open_page("quality", results=MEASURED, lang="zh")).all(class_="pd-time")]
 
@@ -68,6 +80,8 @@ def test_topics_with_too_few_questions_get_no_rate() -> None:
         ["housing", "8 times in 10", "16/20", "58–92%"],
     ]
     assert "Too few questions to tell: rare." in body(app).text
+    named = {e.text for e in body(app).all("span") if e.attributes.get("lang") == CARD.language}
+    assert {"<b>family</b>", "housing", "rare"} <= named  # a screen reader says them as the law does
 
 
 def test_calibration_is_a_table_and_a_picture_with_a_name() -> None:
