@@ -209,7 +209,7 @@ def _reliability(measured: Measured, t: Words) -> Html:
         for b in measured.reliability
     ]
     head = (t("How sure"), t("on average"), t("Answered"), t("Questions"))
-    table = _table(t("How sure the page was, and how often it was right"), head, rows)
+    table = _table(t("How likely the page held an answer to be, and how often there was one"), head, rows)
     return _section(
         t("When the page says it is unsure"), charts.picture(charts.reliability(measured.reliability, t)),
         tag("p", t(_SURE)), table,

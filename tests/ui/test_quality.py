@@ -87,7 +87,7 @@ def test_topics_with_too_few_questions_get_no_rate() -> None:
 def test_calibration_is_a_table_and_a_picture_with_a_name() -> None:
     app = open_page("quality", results=MEASURED)
 
-    assert rows(app, "How sure the page was, and how often it was right") == [
+    assert rows(app, "How sure the page estimated it could be, and how often it was right") == [
         ["0%–10%", "5%", "0%", "5"],
         ["90%–100%", "95%", "90%", "20"],
     ]
