@@ -167,7 +167,7 @@ def _heading(page: _Page) -> None:
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
     said_of_it: Html | str = ""
     if result.elsewhere:  # says enough: two warnings would be one too many
-        heading = t("{title}: what may still help", title=engine.card.title)
+        heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.doubtful:
         if page.decision.reason not in notices.TOLD:
             notices.doubtful(engine.card, _law(engine), t)
@@ -186,9 +186,12 @@ def _heading(page: _Page) -> None:
 
 
 def _told_of_order(result: Result, t: Words) -> Iterator[str]:
-    """Yield what is said of the cards; articles that a question names are in no order of likelihood."""
+    """Yield what is said of the cards.
+
+    Articles that a question names are in no order of likelihood; where another law governs, none is likely.
+    """
     alone = len(result.shown) == 1
-    if not (alone or result.known):
+    if not (alone or result.known or result.elsewhere):
         yield t("The most likely first.")
     if not (alone and result.known):
         yield t("Highlighted words are those of your question.")

@@ -98,7 +98,8 @@ def test_the_first_that_is_chosen_is_the_one_that_others_are_held_against() -> N
     first, second = columns(app)
     assert moves(first) == []
     assert moves(second) == [
-        "▲ 1one place higher than in the first list", "▼ 1one place lower than in the first list", "not in the 1st list",
+        "▲ 1one place higher than in the first list", "▼ 1one place lower than in the first list",
+        "not in the 1st list",
     ]  # fmt: skip
 
 
