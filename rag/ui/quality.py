@@ -53,8 +53,8 @@ _TOPIC = N_("{part} times in 10")
 _FEW = N_("Too few questions to tell: {topics}.")
 _INTERVAL = N_("In brackets: where the true value lies in 95 of 100 such measurements.")
 _MEASURES = N_(
-    "R@10 and R@100 tell how many of the answering articles are among the first ten and the first hundred; "
-    "MRR@10, how near the top the first of them stands (100%: always first)."
+    "R@10 and R@100 tell how many of the answering articles are among the first ten and the first hundred. "
+    "MRR@10 tells how near the top the first of them is: 100% means always first."
 )
 _SURE = N_(
     "Where the curve lies above the dashed line, the page was right more often than it believed; below "
