@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from rag.bridge import Bridged, Removed
@@ -14,6 +15,17 @@ from rag.types import Article, Filter
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
+
+
+SURE = 0.7  # calibrated probability; 181 of 185 test questions above it were answered: docs/confidence.md
+
+
+class Level(StrEnum):
+    """How likely it is that one of the first ten answers, as far as a reader is told."""
+
+    DOUBTFUL = "doubtful"  # probably none does
+    UNSURE = "unsure"  # one may
+    SURE = "sure"  # one very probably does
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +83,12 @@ class Result:
     mended: tuple[Mended, ...] = ()  # words of the question that were read as others: typing errors
     bridged: tuple[Bridged, ...] = ()  # words of the law that it was searched by too: the strongest, if shown
     without: Removed = frozenset()  # those that it was not to be searched by
+
+    @property
+    def level(self) -> Level | None:
+        """How sure to be; None where nothing was fitted to tell it."""
+        if self.doubtful:
+            return Level.DOUBTFUL
+        if self.confidence is None:
+            return None
+        return Level.SURE if self.confidence >= SURE else Level.UNSURE

@@ -308,3 +308,14 @@ def test_contacts_can_be_reached() -> None:
         assert contact.url is not None
         assert contact.url.startswith("https://")
         assert contact.phone is None or contact.phone.replace(" ", "").isdigit()
+
+
+def test_who_helps_in_any_matter_stands_before_who_helps_in_one() -> None:
+    """The sheet has room for the first four, whatever the question was."""
+    names = [entry["name"] for entry in _read("contacts.json")]
+
+    assert "Points-justice" in names[:4]
+    assert "Conciliateurs de justice" in names[:4]
+    assert names.index("Violences Femmes Info") > names.index("Défenseur des droits")
+    built = json.loads((BUILTIN / "index" / "corpus" / "card.json").read_text(encoding="utf-8"))
+    assert [entry["name"] for entry in built["contacts"]] == names

@@ -163,5 +163,5 @@ def _licence(engine: AskEngine, t: Words) -> Iterator[Html]:
     if web_address(card.official_site):
         yield tag(
             "p",
-            join(t("The official texts are here:"), " ", site(card.official_site)),
+            join(t("The official texts are here:"), t.how.space, site(card.official_site)),
         )

@@ -12,7 +12,7 @@ import streamlit as st
 from rag.answer.before import Decision
 from rag.explanation import Explanation
 from rag.feedback import Feedback
-from rag.result import Result
+from rag.result import Level, Result
 from rag.ui import (
     answer,
     bridged,
@@ -42,7 +42,6 @@ from rag.ui.searching import decide, search
 FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
 APART = 0.05  # seconds from the first cards to the rest
 _DOTTED = N_("Those with a dotted line are words that this law has for yours.")
-SURE = 0.7  # calibrated probability from which nothing need be said
 NO_ANSWERS = Answers()
 
 
@@ -166,28 +165,33 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
 def _heading(page: _Page) -> None:
     engine, result, t = page.engine, page.result, page.t
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
-    unsure: Html | str = ""
+    said_of_it: Html | str = ""
     if result.elsewhere:  # says enough: two warnings would be one too many
-        heading = t("{title}: what may still help", title=engine.card.title)
+        heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.doubtful:
         if page.decision.reason not in notices.TOLD:
             notices.doubtful(engine.card, _law(engine), t)
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
-    elif result.confidence is not None and result.confidence < SURE:
-        unsure = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
+    elif result.level is Level.UNSURE:
+        said_of_it = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
+    elif result.level is Level.SURE and len(result.shown) > 1:
+        said_of_it = tag("p", t("One of these very probably answers."), class_="pd-sure")
     said = list(_told_of_order(result, t))
     order = tag("p", t.sentences(*said)) if said else ""
     law = of_day(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
     offered = page.answers.model is not None and page.decision.may_ask and not page.problem
     way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
-    found = tag("h2", heading), unsure, order, law, way if offered else ""
+    found = tag("h2", heading), said_of_it, order, law, way if offered else ""
     st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
 
 
 def _told_of_order(result: Result, t: Words) -> Iterator[str]:
-    """Yield what is said of the cards; articles that a question names are in no order of likelihood."""
+    """Yield what is said of the cards.
+
+    Articles that a question names are in no order of likelihood; where another law governs, none is likely.
+    """
     alone = len(result.shown) == 1
-    if not (alone or result.known):
+    if not (alone or result.known or result.elsewhere):
         yield t("The most likely first.")
     if not (alone and result.known):
         yield t("Highlighted words are those of your question.")

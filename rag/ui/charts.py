@@ -56,7 +56,7 @@ def recall_curves(curves: Mapping[str, Mapping[int, Rate]], t: Words) -> Figure:
 
 def reliability(bins: Sequence[Bin], t: Words) -> Figure:
     """Draw what was predicted against what came true; on the diagonal both are the same."""
-    figure = Figure(*_SIZE, t("How sure the page was, and how often it was right"))
+    figure = Figure(*_SIZE, t("How likely the page held an answer to be, and how often there was one"))
     _percents(figure, t)
     figure.line((_BOX.left, _BOX.bottom), (_BOX.left + _BOX.width, _BOX.top), "axis", "4 4")
     most = max(b.questions for b in bins)
@@ -65,10 +65,14 @@ def reliability(bins: Sequence[Bin], t: Words) -> Figure:
             _BOX.left + _BOX.width * part, _BOX.bottom + 20, _percent(part, t), anchor="middle", kind="soft"
         )
     figure.text(
-        _BOX.left + _BOX.width / 2, _BOX.bottom + 40, t("how sure the page was"), anchor="middle", kind="soft"
+        _BOX.left + _BOX.width / 2,
+        _BOX.bottom + 40,
+        t("likelihood that the page estimated"),
+        anchor="middle",
+        kind="soft",
     )
     points = [(_BOX.left + _BOX.width * b.predicted, _y(b.observed)) for b in bins]
-    figure.curve(points, t("How sure the page was, and how often it was right"))
+    figure.curve(points, t("How likely the page held an answer to be, and how often there was one"))
     for (x, y), b in zip(points, bins, strict=True):
         figure.dot(
             x,

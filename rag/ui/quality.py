@@ -18,9 +18,18 @@ from rag.ui.published import ROWS
 # What systems do, as a person would say it; one that is not here is called by its name.
 SYSTEMS: Mapping[str, str] = {
     "bm25": N_("words of the law"),
+    "bm25+bridge": N_("words of the law, and those that it has for yours"),
     "bm25+questions": N_("words of the law and of earlier questions"),
+    "bm25+questions+bridge": N_(
+        "words of the law and of earlier questions, and those that the law has for yours"
+    ),
+    "tfidf": N_("words of the law, rare ones counted more"),
+    "ql": N_("words of the law, by their probability"),
     "dense": N_("meaning"),
     "nearest": N_("earlier questions that are alike"),
+    "rrf": N_("all together, by place in each list"),
+    "min-max": N_("all together, by points in each list"),
+    "hybrid-without-bridge": N_("all together, without the law's words for yours"),
     "hybrid": N_("all together"),
     "learned": N_("all together, learnt from questions"),
 }
@@ -43,6 +52,10 @@ _TOPICS = N_("How many questions have an answering article among the first ten, 
 _TOPIC = N_("{part} times in 10")
 _FEW = N_("Too few questions to tell: {topics}.")
 _INTERVAL = N_("In brackets: where the true value lies in 95 of 100 such measurements.")
+_MEASURES = N_(
+    "R@10 and R@100 tell how many of the answering articles are among the first ten and the first hundred. "
+    "MRR@10 tells how near the top the first of them is: 100% means always first."
+)
 _SURE = N_(
     "Where the curve lies above the dashed line, the page was right more often than it believed; below "
     "it, less often."
@@ -102,7 +115,7 @@ def _draw(measured: Measured, title: Html, engine: AskEngine, t: Words) -> None:
     st.html(tag("div", title, *said, class_="pd-found"))
     st.html(_figures(measured, t))
     if measured.topics:
-        st.html(_topics(measured, t))
+        st.html(_topics(measured, engine.card.language, t))
     st.html(_recall(measured, t))
     st.html(_systems(measured, t))
     if measured.reliability:
@@ -126,12 +139,12 @@ def _figures(measured: Measured, t: Words) -> Html:
     return tag("dl", *items, class_="pd-figures")
 
 
-def _topics(measured: Measured, t: Words) -> Html:
+def _topics(measured: Measured, law: str, t: Words) -> Html:
     told = {name: topic for name, topic in measured.topics.items() if topic.questions >= ENOUGH}
     few = [name for name in measured.topics if name not in told]
     rows = [
         (
-            name,
+            tag("span", name, lang=law),
             t(_TOPIC, part=round(10 * topic.rate.value)),
             f"{t.number(topic.found)}/{t.number(topic.questions)}",
             interval(topic.rate, t),
@@ -140,7 +153,8 @@ def _topics(measured: Measured, t: Words) -> Html:
     ]
     head = (t("Topic"), t("Answered"), t("Questions"), t("Likely between"))
     table = _table(t("Answered among the first ten, by topic"), head, rows) if rows else ""
-    rest = tag("p", t(_FEW, topics=t.listed(few))) if few else ""
+    before, _, after = t(_FEW, topics="\0").partition("\0")
+    rest = tag("p", before, tag("span", t.listed(few), lang=law), after) if few else ""
     return _section(t("Reliability by topic"), tag("p", t(_TOPICS)), table, rest)
 
 
@@ -168,9 +182,9 @@ def _systems(measured: Measured, t: Words) -> Html:
     """Return every system with the measures that most of them have, and its times."""
     measures = [m for m in ("R@10", "R@100", "MRR@10") if m in measured.page.measures]
     order = sorted(measured.systems, key=lambda name: name != measured.answers_with)
-    rows = [(called(name, t), *_row(measured.systems[name], measures, t)) for name in order]
+    rows = [(_called(name, t), *_row(measured.systems[name], measures, t)) for name in order]
     head = (t("Way to search"), *measures, t("Time"), t("Slowest twentieth"))
-    note = tag("p", t.sentences(t("The first row is how this page searches."), t(_INTERVAL)))
+    note = tag("p", t.sentences(t("The first row is how this page searches."), t(_MEASURES), t(_INTERVAL)))
     return _section(
         t("Each way to search"), note, _table(t("Measures and times, by way to search"), head, rows)
     )
@@ -180,8 +194,8 @@ def _row(system: System, measures: Sequence[str], t: Words) -> Iterator[str]:
     for name in measures:
         rate = system.measures.get(name)
         yield t.aside(percent(rate.value, t), interval(rate, t)) if rate is not None else "–"
-    yield milliseconds(system.median_ms, t)
-    yield milliseconds(system.p95_ms, t)
+    for time in (system.median_ms, system.p95_ms):
+        yield tag("span", milliseconds(time, t), class_="pd-time")
 
 
 def _reliability(measured: Measured, t: Words) -> Html:
@@ -195,7 +209,7 @@ def _reliability(measured: Measured, t: Words) -> Html:
         for b in measured.reliability
     ]
     head = (t("How sure"), t("on average"), t("Answered"), t("Questions"))
-    table = _table(t("How sure the page was, and how often it was right"), head, rows)
+    table = _table(t("How likely the page held an answer to be, and how often there was one"), head, rows)
     return _section(
         t("When the page says it is unsure"), charts.picture(charts.reliability(measured.reliability, t)),
         tag("p", t(_SURE)), table,
@@ -232,6 +246,11 @@ def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 def called(name: str, t: Words) -> str:
     """Return what a system is called here."""
     return t(SYSTEMS[name]) if name in SYSTEMS else name
+
+
+def _called(name: str, t: Words) -> Html:
+    """Return the same, with the name that a command line knows behind it for whoever points there."""
+    return tag("span", called(name, t), title=name)
 
 
 def percent(share: float, t: Words) -> str:

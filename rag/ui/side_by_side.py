@@ -122,7 +122,7 @@ def _move(shown: Shown, first: Mapping[str, int], t: Words) -> Html:
     """Return how the article stands against the first column, as a link to it there."""
     there = first.get(shown.article.id)
     if there is None:
-        return tag("span", t("new"), class_="pd-move pd-new")
+        return tag("span", t("not in the first list"), class_="pd-move pd-new")
     up = there - shown.rank
     if up == 0:
         sign, said, kind = "=", t("at the same place as in the first list"), "pd-same"

@@ -62,7 +62,7 @@ def draw(offers: Mapping[str, Said], t: Words) -> Sequence[Said]:
         st.session_state[KEY] = told
     else:  # of another corpus, which was open before
         st.session_state[KEY] = [key for key in st.session_state[KEY] if key in offers]
-    some = ", ".join(said.label for said in list(offers.values())[:SOME])
+    some = t.listed(said.label for said in list(offers.values())[:SOME])
     with st.expander(plain_label(t(_FOLDED, some=some))):
         st.pills(
             t(_LABEL),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rag.confidence import Confidence
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
+from rag.result import Level, Result
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.fields import count
 from rag.retrieval.scored import Mask
@@ -184,3 +185,17 @@ def test_call_joins_words_lists_and_neighbours() -> None:
     expected = features(made.words("arbre permis"), KEYWORD, MEANING, nearest=made.nearest("arbre permis"))
     assert found == expected
     assert found["known"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("confidence", "doubtful", "level"),
+    [
+        (None, False, None),
+        (0.2, True, Level.DOUBTFUL),
+        (0.75, True, Level.DOUBTFUL),  # the index's own threshold has the first word
+        (0.69, False, Level.UNSURE),
+        (0.7, False, Level.SURE),
+    ],
+)
+def test_a_result_tells_how_sure_to_be(confidence: float | None, doubtful: bool, level: Level | None) -> None:
+    assert Result("q", "found", confidence=confidence, doubtful=doubtful).level is level

@@ -98,7 +98,8 @@ def test_the_first_that_is_chosen_is_the_one_that_others_are_held_against() -> N
     first, second = columns(app)
     assert moves(first) == []
     assert moves(second) == [
-        "▲ 1one place higher than in the first list", "▼ 1one place lower than in the first list", "new",
+        "▲ 1one place higher than in the first list", "▼ 1one place lower than in the first list",
+        "not in the 1st list",
     ]  # fmt: skip
 
 
@@ -175,7 +176,7 @@ def test_arrows_by_hand() -> None:
     assert [(m.name, m.attributes.get("href"), m.text) for m in other.all(class_="pd-move")] == [
         ("a", "#pd-1-4", "▲ 33 places higher than in the first list"),
         ("a", "#pd-1-2", "=at the same place as in the first list"),
-        ("span", None, "new"),
+        ("span", None, "not in the 1st list"),
         ("a", "#pd-1-1", "▼ 33 places lower than in the first list"),
     ]
 

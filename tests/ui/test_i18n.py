@@ -82,7 +82,7 @@ def test_words_are_filled_in_and_counted() -> None:
     assert t.n("one article", "{count} articles", 2889) == "2\u202f889 articles"
     assert words("en").n("one article", "{count} articles", 2889) == "2,889 articles"
     assert words("de").n("one article", "{count} articles", 2889) == "2.889 Vorschriften"
-    assert words("zh").n("one article", "{count} articles", 1) == "1 个条文"  # one form for every number
+    assert words("zh").n("one article", "{count} articles", 1) == "1 条"  # one form for every number
 
 
 def test_italian_days_that_begin_with_a_vowel_take_an_apostrophe() -> None:

@@ -23,6 +23,11 @@ UNSURE = {
     "en": "One of these may answer; it is not certain.",
 }
 
+SURE = {
+    "fr": "L’un de ces articles répond très probablement.",
+    "en": "One of these very probably answers.",
+}
+
 
 def asked(
     language: str = "fr", question: str = QUESTION, *, confidence: float | None = None, doubtful: bool = False
@@ -79,11 +84,12 @@ def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_
 
 
 @pytest.mark.parametrize("language", ["fr", "en"])
-@pytest.mark.parametrize(("confidence", "said"), [(0.69, 1), (0.7, 0), (None, 0)])
-def test_a_middling_confidence_is_one_line(language: str, confidence: float | None, said: int) -> None:
+@pytest.mark.parametrize(("confidence", "unsure", "sure"), [(0.69, 1, 0), (0.7, 0, 1), (None, 0, 0)])
+def test_a_confidence_is_one_line(language: str, confidence: float | None, unsure: int, sure: int) -> None:
     app = asked(language, confidence=confidence)
 
-    assert [p.text for p in body(app).all(class_="pd-unsure")] == [UNSURE[language]] * said
+    assert [p.text for p in body(app).all(class_="pd-unsure")] == [UNSURE[language]] * unsure
+    assert [p.text for p in body(app).all(class_="pd-sure")] == [SURE[language]] * sure
     assert not body(app).all(class_="pd-doubt")
 
 
@@ -92,7 +98,8 @@ def test_a_topic_of_another_law_says_enough(doubtful: bool) -> None:
     app = asked(question="le dépôt de garantie et l'arbre", confidence=0.3, doubtful=doubtful)
 
     assert body(app).all(class_="pd-elsewhere")
-    assert not body(app).all(class_="pd-doubt") + body(app).all(class_="pd-unsure")
+    told = body(app)
+    assert not told.all(class_="pd-doubt") + told.all(class_="pd-unsure") + told.all(class_="pd-sure")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from page_fakes import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngi
 
 from rag.errors import BadInput
 from rag.ui.form import MAX_CHARS, shorten
+from rag.ui.i18n import words
 
 
 def test_first_run_promises_explains_and_offers_examples() -> None:
@@ -92,9 +93,9 @@ def test_no_result_says_what_to_try() -> None:
     ("locale", "heading", "topic", "below"),
     [
         ("fr-FR", "Cela semble relever d’un autre texte, qui n’est pas chargé ici", "Louer son logement",
-         "Code civil (fictif)\u00a0: ce qui peut quand même vous aider"),
+         "Code civil (fictif)\u00a0: il s’agit peut-être d’autre chose"),
         ("en-GB", "This seems to belong to another law, which is not loaded here", "Renting a home",
-         "Code civil (fictif): what may still help"),
+         "Code civil (fictif): perhaps about something else"),
     ],
 )  # fmt: skip
 def test_a_topic_of_another_law_is_said_above_the_cards(
@@ -104,6 +105,9 @@ def test_a_topic_of_another_law_is_said_above_the_cards(
     box = body(app).one(class_="pd-elsewhere")
 
     assert headings(app)[:2] == [heading, below]
+    order = words(locale[:2])("The most likely first.")
+    assert order not in body(app).text  # none of them is likely
+    assert order in body(ask(page(locale=locale), QUESTION)).text
     assert topic in box.text
     assert "Loi du 6 juillet 1989" in box.text
     law, people = box.all("a")

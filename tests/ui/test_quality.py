@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from page_fakes import CARD, HOSTILE_CARD, FakeEngine, FakeInfo
 from rag.errors import BadInput
 from rag.measured import Bin, Measured, Rate, System, Topic
 from rag.ui.published import ROWS, Published
+from rag.ui.quality import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared")) / "published"  # papers' tables
@@ -52,6 +54,24 @@ def test_the_numbers_of_the_index_that_is_open() -> None:
     ]  # fmt: skip
 
 
+def test_every_system_of_the_index_that_ships_has_a_name_that_a_person_reads() -> None:
+    shipped = json.loads((ROOT / "indexes" / "builtin" / "results.json").read_text("utf-8"))
+
+    assert set(shipped["systems"]) <= SYSTEMS.keys()
+    names = [e for e in body(open_page("quality", results=MEASURED)).all("span") if "title" in e.attributes]
+    assert [(e.text, e.attributes["title"]) for e in names] == [
+        ("all together", "hybrid"),
+        ("words of the law", "bm25"),
+    ]
+
+
+def test_a_time_keeps_its_unit_beside_it() -> None:
+    times = [e.text for e in body(open_page("quality", results=MEASURED, lang="zh")).all(class_="pd-time")]
+
+    assert times == ["12 毫秒", "30 毫秒", "< 1 毫秒", "1 毫秒"]
+    assert ".pd-time { white-space: nowrap; }" in files("rag.ui").joinpath("style.css").read_text("utf-8")
+
+
 def test_topics_with_too_few_questions_get_no_rate() -> None:
     app = open_page("quality", results=MEASURED)
 
@@ -60,12 +80,14 @@ def test_topics_with_too_few_questions_get_no_rate() -> None:
         ["housing", "8 times in 10", "16/20", "58–92%"],
     ]
     assert "Too few questions to tell: rare." in body(app).text
+    named = {e.text for e in body(app).all("span") if e.attributes.get("lang") == CARD.language}
+    assert {"<b>family</b>", "housing", "rare"} <= named  # a screen reader says them as the law does
 
 
 def test_calibration_is_a_table_and_a_picture_with_a_name() -> None:
     app = open_page("quality", results=MEASURED)
 
-    assert rows(app, "How sure the page was, and how often it was right") == [
+    assert rows(app, "How sure the page estimated it could be, and how often it was right") == [
         ["0%–10%", "5%", "0%", "5"],
         ["90%–100%", "95%", "90%", "20"],
     ]

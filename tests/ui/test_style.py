@@ -25,3 +25,21 @@ def test_every_size_is_of_the_scale() -> None:
     assert [each for each in said if each != "inherit" and "var(--pd-" not in each] == []
     assert named <= SCALE.keys()
     assert all(each.endswith("pt") for each in re.findall(r"font-size: ([^;}]+)", paper))
+
+
+def test_the_ring_of_a_box_of_text_lies_inside_it() -> None:
+    ring = CSS.index("outline: 2px solid var(--pd-accent); outline-offset: 2px; border-radius")
+    inset = re.search(r"\.stApp \.stTextArea textarea:focus-visible, (.+) \{ outline-offset: -2px; \}", CSS)
+
+    assert inset is not None
+    assert inset.start() > ring  # of equal weight, the later one counts
+    assert inset[1] == '[data-testid="stTextInputRootElement"]:has(input:focus-visible)'
+
+
+def test_all_that_the_page_scrolls_to_keeps_from_its_edge() -> None:
+    script = files("rag.ui").joinpath("script.js").read_text(encoding="utf-8")
+    places = ", ".join(re.findall(r'const (?:views|above) = "(.+)";', script)).split(", ")
+    kept = re.search(r":is\((.+)\) \{ scroll-margin-top: 1rem; \}", CSS)
+
+    assert kept is not None
+    assert sorted(places) == sorted(kept[1].split(", "))
