@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -191,7 +192,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
         db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
         return
     if _stamp(db) == (0, 0) and _empty(db):
-        db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
+        _write_ahead(db)
         db.isolation_level = None
         db.execute("BEGIN IMMEDIATE")  # of two sessions that begin the file at once, one waits
         if _empty(db):
@@ -210,6 +211,23 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
             f"{path}: feedback of schema {schema}, this installation reads {SCHEMA}. "
             "Export it with the version that wrote it, or name another file"
         )
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Have readers and a writer not wait for each other.
+
+    SQLite does not wait by itself where another session has begun the file in the same instant: it says at
+    once that the file is locked.
+    """
+    until = time.monotonic() + BUSY
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 def _empty(db: sqlite3.Connection) -> bool:

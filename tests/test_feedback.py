@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -69,6 +70,18 @@ def test_what_is_deleted_leaves_no_trace_in_the_files(file: Path) -> None:
     assert feedback.prune(date(2026, 11, 23)) == 1
     assert not list(feedback.words())
     assert b"histoire secr" not in b"".join(path.read_bytes() for path in file.parent.iterdir())
+
+
+def test_a_session_waits_for_another_that_begins_the_file(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")  # while it is held, SQLite refuses the other journal at once
+        release = threading.Timer(0.2, lambda: other.execute("ROLLBACK"))
+        release.start()
+        Feedback(file).keep(Word(DAY, "civil", "3", (), Reason.ANSWERS))
+        release.join()
+
+    assert len(list(Feedback(file).words())) == 1
 
 
 def test_sessions_that_write_at_once_lose_nothing(file: Path) -> None:
