@@ -93,7 +93,7 @@ def test_no_result_says_what_to_try() -> None:
     ("locale", "heading", "topic", "below"),
     [
         ("fr-FR", "Cela semble relever d’un autre texte, qui n’est pas chargé ici", "Louer son logement",
-         "Code civil (fictif)\u00a0: il s’agit peut-être d’autre chose"),
+         "Code civil (fictif)\u00a0: peut-être sur un autre sujet"),
         ("en-GB", "This seems to belong to another law, which is not loaded here", "Renting a home",
          "Code civil (fictif): perhaps about something else"),
     ],
