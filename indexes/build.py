@@ -21,6 +21,7 @@ from rag.encoders.static import StaticEncoder
 from rag.engine import KEYWORD, MEANING
 from rag.errors import BadInput, PandectError
 from rag.fusion import FusionSettings
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.fields import FieldCounts, count
@@ -28,7 +29,6 @@ from rag.retrieval.nearest import NEAREST
 from rag.retrieval.scored import Mask
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.trees import Trees
 from rag.types import Floats, Question
 
 __all__ = [
@@ -55,7 +55,7 @@ class BuildSettings:
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
     model: Mapping[str, Any] = field(default_factory=dict)  # prompts and pooling of a pretrained model
     fusion: FusionSettings | None = None  # None: reciprocal rank of words and meaning, both alike
-    learned: Trees | None = None  # a learned fusion, which goes before the other
+    learned: Ranker | None = None  # a learned fusion, which goes before the other
     updatable: bool = True  # keep what an update starts from; a version grows by a quarter or so
 
 

@@ -27,10 +27,10 @@ from indexes.places import BUILTIN
 from rag.card import CorpusCard
 from rag.errors import BadInput
 from rag.fusion import FusionSettings
+from rag.ranker import Ranker
 from rag.retrieval.learned import KEYWORD, MEANING
 from rag.retrieval.nearest import NEAREST
 from rag.text.analysers import analyser
-from rag.trees import Trees
 from rag.types import Article, Question
 
 CODE = "Code civil"
@@ -72,7 +72,7 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
         # it is only read
-        settings = BuildSettings(updatable=False, learned=trees(folder), fusion=FUSION)
+        settings = BuildSettings(updatable=False, learned=ranker(folder), fusion=FUSION)
         build_into(made, shipped, BUILTIN, version, settings, report, encoder)
         _plain_text(made / "corpus", shipped)
         manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
@@ -82,14 +82,14 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
         return manifest
 
 
-def trees(folder: Path) -> Trees | None:
-    """Read the trees of the learned fusion that ships; None where none were fitted.
+def ranker(folder: Path) -> Ranker | None:
+    """Read the learned fusion that ships; None where none was fitted.
 
     Raises:
         BadInput: the file is something else.
     """
     path = folder / TREES
-    return Trees.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return Ranker.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def whole_card(folder: Path) -> CorpusCard:

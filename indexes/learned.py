@@ -1,7 +1,7 @@
-"""The learned fusion of an index: its trees, and the two BM25 indexes that only they look at.
+"""The learned fusion of an index: what it ranks by, and the two BM25 indexes that only it looks at.
 
-They lie in the folder `learned` of a version. The trees are fitted by `python -m training.train fusion`;
-the rest is made from the law and its questions, by a build or an update as by that command.
+They lie in the folder `learned` of a version. Trees and networks are fitted by `python -m training.train
+fusion`; the rest is made from the law and its questions, by a build or an update as by that command.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from indexes.manifest import Manifest
 from rag.evidence import Evidence
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
@@ -26,15 +27,14 @@ from rag.retrieval.nearest import Nearest
 from rag.retrieval.scored import Mask
 from rag.surroundings import Surroundings
 from rag.text import Analyser
-from rag.trees import Trees
 from rag.types import Article, Question
 
 FOLDER = "learned"
-TREES = "trees.json"
+TREES = "trees.json"  # and networks
 LAW = "law"  # BM25 over the law's own fields
 TERMS = "terms"  # of the annotated questions: cutting them takes a second for each ten thousand
 ASKED = "asked"  # BM25 over annotated questions and answers
-WORTH_IT = 300  # annotated questions: of fewer, trees learn little that is not chance
+WORTH_IT = 300  # annotated questions: of fewer, little is learnt that is not chance
 
 
 def worth_fitting(manifest: Manifest) -> bool:
@@ -49,7 +49,7 @@ def worth_fitting(manifest: Manifest) -> bool:
 
 
 def save(
-    trees: Trees,
+    ranker: Ranker,
     counts: FieldCounts,
     settings: BM25Settings,
     mask: Mask,
@@ -63,7 +63,7 @@ def save(
     save_terms([cut.terms(q.text) for q in learnt], place / TERMS)
     of_law(counts, settings, mask, cut).save(place / LAW)
     of_questions(counts, settings, mask, cut).save(place / ASKED)
-    (place / TREES).write_text(trees.to_json(), encoding="utf-8")
+    (place / TREES).write_text(ranker.to_json(), encoding="utf-8")
 
 
 def save_terms(texts: Sequence[Sequence[str]], folder: Path) -> None:
@@ -99,8 +99,8 @@ def is_there(folder: Path) -> bool:
     return (folder / FOLDER / TREES).is_file()
 
 
-def trees_of(folder: Path) -> Trees | None:
-    """Read the trees of a version; None where none were fitted.
+def ranker_of(folder: Path) -> Ranker | None:
+    """Read what the learned fusion of a version ranks by; None where none was fitted.
 
     Raises:
         BadInput: the file is something else.
@@ -108,7 +108,7 @@ def trees_of(folder: Path) -> Trees | None:
     """
     if not is_there(folder):
         return None
-    return Trees.from_json((folder / FOLDER / TREES).read_text(encoding="utf-8"))
+    return Ranker.from_json((folder / FOLDER / TREES).read_text(encoding="utf-8"))
 
 
 def load(
@@ -127,14 +127,14 @@ def load(
         meaning: its encoder's list.
         articles: its corpus, in order.
         learnt: the annotated questions that it learnt from.
-        bridge: of the version, for trees that look at it.
+        bridge: of the version, for what looks at it.
 
     Raises:
-        BadInput: the trees are of another version.
+        BadInput: it is of another version.
         OSError: a file cannot be read.
     """
-    trees = trees_of(folder)
-    if trees is None or meaning is None:
+    ranker = ranker_of(folder)
+    if ranker is None or meaning is None:
         return None
     place = folder / FOLDER
     law, asked = (
@@ -146,4 +146,4 @@ def load(
     nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
     around = Surroundings.of(articles, learnt)
     evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
-    return Learned(evidence, trees)
+    return Learned(evidence, ranker)

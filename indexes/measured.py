@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from indexes.learned import trees_of
+from indexes.learned import ranker_of
 from indexes.manifest import read as read_manifest
 from indexes.places import BUILTIN, command, locate
 from rag.errors import BadInput, StaleIndex
@@ -64,7 +64,7 @@ def install(
     sha256 = read_manifest(folder, again).corpus["sha256"]
     record = _record(file)
     chosen = system or (
-        "learned" if trees_of(folder) is not None and "learned" in record["systems"] else "hybrid"
+        "learned" if ranker_of(folder) is not None and "learned" in record["systems"] else "hybrid"
     )
     sure = _record(confidence) if confidence is not None else None
     measured = compact(record, chosen, sure, str(file))

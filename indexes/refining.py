@@ -1,4 +1,4 @@
-"""Give an index a learned fusion: a new version that differs from the one in use by its trees alone."""
+"""Give an index a learned fusion: a new version, which differs from the one in use by that alone."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from indexes.manifest import stamp, verify
 from indexes.opening import analyser_of, damaged_if_unreadable
 from indexes.versions import KEEP, stamp_now, written
 from rag.errors import BadInput
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.fields import count
 from rag.retrieval.scored import Mask
-from rag.trees import Trees
 from rag.types import ArticleOrder
 
 
-def refine(name: str, start: Start, trees: Trees | None, keep: int = KEEP) -> Path:
-    """Switch in a version with these trees; pages that have the former one open keep it.
+def refine(name: str, start: Start, ranker: Ranker | None, keep: int = KEEP) -> Path:
+    """Switch in a version with this learned fusion; pages that have the former one open keep it.
 
     Args:
         name: of the index, under PANDECT_HOME.
-        start: the version that the trees were fitted to.
-        trees: the learned fusion; None takes away the one that is there.
+        start: the version that it was fitted to.
+        ranker: the learned fusion; None takes away the one that is there.
         keep: how many versions are kept.
 
     Returns:
@@ -49,7 +49,7 @@ def refine(name: str, start: Start, trees: Trees | None, keep: int = KEEP) -> Pa
         version = f"{stamp_now()}-{start.manifest.corpus['sha256'][:8]}"
         with written(name, version, keep) as part:
             known = _same_files(start, part)
-            if trees is not None:
+            if ranker is not None:
                 cut = analyser_of(start.manifest, again)
                 with damaged_if_unreadable(start.folder, again):
                     corpus = read(start.folder / "corpus")
@@ -58,7 +58,7 @@ def refine(name: str, start: Start, trees: Trees | None, keep: int = KEEP) -> Pa
                 if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
                     counts = canonical(count(corpus.articles, cut).with_questions(asked, cut.terms))
                 settings = BM25Settings(**start.manifest.bm25)
-                learned.save(trees, counts, settings, Mask(corpus.articles), cut, asked, part)
+                learned.save(ranker, counts, settings, Mask(corpus.articles), cut, asked, part)
             built = datetime.now(UTC).isoformat(timespec="seconds")
             stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
         return places.index_folder(name) / version

@@ -26,7 +26,7 @@ from indexes.distributions import load_fusion
 from indexes.encoders import Report
 from indexes.importing import Imported
 from indexes.keeping import built_from, only_one, recover
-from indexes.learned import trees_of
+from indexes.learned import ranker_of
 from indexes.opening import damaged_if_unreadable
 from indexes.renewal import kept_alike
 from indexes.versions import KEEP, refuse_to_keep, stamp_now, written
@@ -118,8 +118,8 @@ def update_into(
     made = reusing.vectors(part, start, compared, corpus, cut, tell, refit=refit)
     with damaged_if_unreadable(start.folder, start.again):
         bm25, fusion = BM25Settings(**start.manifest.bm25), load_fusion(start.folder)
-        trees = trees_of(start.folder)
-    settings = BuildSettings(bm25=bm25, vectors=made.kind, fusion=fusion, learned=trees)
+        ranker = ranker_of(start.folder)
+    settings = BuildSettings(bm25=bm25, vectors=made.kind, fusion=fusion, learned=ranker)
     compared.changes.write(part)
     ready = Ready(
         corpus, to_learn_from(corpus.questions), cut, options, words.counts, made.chosen, made.vectors
@@ -127,7 +127,7 @@ def update_into(
     name = start.manifest.name
     write_index(part, ready, name, version, settings, made.known)
     notes = [words.note, made.note]
-    if trees is not None and made.chosen is not None and made.chosen.entry != start.manifest.encoder:
+    if ranker is not None and made.chosen is not None and made.chosen.entry != start.manifest.encoder:
         notes.append(f"its learned fusion knows the former encoder: python -m training.train fusion {name}")
     return Outcome(
         changes=compared.changes,

@@ -31,7 +31,7 @@ class Confidence:
     threshold: float
     false_alarm_rate: float  # the share of answerable questions that the threshold was set for
     corpus_sha256: str = ""  # of the corpus whose index was asked; scores of another mean nothing here
-    ranked_by: str = RECIPROCAL  # what made the first ten; or the id of the trees that did
+    ranked_by: str = RECIPROCAL  # what made the first ten; or the id of the learned fusion that did
 
     def __post_init__(self) -> None:
         """Refuse weights that are not for these features."""

@@ -255,9 +255,9 @@ class Engine:
 
     @property
     def ranked_by(self) -> str:
-        """What ranks a hybrid search: "rrf", another fusion, or the id of the trees that do."""
+        """What ranks a hybrid search: "rrf", another fusion, or the id of the learned fusion that does."""
         if self.learned is not None:
-            return self.learned.trees.id
+            return self.learned.ranker.id
         bridged = f" bridge {WEIGHT}" if self.bridging.ranks_hybrids else ""
         if self.fusion == FusionSettings():
             return RECIPROCAL + bridged

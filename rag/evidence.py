@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from rag.encoders.static import StaticEncoder
 from rag.fusion import matrices
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.bridged import BridgedBM25
@@ -23,6 +24,7 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.fields import term_ids
 from rag.retrieval.nearest import Nearest
 from rag.retrieval.postings import sum_postings
+from rag.retrieval.weighed import by_weight
 from rag.surroundings import Surroundings
 from rag.types import Floats, Found, Ints, Ranking, first
 
@@ -31,10 +33,12 @@ DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
 BITS = 18  # of a score that its rank looks at
 SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
 AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
+WEIGHED = ("law", "keyword", "asked")  # of which the question's terms are weighed as the encoder weighs them
 OF_BRIDGE = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
 PRIORS = ("cited", "cited_in_code", "cited_beside")
 _ONE = ("", "_rank", "_share")
 _BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
+BY_WEIGHT = ("_weighed", "_covered", "_heaviest", "_missed")
 _REST = ("fused", "fused_rank", "article_length", "question_length", "code_in_50", "beside_in_50")
 _SURE = ("best_meaning", "best_near_meaning")
 NAMES: tuple[str, ...] = (
@@ -44,6 +48,7 @@ NAMES: tuple[str, ...] = (
     *_SURE,
     *PRIORS,
     *OF_BRIDGE,
+    *(system + kind for system in WEIGHED for kind in BY_WEIGHT),
 )
 _OF_SYSTEM = {
     "keyword": "words",
@@ -62,6 +67,7 @@ GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
     **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
     **dict.fromkeys(PRIORS, "prior"),
     **dict.fromkeys(OF_BRIDGE, "bridge"),
+    **{system + kind: _OF_SYSTEM[system] for system in WEIGHED for kind in BY_WEIGHT},
 }
 _TOP = 50  # first candidates among which codes and headings are counted
 
@@ -131,6 +137,7 @@ class Evidence:
             self.around.cited_in_code[positions],
             self.around.cited_beside[positions],
             *self._bridged(terms, positions),
+            *self._weighed(terms, positions),
         ]
         # each feature in one piece: they are made and looked at one by one
         return Candidates(positions, np.array(columns, dtype=np.float32).T)
@@ -142,6 +149,20 @@ class Evidence:
             added = self.bridge.expanded(terms)[positions].astype(np.float32)
             likely = self.bridge.likelihood(terms)[positions].astype(np.float32)
         return [*_each(added[None]), likely]
+
+    def _weighed(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
+        """Return the features of `WEIGHED`: what is there of the question's terms, by their weight.
+
+        A term weighs as much as its vector is long, which the encoder learns from questions (as term
+        weights are learnt by Zheng & Callan 2015); one that it does not know weighs nothing.
+        """
+        of = {"law": self.law, "keyword": self.keyword, "asked": self.questions}
+        known = dict.fromkeys(terms)
+        encoder = self.meaning.encoder
+        weights = np.ones(len(known), np.float32)
+        if isinstance(encoder, StaticEncoder):
+            weights = encoder.weights(known)
+        return [part for system in WEIGHED for part in by_weight(of[system], list(known), weights, positions)]
 
     def _positions(self, ranking: Ranking) -> Found:
         positions = [self._row[hit.article_id] for hit in ranking]

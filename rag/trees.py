@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -183,10 +183,24 @@ class Trees:
             record = json.loads(text)
             if record["format"] != FORMAT:
                 raise BadInput(f"trees of format {record['format']}, this version reads {FORMAT}: {again}")
-            trees = tuple(Tree(**{k: tuple(v) for k, v in tree.items()}) for tree in record["trees"])
-            return cls(tuple(map(str, record["features"])), trees, dict(record["about"]))
+            return cls.from_record(record)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadInput(f"no trees ({error}): {again}") from error
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Trees:
+        """Read what the lines of a file say.
+
+        Raises:
+            AttributeError, KeyError, TypeError, ValueError: it is something else.
+        """
+        trees = tuple(Tree(**{k: tuple(v) for k, v in tree.items()}) for tree in record["trees"])
+        return cls(tuple(map(str, record["features"])), trees, dict(record["about"]))
+
+    def times(self, factor: float) -> Trees:
+        """Return the trees whose scores are so many times as large."""
+        larger = (replace(tree, value=tuple(factor * value for value in tree.value)) for tree in self.trees)
+        return replace(self, trees=tuple(larger))
 
 
 @dataclass(frozen=True)

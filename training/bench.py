@@ -14,6 +14,7 @@ from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.bridged import BridgedBM25, Expanded
 from rag.retrieval.dense import Dense, build_vectors
@@ -36,6 +37,7 @@ from training.names import (
     BRIDGED,
     HYBRID,
     LAW_ALONE,
+    NETWORKS,
     OVER,
     TUNED,
     UNBRIDGED,
@@ -81,7 +83,7 @@ class Bench:
         self.more: Extras = {}  # systems that are not known here, by name
         self.kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
         self.given = ready.encoder if ready else None
-        self.trees = ready.trees if ready else None
+        self.ranker = ready.ranker if ready else None
         self.fusion = ready.fusion if ready else None
         self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
         self.tell = tell or (lambda what, done, total: None)
@@ -93,6 +95,7 @@ class Bench:
         self._lawful: tuple[Settings, dict[str, Retriever]] = Settings(), {}
         self.inner = InnerRuns(self.systems, corpus.articles)
         self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
+        self._rankers: dict[tuple[str, ...], Ranker] = {}  # fitted to them, by the groups left out
 
     def analyser(self, *, stop_words: bool = True) -> Analyser:
         """Return the analyser of the corpus's language."""
@@ -133,7 +136,7 @@ class Bench:
             names,
             learning=bool(learn),
             given=self.given is not None,
-            trees=self.trees is not None,
+            ranker=self.ranker is not None,
             more=self.more,
         )
         lesson = Lesson(tuple(learn), settings or Settings(), tuple(q for q in dev if q.article_ids))
@@ -241,15 +244,20 @@ class Bench:
         return self._bridges.over(keyword, self.counts(), self.analyser(), lesson.learn, lesson.settings.bm25)
 
     def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
-        """Return a learned fusion; what the trees are fitted to serves those of other settings too."""
+        """Return a learned fusion; what it is fitted to serves those of other settings too."""
         parts = {part: self._system(part, lesson, made) for part in PARTS}
-        if self.trees is not None:
-            return Learned(self._evidence(parts, lesson), self.trees)
+        if self.ranker is not None:
+            return Learned(self._evidence(parts, lesson), self.ranker)
         key = lesson.learn, lesson.settings
         if self._examples is None or self._examples[0] != key:
             self._examples = key, list(examples(self, lesson.learn, lesson.settings))
-        trees = fit(self._examples[1], LearnedSettings(leave_out=left_out(name) or ()))
-        return Learned(self._evidence(parts, lesson), trees)
+            self._rankers = {}
+        left = left_out(name) or ()
+        groups = tuple(part for part in left if part != NETWORKS)
+        if groups not in self._rankers:
+            self._rankers[groups] = fit(self._examples[1], LearnedSettings(leave_out=groups))
+        ranker = self._rankers[groups]
+        return Learned(self._evidence(parts, lesson), Ranker(ranker.trees) if NETWORKS in left else ranker)
 
     def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:
         """Return what a learned fusion looks at, of systems that learnt from these questions alone."""

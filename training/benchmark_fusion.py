@@ -1,7 +1,8 @@
 """What a learned fusion and its explanation cost a question, beside the fusion by reciprocal rank.
 
-The trees are made up: what they say does not matter here, how many they are does. They have thresholds
-that the features of real questions cross, for trees that all rows leave at the root would be no load.
+Trees and networks are made up: what they say does not matter here, how many they are does. The trees have
+thresholds that the features of real questions cross, for trees that all rows leave at the root would be no
+load.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,11 +26,14 @@ from indexes.opening import open_index
 from rag.engine import KEYWORD, MEANING, Engine
 from rag.errors import BadInput
 from rag.evidence import DEPTH, NAMES, Evidence
+from rag.networks import Network
+from rag.ranker import Ranker
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, lists_of
 from rag.trees import LEAVES, Tree, Trees
 from rag.types import Floats
-from training.learned_fusion import LearnedSettings
+from training.learned_fusion import NETWORKS, LearnedSettings
+from training.listwise import NetworkSettings
 
 TREES = LearnedSettings().rounds * LearnedSettings().fits  # as many as are fitted
 QUESTIONS = 200
@@ -66,7 +71,7 @@ def measure(path: Path, say: Say, *, questions: int = QUESTIONS) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "index"
         folder.mkdir()
-        settings = BuildSettings(encoder="fit", fit=QUICK, learned=Trees((), ()))
+        settings = BuildSettings(encoder="fit", fit=QUICK, learned=Ranker(Trees((), ())))
         build_into(folder, corpus, "measured", "measured", settings)
         timed(open_index(folder), asked, say)
 
@@ -87,17 +92,17 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
     if engine.learned is None or engine.meaning is None:
         raise BadInput(f"{engine.info.name} has no learned fusion: fit one with python -m training.train")
     evidence = engine.learned.evidence
-    trees = made_up(_features(evidence, asked[:20]), TREES)
+    ranker = made_up(_features(evidence, asked[:20]), TREES, NETWORKS)
     fused = Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
-    learned = Learned(evidence, trees)
+    learned = Learned(evidence, ranker)
     ways: dict[str, Callable[[str], object]] = {
         LISTS: lambda q: lists_of(evidence, [q]),
         "hybrid": lambda q: fused.search([q], SHOWN),
         "learned": lambda q: learned.search([q], SHOWN),
         "hybrid, asked": _asked(engine, None),
         "hybrid, asked and explained": _asked(engine, None, explained=True),
-        "learned, asked": _asked(engine, Learned(evidence, trees)),
-        "learned, asked and explained": _asked(engine, Learned(evidence, trees), explained=True),
+        "learned, asked": _asked(engine, Learned(evidence, ranker)),
+        "learned, asked and explained": _asked(engine, Learned(evidence, ranker), explained=True),
     }
     # what one way looked up of an article would be there for the next
     took = _interleaved(ways, asked, before=engine._explainer.contents.cache_clear)
@@ -121,12 +126,13 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
         say("    on the cores, median", _median(of.cores - lists.cores), "ms")
 
 
-def made_up(features: Floats, trees: int, seed: int = 0) -> Trees:
-    """Return trees of eight leaves over all features, split at values that the features have.
+def made_up(features: Floats, trees: int, networks: int = 0, seed: int = 0) -> Ranker:
+    """Return trees of eight leaves over all features, split at values that the features have, and networks.
 
     Args:
         features: (n, len(rag.evidence.NAMES)), of some candidates.
         trees: how many.
+        networks: how many, of as many units as are fitted.
         seed: of the draw.
     """
     rng = np.random.default_rng(seed)
@@ -143,7 +149,20 @@ def made_up(features: Floats, trees: int, seed: int = 0) -> Trees:
             threshold.extend((0.0, 0.0))
         value = rng.standard_normal(len(feature)).tolist()
         made.append(Tree(tuple(feature), tuple(threshold), tuple(left), tuple(right), tuple(value)))
-    return Trees(NAMES, tuple(made))
+    sizes = (features.shape[1], *NetworkSettings().hidden, 1)
+    layers = list(pairwise(sizes))
+    return Ranker(
+        Trees(NAMES, tuple(made)),
+        tuple(
+            Network(
+                features.mean(axis=0, dtype=np.float64),
+                features.std(axis=0, dtype=np.float64) + 1e-6,
+                tuple(rng.standard_normal(layer) for layer in layers),
+                tuple(rng.standard_normal(layer[1]) for layer in layers),
+            )
+            for _ in range(networks)
+        ),
+    )
 
 
 def _median(values: Values) -> float:

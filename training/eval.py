@@ -80,7 +80,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             f"no {which} has gold articles: give --questions with article_ids, or code and article_no"
         )
     learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
-    ready = {"given": bench.given is not None, "trees": bench.trees is not None}
+    ready = {"given": bench.given is not None, "ranker": bench.ranker is not None}
     asked = [q for held, _, _ in plan for q in held]
     with brought(parsed, asked, partial(print, file=sys.stderr)) as bench.more:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]

@@ -40,12 +40,13 @@ systems
   tuned           their fusion with weights of 0.05 steps and a scale chosen inside folds of the questions
                   to learn from, each asked of systems that learnt from the others. Where an encoder is
                   given (the index that ships) there are no such questions: it has learnt from all
-  learned         boosted trees (LambdaMART) over what all systems say of the first 1,000 candidates, fitted
-                  inside folds in the same way; from 100 questions to learn from on
+  learned         boosted trees (LambdaMART) and small networks over what all systems say of the first 1,000
+                  candidates, fitted inside folds in the same way; from 100 questions to learn from on
 and when named
   dense-law       the encoder fitted to the law alone
   nearest         the articles that the most similar questions to learn from cite, and those around them
   learned-without:GROUP,..  without features of these groups: words meaning questions place both prior general
+                  bridge; learned-without:networks is the trees alone
   model:NAME      a retriever that training.train made, of --trained NAME=FOLDER; with folds, the one of
                   FOLDER that has learnt from none of the questions asked
   HOW:SYSTEM      of --rerank: the first articles of SYSTEM in another order, such as

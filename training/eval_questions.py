@@ -10,7 +10,7 @@ from indexes import bridge, sources, store
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
 from indexes.distributions import load_fusion
-from indexes.learned import trees_of
+from indexes.learned import ranker_of
 from indexes.lent import read_lent
 from indexes.progress import Bars
 from indexes.shipped_questions import shipped
@@ -42,7 +42,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         bench = Bench(
             corpus,
             None,
-            ready=Ready(encoder, trees_of(folder), load_fusion(folder), bridge.pairs_of(folder)),
+            ready=Ready(encoder, ranker_of(folder), load_fusion(folder), bridge.pairs_of(folder)),
             tell=progress,
         )
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)

@@ -1,4 +1,4 @@
-"""Fit a learned fusion: LambdaMART over what all systems say of their first 1,000 candidates.
+"""Fit a learned fusion: trees and networks over what all systems say of their first 1,000 candidates.
 
 What it learns from are features of questions that none of the systems had seen: the questions to learn
 from are split into inner folds, each is asked of systems, neighbours and citation counts made from the
@@ -16,14 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.evidence import GROUPS, NAMES
+from rag.evidence import BY_WEIGHT, GROUPS, NAMES
 from rag.fusion import Fuse
+from rag.networks import Network
+from rag.ranker import Ranker
 from rag.retrieval.hybrid import damped
 from rag.retrieval.learned import lists_of
-from rag.trees import LEAVES, Trees
+from rag.trees import LEAVES, Tree, Trees
 from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
 from training.inner import FOLDS, inner_folds
 from training.lambdamart import boosted, library
+from training.listwise import fitted
 from training.metrics import per_question
 from training.names import TO_LEARN_FROM
 
@@ -33,6 +36,10 @@ if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
 
 MOST = 3000  # questions that are asked: the features of each take some 180 KB, and more teach little
 FITS = 2  # of trees
+NETWORKS = 4
+# Networks gain by what the question's terms weigh, trees overfit to it (docs/learned-fusion.md).
+_OF_NETWORKS = frozenset(name for name in NAMES if name.endswith(BY_WEIGHT))
+_SPREAD_OF = 300  # lists, of whose scores the spread is looked at
 MEASURES = ("R@10", "R@100", "MRR@10")
 MEASURED = 100  # articles of a ranking
 Values: TypeAlias = npt.NDArray[np.float64]
@@ -40,7 +47,7 @@ Values: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class LearnedSettings:
-    """How the trees are fitted."""
+    """How trees and networks are fitted."""
 
     rounds: int = 300  # trees of a fit
     fits: int = (
@@ -52,6 +59,7 @@ class LearnedSettings:
     features: float = 0.5  # share that a tree may use
     rows: float = 0.7  # share of candidates that a tree sees
     truncation: int = 30  # ranks that the gradient looks at
+    networks: int = NETWORKS  # each with a seed of its own, which together count as much as the trees
     leave_out: tuple[str, ...] = ()  # groups of features; "prior" is how often articles are cited
     seed: int = 1
 
@@ -62,6 +70,8 @@ class LearnedSettings:
                 f"{self.fits} fits of {self.rounds} trees of {self.leaves} leaves, seed {self.seed}: "
                 f"give 1 tree or more, 1 fit or more, of 2 to {LEAVES} leaves, a seed of 0 or more"
             )
+        if self.networks < 0:
+            raise BadInput(f"{self.networks} networks: give 0 or more")
 
 
 @dataclass(frozen=True)
@@ -136,13 +146,15 @@ def _drawn(held: Sequence[Question], most: int, seed: int) -> Sequence[Question]
 
 def fit(
     found: Sequence[Example], settings: LearnedSettings | None = None, about: dict[str, Any] | None = None
-) -> Trees:
-    """Fit trees that put gold candidates first.
+) -> Ranker:
+    """Fit trees and networks that put gold candidates first.
+
+    The scores of the trees, and those of the networks together, are brought to the same spread within a list.
 
     Args:
         found: questions with no gold among their candidates teach nothing and are left out.
         settings: how.
-        about: what is to be said of where the trees come from.
+        about: what is to be said of where it comes from.
 
     Raises:
         BadInput: no question has gold among its candidates; or no feature is left.
@@ -154,10 +166,34 @@ def fit(
     telling = [example for example in found if example.gold.any()]
     if not telling:
         raise BadInput(f"none of {len(found)} questions has a gold article among its candidates")
-    trees = boosted(
+    lists = _Lists(
         np.concatenate([example.features[:, at] for example in telling]),
         np.concatenate([example.gold for example in telling]),
         [len(example.gold) for example in telling],
+    )
+    networks = _networks(lists, chosen)
+    told = {"settings": asdict(chosen), "questions": len(telling), "lightgbm": library().__version__}
+    return Ranker(Trees(tuple(names), _trees(lists, names, chosen), told | (about or {})), networks).balanced(
+        lists.rows[: sum(lists.sizes[:_SPREAD_OF])], lists.sizes[:_SPREAD_OF]
+    )
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """The candidates of all questions, list after list."""
+
+    rows: Floats  # (n, n_features)
+    gold: Bools  # (n,)
+    sizes: Sequence[int]
+
+
+def _trees(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Tree, ...]:
+    rows = lists.rows.copy()
+    rows[:, [name in _OF_NETWORKS for name in names]] = 0  # where all are equal, nothing is split
+    return boosted(
+        rows,
+        lists.gold,
+        lists.sizes,
         {
             "num_leaves": chosen.leaves,
             "learning_rate": chosen.rate,
@@ -171,14 +207,18 @@ def fit(
         chosen.rounds,
         chosen.fits,
     )
-    told = {"settings": asdict(chosen), "questions": len(telling), "lightgbm": library().__version__}
-    return Trees(tuple(names), trees, told | (about or {}))
+
+
+def _networks(lists: _Lists, chosen: LearnedSettings) -> tuple[Network, ...]:
+    return tuple(
+        fitted(lists.rows, lists.gold, lists.sizes, seed=chosen.seed + n) for n in range(chosen.networks)
+    )
 
 
 def held_back(
     found: Sequence[Example], settings: LearnedSettings | None = None
 ) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
-    """Rank every example by trees that were fitted to the other folds, and by what learns nothing.
+    """Rank every example by what was fitted to the other folds, and by what learns nothing.
 
     The systems of the other folds have seen labels of this one; its own features have not. So it
     tells whether to use the trees; published numbers come from folds around all of it
@@ -189,11 +229,11 @@ def held_back(
     """
     learned: dict[str, Ranking] = {}
     for fold in sorted({example.fold for example in found}):
-        trees = fit([example for example in found if example.fold != fold], settings)
-        at = [NAMES.index(name) for name in trees.features]
+        ranker = fit([example for example in found if example.fold != fold], settings)
+        at = [NAMES.index(name) for name in ranker.features]
         for n, example in enumerate(found):
             if example.fold == fold:
-                learned[str(n)] = rank(trees.scores(example.features[:, at]), example.order, MEASURED)
+                learned[str(n)] = rank(ranker.scores(example.features[:, at]), example.order, MEASURED)
     plain = {str(n): example.fused for n, example in enumerate(found)}
     qrels = {str(n): frozenset(example.question.article_ids) for n, example in enumerate(found)}
     return per_question(qrels, learned, MEASURES), per_question(qrels, plain, MEASURES)

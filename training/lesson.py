@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from rag.bridge import Bridge
 from rag.encoders.static import StaticEncoder
 from rag.fusion import FusionSettings
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.hybrid import DAMPING
-from rag.trees import Trees
 from rag.types import Question
 
 
@@ -39,6 +39,6 @@ class Ready:
     """What an index has fitted already."""
 
     encoder: StaticEncoder
-    trees: Trees | None = None  # of its learned fusion
+    ranker: Ranker | None = None  # of its learned fusion
     fusion: FusionSettings | None = None  # that it answers with
     bridge: Bridge | None = None

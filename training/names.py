@@ -30,6 +30,7 @@ HYBRID = "hybrid"
 UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it had none
 TUNED = "tuned"
 LEARNED = "learned"
+NETWORKS = "networks"  # of a learned fusion, beside its trees: what learned-without:networks does without
 _WITHOUT = f"{LEARNED}-without:"
 MODEL = "model:"  # and the name that --trained gives a trained model
 ENCODER = "encoder:"  # and the name of a pretrained model of --encoder
@@ -92,7 +93,8 @@ def fused(name: str, more: Collection[str] | None = None) -> Fused | None:
 def left_out(name: str) -> tuple[str, ...] | None:
     """Return which groups of features a learned fusion does without; None for another system's name.
 
-    "learned" has all, "learned-without:prior" all but how often articles are cited.
+    "learned" has all, "learned-without:prior" all but how often articles are cited; "networks" is no group of
+    features but what ranks beside the trees.
 
     Raises:
         BadInput: a group that is none.
@@ -102,8 +104,8 @@ def left_out(name: str) -> tuple[str, ...] | None:
     if not name.startswith(_WITHOUT):
         return None
     groups = tuple(name.removeprefix(_WITHOUT).split(","))
-    if not set(groups) <= set(GROUPS.values()):
-        known = ", ".join(sorted(set(GROUPS.values())))
+    if not set(groups) <= {*GROUPS.values(), NETWORKS}:
+        known = ", ".join(sorted({*GROUPS.values(), NETWORKS}))
         raise BadInput(f"{name}: name groups of features that it does without, of {known}")
     return groups
 
@@ -128,18 +130,18 @@ def single(name: str) -> bool:
     return fused(name) is None and left_out(name) is None and rerank_of(name) is None
 
 
-def runnable(learning: int, *, given: bool = False, trees: bool = False) -> list[str]:
+def runnable(learning: int, *, given: bool = False, ranker: bool = False) -> list[str]:
     """Return which of the usual systems can run.
 
     Args:
         learning: how many questions with gold articles there are to learn from.
         given: the encoder is not fitted here, it has learnt already.
-        trees: nor are the trees of a learned fusion.
+        ranker: nor is a learned fusion.
     """
     none = set(() if learning else LEARNING)
     if given or learning < LEAST:  # of questions that its parts do not know, it needs some
         none.add(TUNED)
-    if not trees and (given or learning < TO_LEARN_FROM):
+    if not ranker and (given or learning < TO_LEARN_FROM):
         none.add(LEARNED)
     return [name for name in SYSTEMS if name not in none]
 
@@ -149,7 +151,7 @@ def refuse_unfit(
     *,
     learning: bool,
     given: bool = False,
-    trees: bool = False,
+    ranker: bool = False,
     more: Mapping[str, Extra] | None = None,
 ) -> None:
     """Check the names of systems before any work is done for them.
@@ -158,7 +160,7 @@ def refuse_unfit(
         names: of systems.
         learning: there are questions to learn from.
         given: the encoder is not fitted here, it has learnt already.
-        trees: nor are the trees of a learned fusion: they have all features that they were fitted to.
+        ranker: nor is a learned fusion: it has all features that it was fitted to.
         more: systems that an evaluation brings along.
 
     Raises:
@@ -175,7 +177,7 @@ def refuse_unfit(
                 continue
             if more[asked].learns and not learning:
                 raise BadInput(f"{asked} has no questions to learn from: add --folds 5 or --annotated PATH")
-            refuse_unfit(more[asked].over, learning=learning, given=given, trees=trees, more=more)
+            refuse_unfit(more[asked].over, learning=learning, given=given, ranker=ranker, more=more)
         if name in more:
             continue
         used = (of.method, *of.parts) if of else (LEARNED if left_out(name) is not None else name,)
@@ -183,7 +185,7 @@ def refuse_unfit(
             raise BadInput(f"{lacking[0]} has no questions to learn from: add --folds 5 or --annotated PATH")
         if given and "dense-law" in used:
             raise BadInput("dense-law is fitted to the law here, an encoder was given: leave it out")
-        made = trees and name == LEARNED
+        made = ranker and name == LEARNED
         if given and not made and (fitted := [part for part in used if part in (TUNED, LEARNED)]):
             raise BadInput(
                 f"{fitted[0]} needs questions that its parts have not learnt from, and the encoder that "

@@ -12,7 +12,7 @@ from indexes import store
 from indexes.progress import Bars
 from rag.errors import PandectError
 from training import train_fusion
-from training.learned_fusion import FITS, MOST
+from training.learned_fusion import FITS, MOST, NETWORKS
 
 EPILOG = """\
 examples
@@ -83,10 +83,10 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND", title="commands", dest="command")
     fusion = commands.add_parser(
         "fusion",
-        help="fit a learned fusion (LambdaMART) to an index's annotated questions",
-        description="Fit boosted trees to what all systems say of the candidates for each annotated "
-        "question, each asked of systems that have not learnt from it. The index uses them from then on "
-        "if they rank held-back questions better than the fusion that it has does.",
+        help="fit a learned fusion (LambdaMART and networks) to an index's annotated questions",
+        description="Fit boosted trees and small networks to what all systems say of the candidates for each "
+        "annotated question, each asked of systems that have not learnt from it. The index uses them from "
+        "then on if they rank held-back questions better than the fusion that it has does.",
     )
     fusion.add_argument("name", help=f"of the index, as {store.command('list')} shows it")
     fusion.add_argument("--no-priors", action="store_true", help="do not count how often articles are cited")
@@ -95,7 +95,10 @@ def parser() -> argparse.ArgumentParser:
         "--fits", type=int, default=FITS, help=f"with different seeds; what they say is averaged ({FITS})"
     )
     fusion.add_argument(
-        "--asked", type=int, default=MOST, help=f"questions that the trees are fitted to, at most ({MOST})"
+        "--networks", type=int, default=NETWORKS, help=f"beside the trees; 0 for trees alone ({NETWORKS})"
+    )
+    fusion.add_argument(
+        "--asked", type=int, default=MOST, help=f"questions that it is fitted to, at most ({MOST})"
     )
     fusion.add_argument("--seed", type=int, default=1, help="of the first fit (1)")
     fusion.add_argument("--always", action="store_true", help="use it even where it is not better")

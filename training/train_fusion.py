@@ -19,9 +19,9 @@ from indexes.opening import damaged_if_unreadable
 from indexes.refining import refine
 from rag.errors import BadInput, StaleIndex
 from rag.fusion import Fuse, FusionSettings
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.learned import KEYWORD, MEANING
-from rag.trees import Trees
 from rag.types import Question
 from training.bench import Bench
 from training.fits import Tell
@@ -45,6 +45,7 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
     how = LearnedSettings(
         rounds=parsed.rounds,
         fits=parsed.fits,
+        networks=parsed.networks,
         leave_out=("prior",) if parsed.no_priors else (),
         seed=parsed.seed,
     )
@@ -69,16 +70,16 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
     found = list(examples(bench, learnt, settings, fuse=fuse, most=parsed.asked))
     corpus = start.manifest.corpus
     of = {"corpus_sha256": corpus["sha256"], "questions_sha256": corpus["questions_sha256"]}
-    trees = yield from _fitted(parsed, found, how, former, of)
-    if trees is None:
+    ranker = yield from _fitted(parsed, found, how, former, of)
+    if ranker is None:
         return
-    folder = refine(name, start, trees)
+    folder = refine(name, start, ranker)
     yield f"switched in: {folder}"
     yield f"next: {store.page(name)}"
 
 
 def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell) -> Iterator[str]:
-    """Fit the trees of the index that ships; as its encoder, those of the folds read the official text."""
+    """Fit the learned fusion of the index that ships; as its encoder, folds read the official text."""
     folder = store.builtin().parent
     corpus = read(store.builtin() / "corpus")
     full = full_text(corpus, read_articles(parsed.law))
@@ -86,10 +87,10 @@ def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell)
     bench = Bench(corpus, cache, fitted_to=[full], tell=tell)
     found = list(examples(bench, to_learn_from(corpus.questions), Settings(), most=parsed.asked))
     of = {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256}
-    trees = yield from _fitted(parsed, found, how, FusionSettings().method, of)
-    if trees is None:
+    ranker = yield from _fitted(parsed, found, how, FusionSettings().method, of)
+    if ranker is None:
         return
-    (folder / TREES).write_text(trees.to_json(), encoding="utf-8")
+    (folder / TREES).write_text(ranker.to_json(), encoding="utf-8")
     yield f"written: {folder / TREES}"
     yield f"next: {store.command('make-builtin')} {parsed.law}"
 
@@ -100,18 +101,18 @@ def _fitted(
     how: LearnedSettings,
     former: str,
     of: Mapping[str, str],
-) -> Generator[str, None, Trees | None]:
-    """Yield how trees rank questions of other folds; return trees of all, None where they shall not be used.
+) -> Generator[str, None, Ranker | None]:
+    """Yield how questions of other folds are ranked; return what all give, None if it shall not be used.
 
     Args:
         parsed: the command.
-        found: what the trees are fitted to.
-        how: they are fitted.
-        former: name of the fusion that they are held against.
-        of: which corpus and questions, for what the trees say of themselves.
+        found: what is fitted to.
+        how: it is fitted.
+        former: name of the fusion that it is held against.
+        of: which corpus and questions, for what the file says of itself.
     """
     values, plain = held_back(found, how)
-    yield f"{parsed.name}: {len(found):,} annotated questions, each ranked by trees fitted to other folds"
+    yield f"{parsed.name}: {len(found):,} annotated questions, each ranked by what was fitted to other folds"
     told: dict[str, Any] = {}
     gain = 0.0
     for measure, mine in values.items():

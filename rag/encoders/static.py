@@ -62,6 +62,14 @@ class StaticEncoder:
         length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
         return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
+    def weights(self, terms: Iterable[str]) -> Floats:
+        """Return how much each term counts in a text, (n_terms,): the length of its vector, 0 if unknown."""
+        at = np.array([self.vocabulary.get(term, -1) for term in terms], dtype=np.int64)
+        if not len(self.vocabulary):
+            return np.zeros(len(at), np.float32)
+        lengths = np.sqrt((self.codes[at].astype(np.float32) ** 2).sum(axis=1)) * self.scales[at]
+        return np.where(at < 0, np.float32(0), lengths).astype(np.float32)
+
     def _sum(self, ids: npt.NDArray[np.int64]) -> Floats:
         # one text at a time, so that a vector does not depend on its batch
         return self.scales[ids] @ self.codes[ids].astype(np.float32)

@@ -1,8 +1,8 @@
-"""Learned fusion: boosted trees over what all systems say of the first 1,000 candidates.
+"""Learned fusion: trees and networks over what all systems say of the first 1,000 candidates.
 
-LambdaMART (Burges 2010) fitted by `training.learned_fusion` to annotated questions that none of the
-systems had seen; here it only scores. "Know When to Fuse" (Louis et al. 2025) found that fusion helps
-trained systems only where its weights are learnt.
+LambdaMART (Burges 2010) and listwise networks, fitted by `training.learned_fusion` to annotated questions
+that none of the systems had seen; here they only score. "Know When to Fuse" (Louis et al. 2025) found that
+fusion helps trained systems only where its weights are learnt.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from rag.errors import BadInput
 from rag.evidence import DEPTH, GROUPS, NAMES, OF_BRIDGE, Candidates, Evidence
 from rag.explanation import Reason
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts
 from rag.retrieval.scored import Mask
 from rag.text import Analyser
-from rag.trees import Trees
 from rag.types import Filter, Floats, Ranking, first, hits
 
 # the lists that candidates are taken from, by their names in training.eval
@@ -36,34 +36,34 @@ RECENT = 8  # questions whose candidates stay at hand: who asks has the answer e
 
 
 class Learned:
-    """Reranks the candidates of BM25 and the encoder by fitted trees."""
+    """Reranks the candidates of BM25 and the encoder by fitted trees and networks."""
 
-    def __init__(self, evidence: Evidence, trees: Trees) -> None:
-        """Score what `evidence` knows by these trees.
+    def __init__(self, evidence: Evidence, ranker: Ranker) -> None:
+        """Score what `evidence` knows by what was fitted.
 
         Raises:
-            BadInput: the trees were fitted to other features than this version computes.
+            BadInput: it was fitted to other features than this version computes.
         """
-        unknown = sorted(set(trees.features) - set(NAMES))
+        unknown = sorted(set(ranker.features) - set(NAMES))
         if unknown:
             raise BadInput(
                 f"the learned fusion asks for {', '.join(unknown)}, which this version does not know: "
                 "fit it again with python -m training.train fusion INDEX"
             )
         self.evidence = evidence
-        self.trees = trees
-        self._columns = [NAMES.index(name) for name in trees.features]
+        self.ranker = ranker
+        self._columns = [NAMES.index(name) for name in ranker.features]
         self._order = evidence.keyword.order
         self._recent = lru_cache(maxsize=RECENT)(self._look)
 
     @property
     def uses_bridge(self) -> bool:
-        """Whether a feature of the trees comes from the bridge, and there is one."""
-        return self.evidence.bridge is not None and not set(OF_BRIDGE).isdisjoint(self.trees.features)
+        """Whether a feature that is ranked by comes from the bridge, and there is one."""
+        return self.evidence.bridge is not None and not set(OF_BRIDGE).isdisjoint(self.ranker.features)
 
     def bridged_by(self, words: BridgedBM25 | None) -> Learned:
         """Return the same looking over another bridge, or over none."""
-        return Learned(replace(self.evidence, bridge=words), self.trees)
+        return Learned(replace(self.evidence, bridge=words), self.ranker)
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; only candidates are ranked."""
@@ -102,11 +102,11 @@ class Learned:
         there = np.isin(found.positions, list(wanted)).nonzero()[0]
         at = {wanted[int(found.positions[i])]: int(i) for i in there}
         asked = [id_ for id_ in article_ids if id_ in at]
-        names = sorted({GROUPS[name] for name in self.trees.features})
-        into = tuple(names.index(GROUPS[name]) for name in self.trees.features)
+        names = sorted({GROUPS[name] for name in self.ranker.features})
+        into = tuple(names.index(GROUPS[name]) for name in self.ranker.features)
         rows = self._rows(found)[[at[id_] for id_ in asked]]
         told = {}
-        for id_, own in zip(asked, self.trees.contributions(rows, into).tolist(), strict=True):
+        for id_, own in zip(asked, self.ranker.contributions(rows, into).tolist(), strict=True):
             sums = sorted(zip([*names, "base"], own, strict=True), key=lambda x: (-x[1], x[0]))
             told[id_] = tuple(Reason(group, moved) for group, moved in sums)
         return told
@@ -116,10 +116,10 @@ class Learned:
             return ()
         rows, positions = self._rows(found), found.positions
         if k <= FEW:
-            chosen, scores = self.trees.best(rows, CHOSEN, -(-len(self.trees.trees) // BEGINNING))
+            chosen, scores = self.ranker.best(rows, CHOSEN, BEGINNING)
             positions = positions[chosen]
         else:
-            scores = self.trees.scores(rows)
+            scores = self.ranker.scores(rows)
         at, best = first(scores, self._order.by_id[positions], k)
         return hits(self._order, positions[at], best)
 

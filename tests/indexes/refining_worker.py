@@ -15,11 +15,11 @@ import killed_worker
 
 from indexes.basis import Start
 from indexes.refining import refine
-from rag.trees import Trees
+from rag.ranker import Ranker
 
 
 def main(words: Sequence[str]) -> int:
-    trees = Trees.from_json(Path(words[0]).read_text(encoding="utf-8")) if words else None
+    trees = Ranker.from_json(Path(words[0]).read_text(encoding="utf-8")) if words else None
     refine("village", Start.of("village"), trees, keep=2)
     return 0
 

@@ -19,6 +19,7 @@ from changing_law import AGAIN, built, hashes, histories, updated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, edition, install
+from small_networks import network
 
 import indexes
 import indexes.__main__ as commands
@@ -29,12 +30,13 @@ from indexes.build import BuildSettings, build_into
 from indexes.changes import Changes
 from indexes.corpus import Corpus, to_learn_from, write
 from indexes.encoders import Chosen, fit_encoder
-from indexes.learned import FOLDER, TERMS, TREES, WORTH_IT, load_terms, save_terms, trees_of
+from indexes.learned import FOLDER, TERMS, TREES, WORTH_IT, load_terms, ranker_of, save_terms
 from indexes.manifest import read, stamp
 from indexes.opening import open_index
 from indexes.refining import refine
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
+from rag.ranker import Ranker
 from rag.text.analysers import analyser
 from rag.trees import Tree, Trees
 from rag.types import Article, Question
@@ -46,13 +48,14 @@ def stump(feature: int, threshold: float, value: float) -> Tree:
     return Tree((feature, -1, -1), (threshold, 0.0, 0.0), (1, -1, -1), (2, -1, -1), (value / 2, 0.0, value))
 
 
-FOREST = Trees(
+TREES_ALONE = Trees(
     ("votes", "keyword", "asked"),
     (stump(0, 0.5, 2.0), *(stump(1, n / 8, 0.25) for n in range(12)), stump(2, 0.1, 0.5)),
     {"held_back": {"R@10": {"learned": 0.5}}},
 )
-OTHER = replace(FOREST, trees=FOREST.trees[1:])
-LEARNED = replace(FIT, learned=FOREST)
+RANKER = Ranker(TREES_ALONE, (network(3).times(1e-3),))
+OTHER = Ranker(replace(TREES_ALONE, trees=TREES_ALONE.trees[1:]))
+LEARNED = replace(FIT, learned=RANKER)
 NEW = replace(VILLAGE, articles=(*VILLAGE.articles, Article("v-13", CODE, "13", "La chèvre qui sait nager.")))
 
 
@@ -77,7 +80,7 @@ def test_what_is_written_is_opened(tmp_path: Path) -> None:
     build_into(tmp_path / "v", VILLAGE, "village", "v", LEARNED)
     engine = open_index(tmp_path / "v")
     assert engine.learned is not None
-    assert engine.learned.trees == FOREST
+    assert engine.learned.ranker == RANKER
     evidence = engine.learned.evidence
     assert evidence.keyword is engine.keyword
     assert evidence.law.scores("chèvre").max() > 0
@@ -111,16 +114,16 @@ def test_what_an_index_keeps_explains_as_what_is_cut_anew(tmp_path: Path) -> Non
 
 def test_an_index_without_one_is_as_before(tmp_path: Path) -> None:
     build_into(tmp_path / "v", VILLAGE, "village", "v", FIT)
-    assert trees_of(tmp_path / "v") is None
+    assert ranker_of(tmp_path / "v") is None
     assert open_index(tmp_path / "v").learned is None
-    build_into(tmp_path / "none", VILLAGE, "village", "none", replace(NONE, learned=FOREST))
+    build_into(tmp_path / "none", VILLAGE, "village", "none", replace(NONE, learned=RANKER))
     assert not (tmp_path / "none" / FOLDER).exists()  # without an encoder nothing can be fused
 
 
 @given(states=histories())
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_an_update_comes_to_what_a_build_comes_to(encoder: Chosen, states: list[Corpus]) -> None:
-    chosen = BuildSettings(learned=FOREST, fusion=FusionSettings("borda"))
+    chosen = BuildSettings(learned=RANKER, fusion=FusionSettings("borda"))
     with tempfile.TemporaryDirectory() as scratch:
         former = Path(scratch) / "v0"
         built(former, states[0], chosen, encoder)
@@ -132,14 +135,14 @@ def test_an_update_comes_to_what_a_build_comes_to(encoder: Chosen, states: list[
             former = Path(scratch) / f"v{n}"
         engine = open_index(former)
         assert engine.learned is not None
-        assert engine.learned.trees == FOREST
+        assert engine.learned.ranker == RANKER
         engine.ask(GOAT)
 
 
 @pytest.mark.parametrize("updatable", [True, False])
 def test_giving_it_comes_to_what_a_build_comes_to(tmp_path: Path, updatable: bool) -> None:
     former = install(settings=replace(FIT, updatable=updatable))
-    made = refine("village", Start.of("village"), FOREST)
+    made = refine("village", Start.of("village"), RANKER)
     build_into(tmp_path / "v", VILLAGE, "village", "v", replace(LEARNED, updatable=updatable))
     assert below_learned(made) == below_learned(tmp_path / "v")
     assert {**hashes(former), **below_learned(made)} == hashes(made)
@@ -161,16 +164,16 @@ def test_counts_of_an_earlier_release_are_made_anew(tmp_path: Path) -> None:
     for part in ("data", "indices", "indptr"):
         (former / counted.FOLDER / f"answers.{part}.npy").unlink()
     left = {name: file for name, file in start.manifest.files.items() if "/answers." not in name}
-    made = refine("village", replace(start, manifest=replace(start.manifest, files=left)), FOREST)
+    made = refine("village", replace(start, manifest=replace(start.manifest, files=left)), RANKER)
     build_into(tmp_path / "v", VILLAGE, "village", "v", LEARNED)
     assert below_learned(made) == below_learned(tmp_path / "v")
 
 
 def test_it_is_replaced_and_taken_away() -> None:
     plain = install(settings=FIT)
-    refine("village", Start.of("village"), FOREST)
+    refine("village", Start.of("village"), RANKER)
     made = refine("village", Start.of("village"), OTHER)
-    assert trees_of(made) == OTHER
+    assert ranker_of(made) == OTHER
     gone = refine("village", Start.of("village"), None)
     assert hashes(gone) == hashes(plain)
     assert not (gone / FOLDER).exists()
@@ -181,7 +184,7 @@ def test_what_changed_against_the_law_before_is_not_said_twice() -> None:
     install(edition(0), settings=FIT)
     second = install(edition(1), settings=FIT)
     assert Changes.read(second) is not None
-    assert Changes.read(refine("village", Start.of("village"), FOREST)) is None
+    assert Changes.read(refine("village", Start.of("village"), RANKER)) is None
 
 
 def test_another_version_came_into_use_meanwhile() -> None:
@@ -189,7 +192,7 @@ def test_another_version_came_into_use_meanwhile() -> None:
     start = Start.of("village")
     now = install(edition(1), settings=FIT)
     with pytest.raises(BadInput, match="changed by another command meanwhile"):
-        refine("village", start, FOREST)
+        refine("village", start, RANKER)
     assert store.current("village") == now
 
 
@@ -206,7 +209,7 @@ def test_a_damaged_version_is_not_stamped_anew(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("os.link", refused)
     with pytest.raises(DamagedIndex, match="another SHA-256"):
-        refine("village", start, FOREST)
+        refine("village", start, RANKER)
     assert store.current("village") == former
 
 
@@ -217,18 +220,18 @@ def test_without_hard_links_files_are_copied(monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr("os.link", refused)
-    made = refine("village", Start.of("village"), FOREST)
+    made = refine("village", Start.of("village"), RANKER)
     assert {**hashes(former), **below_learned(made)} == hashes(made)
     assert not (made / "encoder/codes.npy").samefile(former / "encoder/codes.npy")
 
 
 def test_an_update_keeps_it_and_a_build_does_not(tmp_path: Path) -> None:
     install(settings=FIT)
-    refine("village", Start.of("village"), FOREST)
+    refine("village", Start.of("village"), RANKER)
     assert main(["update", "village", str(write(NEW, tmp_path / "new"))]) == 0
     engine = indexes.open("village")
     assert engine.learned is not None
-    assert engine.learned.trees == FOREST
+    assert engine.learned.ranker == RANKER
     assert [s.article.id for s in engine.ask("nager", k=1).shown] == ["v-13"]
     assert main(["build", "village", "--encoder", "none"]) == 0
     assert indexes.open("village").learned is None
@@ -236,7 +239,12 @@ def test_an_update_keeps_it_and_a_build_does_not(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", json.dumps({"format": 2}), replace(FOREST, features=("votes", "moon", "asked")).to_json()],
+    [
+        "",
+        "{}",
+        json.dumps({"format": 2}),
+        Ranker(replace(TREES_ALONE, features=("votes", "moon", "asked"))).to_json(),
+    ],
 )
 def test_trees_that_cannot_be_used_are_told(tmp_path: Path, text: str) -> None:
     folder = tmp_path / "v"
@@ -323,18 +331,18 @@ def test_killed_at_its_steps_it_leaves_the_former_version(
 ) -> None:
     install(settings=FIT)
     file = tmp_path / "trees.json"
-    file.write_text(FOREST.to_json(), encoding="utf-8")
+    file.write_text(RANKER.to_json(), encoding="utf-8")
     all_steps = refining(str(file))["steps"]
     assert all_steps > 40  # every file that an index has, the switch and the tidying up
     outcomes: list[bool] = []
     # some while files are written, each from before the switch to the end
     for step in chain(range(1, all_steps - 14, 4), count(all_steps - 14)):
-        file.write_text(replace(FOREST, about={"step": step}).to_json(), encoding="utf-8")
+        file.write_text(Ranker(replace(TREES_ALONE, about={"step": step})).to_json(), encoding="utf-8")
         before = store.current("village")
         ended = refining(str(file), step=step)
         engine = indexes.open("village")  # its files are held against its manifest
         assert [shown.article.id for shown in engine.ask(GOAT, k=1).shown] == ["v-5"]
-        new = engine.learned is not None and engine.learned.trees.about == {"step": step}
+        new = engine.learned is not None and engine.learned.ranker.about == {"step": step}
         assert new is (store.current("village") != before)
         outcomes.append(new)
         if not ended["killed"]:

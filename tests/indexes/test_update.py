@@ -25,6 +25,7 @@ from indexes.opening import open_index
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
 from rag.text.analysers import analyser
 from rag.trees import Trees
@@ -67,7 +68,7 @@ def same_answers(one: Path, other: Path) -> None:
         BuildSettings(vectors="hnsw"),
         BuildSettings(vectors="8bit", fusion=FusionSettings("z-score")),
         BuildSettings(analyser={"stop_words": False}),
-        BuildSettings(learned=Trees((), ())),
+        BuildSettings(learned=Ranker(Trees((), ()))),
     ],
     ids=["keywords", "flat", "hnsw", "8bit", "stop words kept", "learned"],
 )

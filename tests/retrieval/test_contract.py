@@ -19,6 +19,7 @@ from small_law import SPLIT, Words, law, random_encoder
 
 from rag.bridge import Bridge, Pair
 from rag.encoders.static import StaticEncoder
+from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
 from rag.retrieval.bridged import BridgedBM25, LawWords
 from rag.retrieval.colbert import ColBERT, Propose, proposed_by
@@ -106,7 +107,7 @@ def learned(articles: Sequence[Article], folder: Path) -> Retriever:
     """Trees over scores alone: by rank, equal articles differ, for one of them comes first."""
     trees = [stump(0, t / 4, 0.0, 1 / 4) for t in range(12)] + [stump(1, t / 8, 0.0, 1 / 8) for t in range(8)]
     evidence = evidence_of(articles, annotated(articles), SPLIT, random_encoder(SPLIT, law()))
-    return Learned(evidence, Trees(("keyword", "meaning"), tuple(trees)))
+    return Learned(evidence, Ranker(Trees(("keyword", "meaning"), tuple(trees))))
 
 
 def bridged(articles: Sequence[Article], folder: Path) -> Retriever:

@@ -1,4 +1,4 @@
-"""A learned fusion: ranked as its trees say, and taken apart into reasons that add up."""
+"""A learned fusion: ranked as its trees and networks say, and taken apart into reasons that add up."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_evidence import LAW, WAYS, asked, evidence_of, stump
+from small_networks import network
 
 from rag.errors import BadInput
 from rag.evidence import DEPTH, GROUPS, NAMES, Evidence
 from rag.explanation import Reason
+from rag.ranker import Ranker
 from rag.retrieval import learned as module
 from rag.retrieval.learned import KEYWORD, MEANING, RECENT, Learned, lists_of
 from rag.trees import Tree, Trees
@@ -24,11 +26,17 @@ words = st.lists(st.sampled_from([*WAYS, "civil", "louage", "unheard"]), max_siz
 thresholds = st.sampled_from([-1.0, 0.0, 0.1, 0.3, 0.5, 0.7, 1.0, 2.0])
 values = st.integers(-8, 8).map(lambda n: n / 4)
 stumps = st.builds(stump, st.integers(0, len(NAMES) - 1), thresholds, values, values)
-forests = st.lists(stumps, max_size=12).map(lambda trees: Trees(NAMES, tuple(trees)))
+rankers = st.builds(
+    lambda trees, seeds: Ranker(
+        Trees(NAMES, tuple(trees)), tuple(network(len(NAMES), seed) for seed in seeds)
+    ),
+    st.lists(stumps, max_size=12),
+    st.lists(st.integers(0, 9), max_size=2),
+)
 
 
 def of(*trees: Tree, names: tuple[str, ...] = ("votes",), evidence: Evidence = EVIDENCE) -> Learned:
-    return Learned(evidence, Trees(names, trees))
+    return Learned(evidence, Ranker(Trees(names, trees)))
 
 
 def test_the_trees_decide_the_order() -> None:
@@ -41,13 +49,13 @@ def test_the_trees_decide_the_order() -> None:
     assert against.search(["mur"], 9)[0][-1] == Hit("a3", -1.0)
 
 
-@given(forests, words)
-def test_scores_are_the_trees_of_the_features(forest: Trees, question: str) -> None:
-    [ranking] = Learned(EVIDENCE, forest).search([question], 99)
+@given(rankers, words)
+def test_scores_are_those_of_the_features(ranker: Ranker, question: str) -> None:
+    [ranking] = Learned(EVIDENCE, ranker).search([question], 99)
     found = asked(EVIDENCE, question)
-    scores = forest.scores(found.features).tolist()
+    scores = ranker.scores(found.features).tolist()
     wanted = {IDS[p]: round(s, 5) for p, s in zip(found.positions, scores, strict=True)}
-    assert {hit.article_id: hit.score for hit in ranking} == pytest.approx(wanted)
+    assert {hit.article_id: hit.score for hit in ranking} == pytest.approx(wanted, abs=1e-5)
     assert ranking == tuple(sorted(ranking, key=lambda hit: (-hit.score, hit.article_id)))
 
 
@@ -62,15 +70,15 @@ def test_a_page_and_a_benchmark_see_the_same_first_articles(monkeypatch: pytest.
 
 def test_trees_may_use_some_of_the_features_in_any_order() -> None:
     forest = Trees(("cited", "meaning"), (stump(1, 0.9, 0.0, 1.0), stump(0, 0.5, 0.0, 4.0)))
-    [ranking] = Learned(EVIDENCE, forest).search(["mur"], 9)
+    [ranking] = Learned(EVIDENCE, Ranker(forest)).search(["mur"], 9)
     assert ranking == (
         Hit("a3", 5.0), Hit("a1", 4.0), Hit("a2", 4.0), Hit("b2", 4.0), Hit("b1", 1.0), Hit("c1", 0.0),
     )  # fmt: skip
 
 
-@given(forests, words, st.sampled_from([None, RURAL]))
-def test_reasons_add_up_to_the_score(forest: Trees, question: str, where: Filter | None) -> None:
-    learned = Learned(EVIDENCE, forest)
+@given(rankers, words, st.sampled_from([None, RURAL]))
+def test_reasons_add_up_to_the_score(ranker: Ranker, question: str, where: Filter | None) -> None:
+    learned = Learned(EVIDENCE, ranker)
     [ranking] = learned.search([question], 99, where)
     told = learned.reasons(question, [hit.article_id for hit in ranking], where)
     assert list(told) == [hit.article_id for hit in ranking]
@@ -167,6 +175,6 @@ def test_features_of_another_version_are_refused() -> None:
 
 
 def test_without_trees_all_candidates_are_equal() -> None:
-    learned = Learned(EVIDENCE, Trees((), ()))
+    learned = Learned(EVIDENCE, Ranker(Trees((), ())))
     assert [hit.article_id for hit in learned.search(["mur"], 9)[0]] == IDS
     assert learned.reasons("mur", ["a3"]) == {"a3": (Reason("base", 0.0),)}

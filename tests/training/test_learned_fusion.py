@@ -16,10 +16,10 @@ from small_examples import made_up
 
 from indexes.fit import FitSettings
 from rag.errors import BadInput, MissingExtra
-from rag.evidence import GROUPS, NAMES, PRIORS, Evidence
+from rag.evidence import BY_WEIGHT, GROUPS, NAMES, PRIORS, WEIGHED, Evidence
 from rag.fusion import FusionSettings
+from rag.ranker import Ranker
 from rag.retrieval.learned import KEYWORD, MEANING, Learned
-from rag.trees import Trees
 from rag.types import Article, ArticleOrder, Question
 from training.bench import Bench
 from training.inner import FOLDS
@@ -36,7 +36,7 @@ ASKED = tuple(
     Question(f"q{n}", f"{WORDS[n % 6]} {WORDS[n % 5]} {'mur' if n % 7 else 'vol'}", (LAW[n % 20].id,))
     for n in range(TO_LEARN_FROM + 7)
 )
-FEW = LearnedSettings(rounds=12, min_in_leaf=5)
+FEW = LearnedSettings(rounds=12, min_in_leaf=5, networks=1)
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
 
 
@@ -147,7 +147,7 @@ def test_our_trees_score_as_lightgbm_does(monkeypatch: pytest.MonkeyPatch, found
     monkeypatch.setattr(lightgbm, "train", spy)
     for made in (found, made_up()):
         models.clear()
-        trees = fit(made, LearnedSettings(rounds=40, min_in_leaf=3))
+        trees = fit(made, LearnedSettings(rounds=40, min_in_leaf=3, networks=0))
         assert len(models) == LearnedSettings().fits > 1
         at = [NAMES.index(name) for name in trees.features]
         rows = np.concatenate([example.features[:, at] for example in made[:30]])
@@ -156,14 +156,16 @@ def test_our_trees_score_as_lightgbm_does(monkeypatch: pytest.MonkeyPatch, found
         scores = np.mean(each, axis=0)
         assert len(set(np.round(scores, 6))) > 10  # they do tell candidates apart
         assert trees.scores(rows) == pytest.approx(scores, abs=1e-9)
-        assert Trees.from_json(trees.to_json()).scores(rows) == pytest.approx(scores, abs=1e-9)
+        assert Ranker.from_json(trees.to_json()).scores(rows) == pytest.approx(scores, abs=1e-9)
         assert trees.contributions(rows).sum(axis=1) == pytest.approx(scores, abs=1e-9)
 
 
 def test_the_same_seed_gives_the_same_trees() -> None:
     made = made_up()
     assert fit(made, FEW).to_json() == fit(made, FEW).to_json()
-    assert fit(made, replace(FEW, seed=2)).trees != fit(made, FEW).trees
+    other = fit(made, replace(FEW, seed=2))
+    assert other.trees != fit(made, FEW).trees
+    assert other.networks != fit(made, FEW).networks
 
 
 def test_features_that_are_left_out_are_not_there() -> None:
@@ -176,7 +178,38 @@ def test_features_that_are_left_out_are_not_there() -> None:
     changed = [replace(e, features=e.features.copy()) for e in made]
     for example in changed:
         example.features[:, [NAMES.index(name) for name in PRIORS]] = 7.0
-    assert fit(changed, replace(FEW, leave_out=("prior",))).trees == without.trees
+    assert fit(changed, replace(FEW, leave_out=("prior",))) == without
+
+
+def test_trees_and_networks_count_alike() -> None:
+    made = made_up()
+    ranker = fit(made, replace(FEW, networks=3))
+    rows = [example.features for example in made]
+    trees = np.mean([ranker.trees.scores(each).std() for each in rows])
+    assert trees == pytest.approx(1)
+    for network in ranker.networks:
+        assert np.mean([network.scores(each).std() for each in rows]) == pytest.approx(1 / 3)
+    alone = fit(made, replace(FEW, networks=0))
+    assert alone.networks == ()
+    assert alone.scores(rows[0]) / ranker.trees.scores(
+        rows[0]
+    ) == pytest.approx(  # the same but for its spread
+        np.full(len(rows[0]), np.mean([alone.scores(each).std() for each in rows]))
+    )
+
+
+def test_trees_do_not_split_what_is_for_networks_alone() -> None:
+    made = [replace(example, features=example.features.copy()) for example in made_up()]
+    weighed = [n for n, name in enumerate(NAMES) if name.endswith(BY_WEIGHT)]
+    assert len(weighed) == len(BY_WEIGHT) * len(WEIGHED)
+    for example in made:
+        example.features[:, weighed] = 9.0 * example.gold[:, None]  # nothing tells more
+    ranker = fit(made, FEW)
+    split = {feature for tree in ranker.trees.trees for feature in tree.feature if feature >= 0}
+    assert split
+    assert split.isdisjoint(weighed)
+    moved = np.abs(ranker.networks[0].contributions(made[0].features)).sum(axis=0)
+    assert moved[weighed].mean() > 1.3 * np.delete(moved[:-1], weighed).mean()
 
 
 def test_trees_tell_where_they_come_from() -> None:
@@ -185,7 +218,7 @@ def test_trees_tell_where_they_come_from() -> None:
     assert trees.about["questions"] == 60
     assert trees.about["settings"]["rounds"] == FEW.rounds
     assert trees.about["lightgbm"] == lightgbm.__version__
-    assert Trees.from_json(trees.to_json()).about["settings"]["seed"] == FEW.seed
+    assert Ranker.from_json(trees.to_json()).about["settings"]["seed"] == FEW.seed
 
 
 def test_what_is_held_back_is_measured_as_everything_else(found: list[Example]) -> None:
@@ -230,13 +263,15 @@ def test_what_cannot_be_fitted_is_refused() -> None:
     for odd in ({"rounds": 0}, {"fits": 0}, {"leaves": 9}, {"leaves": 1}, {"seed": -1}):
         with pytest.raises(BadInput, match="give 1 tree or more"):
             LearnedSettings(**odd)
+    with pytest.raises(BadInput, match="-1 networks: give 0 or more"):
+        LearnedSettings(networks=-1)
 
 
 def test_a_question_whose_gold_is_no_candidate_teaches_nothing() -> None:
     made = made_up()
     blind = replace(made[3], gold=np.zeros_like(made[3].gold))
     without = [*made[:3], *made[4:]]
-    assert fit([*made[:3], blind, *made[4:]], FEW).trees == fit(without, FEW).trees
+    assert fit([*made[:3], blind, *made[4:]], FEW) == fit(without, FEW)
 
 
 def test_a_missing_library_is_told_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

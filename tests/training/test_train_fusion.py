@@ -23,7 +23,7 @@ from indexes.basis import Start
 from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, write
 from indexes.fit import FitSettings
-from indexes.learned import FOLDER, TREES, trees_of
+from indexes.learned import FOLDER, TREES, ranker_of
 from indexes.manifest import read, stamp
 from indexes.versions import new_corpus
 from rag.card import CorpusCard
@@ -136,7 +136,9 @@ def test_from_the_command_to_the_answer(
     learned: Path, fitted: tuple[Path, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = fitted[1].splitlines()
-    assert said[0] == "hamlet: 117 annotated questions, each ranked by trees fitted to other folds"  # no test
+    assert (
+        said[0] == "hamlet: 117 annotated questions, each ranked by what was fitted to other folds"
+    )  # no test
     assert [line.split()[0] for line in said[1:4]] == ["R@10", "R@100", "MRR@10"]
     assert all("learned" in line and "rrf" in line and "[" in line for line in said[1:4])
     made = store.current("hamlet")
@@ -144,7 +146,7 @@ def test_from_the_command_to_the_answer(
         f"switched in: {fitted[0] / made.relative_to(learned)}",
         f"next: {store.page('hamlet')}",
     ]
-    trees = trees_of(made)
+    trees = ranker_of(made)
     assert trees is not None
     assert trees.about["corpus_sha256"] == LAW.sha256
     assert trees.about["questions_sha256"] == LAW.questions_sha256
@@ -192,7 +194,7 @@ def test_words_are_cut_as_the_index_cuts_them(home: Path, monkeypatch: pytest.Mo
 @pytest.mark.usefixtures("plain", "quick")
 def test_priors_are_left_out_when_they_are_not_wanted() -> None:
     assert fusion("--always", "--no-priors", "--seed", "3", *QUICK) == 0
-    trees = trees_of(store.current("hamlet"))
+    trees = ranker_of(store.current("hamlet"))
     assert trees is not None
     assert not set(PRIORS) & set(trees.features)
     assert trees.about["settings"]["seed"] == 3
@@ -375,14 +377,14 @@ def test_another_command_meanwhile_is_told(
 
 @pytest.mark.usefixtures("learned")
 def test_an_update_keeps_the_learned_fusion(tmp_path: Path) -> None:
-    trees = trees_of(store.current("hamlet"))
+    trees = ranker_of(store.current("hamlet"))
     added = Article(
         "x999", "Code 3", "999", "Celui qui veut creuser un étang sans grange paie cent sous.", ()
     )
     kept = tuple(q for q in LAW.questions if q.article_ids[0] > "x004")
     changed = replace(LAW, articles=(*LAW.articles[5:], added), questions=kept)
     assert indexes_main(["update", "hamlet", str(write(changed, tmp_path / "new"))]) == 0
-    assert trees_of(store.current("hamlet")) == trees
+    assert ranker_of(store.current("hamlet")) == trees
     engine = indexes.open("hamlet")
     result = engine.ask(ASKED, k=200)
     assert "x999" in {shown.article.id for shown in result.shown}
