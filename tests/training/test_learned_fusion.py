@@ -21,6 +21,7 @@ from rag.fusion import FusionSettings
 from rag.ranker import Ranker
 from rag.retrieval.learned import KEYWORD, MEANING, Learned
 from rag.types import Article, ArticleOrder, Question
+from training import bench as bench_module
 from training.bench import Bench
 from training.inner import FOLDS
 from training.learned_fusion import MEASURES, Example, LearnedSettings, columns, examples, fit, held_back
@@ -99,6 +100,27 @@ def test_features_of_a_question_do_not_depend_on_its_labels() -> None:
     assert one["q7"].gold.tolist() != other["q7"].gold.tolist()
     others = [n for n in one if one[n].fold != one["q7"].fold]
     assert any(one[n].features.tolist() != other[n].features.tolist() for n in others)  # these may know it
+
+
+def test_trees_alone_are_those_of_the_same_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[tuple[str, ...]] = []
+
+    def quick(found: Sequence[Example], settings: LearnedSettings) -> Ranker:
+        fitted.append(settings.leave_out)
+        return fit(found, replace(FEW, leave_out=settings.leave_out))
+
+    monkeypatch.setattr(bench_module, "fit", quick)
+    learn = [Question(f"q{n}", f"Que dire de {ARTICLES[n % 30].text} ?", (f"a{n % 25}",)) for n in range(100)]
+    names = ["learned-without:networks", "learned", "learned-without:prior,networks"]
+    trees, both, no_priors = Bench(CORPUS, fit=SMALL).systems(names, learn).values()
+    assert isinstance(trees, Learned)
+    assert isinstance(both, Learned)
+    assert isinstance(no_priors, Learned)
+    assert trees.ranker == Ranker(both.ranker.trees)
+    assert both.ranker.networks
+    assert not no_priors.ranker.networks
+    assert not set(PRIORS) & set(no_priors.ranker.features)
+    assert fitted == [(), ("prior",)]
 
 
 def test_questions_without_gold_take_no_part() -> None:

@@ -93,6 +93,7 @@ def test_what_runs_by_itself() -> None:
 def test_a_learned_fusion_may_do_without_groups() -> None:
     assert left_out("learned") == ()
     assert left_out("learned-without:prior,place") == ("prior", "place")
+    assert left_out("learned-without:networks") == ("networks",)  # no features, but what looks at them
     assert left_out("bm25") is None
     for groups in ("", "luck", "prior,"):
         with pytest.raises(BadInput, match="name groups of features"):
