@@ -154,7 +154,8 @@ class Evidence:
         """Return the features of `WEIGHED`: what is there of the question's terms, by their weight.
 
         A term weighs as much as its vector is long, which the encoder learns from questions (as term
-        weights are learnt by Zheng & Callan 2015); one that it does not know weighs nothing.
+        weights are learnt by Zheng & Callan 2015); one that it does not know weighs nothing. By an encoder of
+        another kind all terms weigh alike.
         """
         of = {"law": self.law, "keyword": self.keyword, "asked": self.questions}
         known = dict.fromkeys(terms)

@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.networks import Matrix, Network
-from rag.trees import Trees
+from rag.trees import AGAIN, Trees, record_of
+from rag.trees import FORMAT as TREES_ALONE
 from rag.types import Floats, Ints
 
-FORMAT = 2  # 1 was that of trees alone, which is still read
+FORMAT = 2  # 1 is that of trees alone, which is still written where there are no networks
+_ROUNDING = 1e-9  # what is closer is alike
 
 
 @dataclass(frozen=True)
@@ -28,17 +30,18 @@ class Spread:
     sizes: Sequence[int] = field(repr=False)
 
     def of(self, part: Trees | Network) -> float:
-        """Return the spread of a part's scores; 1 where all of a list are alike."""
+        """Return the spread of a part's scores; 1 where it tells no two rows of any list apart."""
         scores = np.split(part.scores(self.rows), np.cumsum(self.sizes)[:-1])
-        return float(np.mean([each.std() for each in scores])) or 1.0
+        spread = float(np.mean([each.std() for each in scores]))
+        return spread if spread > _ROUNDING else 1.0
 
 
 @dataclass(frozen=True)
 class Ranker:
     """A sum of trees and of networks over the same named features.
 
-    They are fitted to the same questions and scaled alike, and err elsewhere: a list that both made is
-    better than either's (docs/learned-fusion.md). Either may be missing.
+    They are fitted to the same questions and err elsewhere: by most measures a list that both made is better
+    than either's (docs/measurements.md, what was tried). Either may be missing.
     """
 
     trees: Trees
@@ -118,7 +121,9 @@ class Ranker:
         return told
 
     def balanced(self, rows: Floats | Matrix, sizes: Sequence[int]) -> Ranker:
-        """Return the same with both halves brought to one spread: trees and networks then count alike.
+        """Return the same with trees of spread 1 and n networks of 1 / n each.
+
+        Networks that agree then count as much together as the trees, and less where they do not.
 
         Args:
             rows: (n, n_features), list after list.
@@ -156,12 +161,9 @@ class Ranker:
         Raises:
             BadInput: it is something else, or of another version.
         """
-        again = "fit it again with python -m training.train fusion INDEX"
+        record = record_of(text, TREES_ALONE, FORMAT)
         try:
-            record = json.loads(text)
-            if record["format"] != FORMAT:
-                return cls(Trees.from_json(text))
-            networks = tuple(map(Network.from_record, record.pop("networks")))
-            return cls(Trees.from_record(record), networks)
+            networks = record["networks"] if record["format"] == FORMAT else ()
+            return cls(Trees.from_record(record), tuple(map(Network.from_record, networks)))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"no learned fusion ({error}): {again}") from error
+            raise BadInput(f"no learned fusion ({error}): {AGAIN}") from error

@@ -23,6 +23,7 @@ from rag.errors import BadInput
 from rag.types import Floats, Ints
 
 FORMAT = 1
+AGAIN = "fit it again with python -m training.train fusion INDEX"
 LEAVES = 8  # of one tree at most: the bits of a byte
 _BLOCK = 256  # rows scored at a time, so that what is compared stays in the processor's cache
 Matrix: TypeAlias = npt.NDArray[np.float64]
@@ -178,14 +179,11 @@ class Trees:
         Raises:
             BadInput: it is something else, or of another version.
         """
-        again = "fit them again with python -m training.train fusion INDEX"
+        record = record_of(text, FORMAT)
         try:
-            record = json.loads(text)
-            if record["format"] != FORMAT:
-                raise BadInput(f"trees of format {record['format']}, this version reads {FORMAT}: {again}")
             return cls.from_record(record)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"no trees ({error}): {again}") from error
+            raise BadInput(f"no trees ({error}): {AGAIN}") from error
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Trees:
@@ -201,6 +199,23 @@ class Trees:
         """Return the trees whose scores are so many times as large."""
         larger = (replace(tree, value=tuple(factor * value for value in tree.value)) for tree in self.trees)
         return replace(self, trees=tuple(larger))
+
+
+def record_of(text: str, *formats: int) -> Mapping[str, Any]:
+    """Read the file of a learned fusion as far as it tells its format.
+
+    Raises:
+        BadInput: it tells none, or one that is not read.
+    """
+    try:
+        record: Mapping[str, Any] = json.loads(text)
+        known = record["format"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"no learned fusion ({error}): {AGAIN}") from error
+    if known not in formats:
+        read = " and ".join(map(str, formats))
+        raise BadInput(f"a learned fusion of format {known}, this version reads {read}: {AGAIN}")
+    return record
 
 
 @dataclass(frozen=True)

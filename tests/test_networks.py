@@ -120,6 +120,8 @@ def test_halves_are_brought_to_one_spread() -> None:
     assert Ranker(STUMP).balanced(rows, sizes) == Ranker(STUMP)  # nothing to balance
     flat = Ranker(Trees(("x",), ()), (AROUND_ONE,)).balanced(rows, sizes)  # no division by nothing
     assert np.isfinite(flat.scores(rows)).all()
+    dead = Network(np.array([1.0]), np.array([2.0]), (np.array([[0.0]]),), (np.array([0.3]),))
+    assert Ranker(STUMP, (dead,)).balanced(rows, sizes).networks == (dead,)  # nor by what rounding leaves
 
 
 @pytest.mark.parametrize(
@@ -156,6 +158,8 @@ def test_another_number_of_features_or_another_file_is_refused() -> None:
         record | {"trees": [{}]},
         record | {"networks": 7},
     ]
+    with pytest.raises(BadInput, match=r"^a learned fusion of format 3, this version reads 1 and 2: fit it"):
+        Ranker.from_json(json.dumps(record | {"format": 3}))
     for text in ("", "[]", "{}", json.dumps({"format": 2}), *map(json.dumps, odd)):
         with pytest.raises(BadInput, match="python -m training"):
             Ranker.from_json(text)

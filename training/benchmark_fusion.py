@@ -80,7 +80,7 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
     """Time an engine that has a learned fusion: every question of every system, one after the other.
 
     Args:
-        engine: of an index with a learned fusion, whose own trees are not looked at.
+        engine: of an index with a learned fusion, whose own trees and networks are not looked at.
         asked: questions, one at a time, as a page asks them; the first warms up and is not timed.
         say: told of each figure.
 

@@ -26,7 +26,7 @@ from rag.trees import LEAVES, Tree, Trees
 from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
 from training.inner import FOLDS, inner_folds
 from training.lambdamart import boosted, library
-from training.listwise import fitted
+from training.listwise import NetworkSettings, fitted
 from training.metrics import per_question
 from training.names import TO_LEARN_FROM
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
     from training.bench import Bench
     from training.lesson import Settings
 
-MOST = 3000  # questions that are asked: the features of each take some 180 KB, and more teach little
+MOST = 3000  # questions that are asked: the features of each take some 240 KB, and more teach little
 FITS = 2  # of trees
 NETWORKS = 4
-# Networks gain by what the question's terms weigh, trees overfit to it (docs/learned-fusion.md).
+# Networks gain by what the question's terms weigh, trees overfit to it (docs/measurements.md).
 _OF_NETWORKS = frozenset(name for name in NAMES if name.endswith(BY_WEIGHT))
 _SPREAD_OF = 300  # lists, of whose scores the spread is looked at
 MEASURES = ("R@10", "R@100", "MRR@10")
@@ -59,12 +59,12 @@ class LearnedSettings:
     features: float = 0.5  # share that a tree may use
     rows: float = 0.7  # share of candidates that a tree sees
     truncation: int = 30  # ranks that the gradient looks at
-    networks: int = NETWORKS  # each with a seed of its own, which together count as much as the trees
+    networks: int = NETWORKS  # each with a seed of its own and its share of what the trees count
     leave_out: tuple[str, ...] = ()  # groups of features; "prior" is how often articles are cited
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what no trees can be fitted with."""
+        """Refuse what nothing can be fitted with."""
         if self.rounds < 1 or self.fits < 1 or not 2 <= self.leaves <= LEAVES or self.seed < 0:
             raise BadInput(
                 f"{self.fits} fits of {self.rounds} trees of {self.leaves} leaves, seed {self.seed}: "
@@ -149,7 +149,7 @@ def fit(
 ) -> Ranker:
     """Fit trees and networks that put gold candidates first.
 
-    The scores of the trees, and those of the networks together, are brought to the same spread within a list.
+    The networks together count about as much as the trees (`Ranker.balanced`).
 
     Args:
         found: questions with no gold among their candidates teach nothing and are left out.
@@ -171,8 +171,13 @@ def fit(
         np.concatenate([example.gold for example in telling]),
         [len(example.gold) for example in telling],
     )
+    told = {
+        "settings": asdict(chosen),
+        "network": asdict(NetworkSettings()),
+        "questions": len(telling),
+        "lightgbm": library().__version__,  # told before the work if it is missing
+    }
     networks = _networks(lists, chosen)
-    told = {"settings": asdict(chosen), "questions": len(telling), "lightgbm": library().__version__}
     return Ranker(Trees(tuple(names), _trees(lists, names, chosen), told | (about or {})), networks).balanced(
         lists.rows[: sum(lists.sizes[:_SPREAD_OF])], lists.sizes[:_SPREAD_OF]
     )
@@ -210,9 +215,8 @@ def _trees(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tupl
 
 
 def _networks(lists: _Lists, chosen: LearnedSettings) -> tuple[Network, ...]:
-    return tuple(
-        fitted(lists.rows, lists.gold, lists.sizes, seed=chosen.seed + n) for n in range(chosen.networks)
-    )
+    seeds = range(chosen.seed, chosen.seed + chosen.networks)
+    return fitted(lists.rows, lists.gold, lists.sizes, seeds) if seeds else ()
 
 
 def held_back(

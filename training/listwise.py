@@ -21,7 +21,9 @@ from rag.types import Bools, Floats, Ints
 
 _FORGET, _FORGET_SQUARES, _TINY = 0.9, 0.999, 1e-8  # Adam's, as its authors give them
 _DIGITS = 7  # of a weight that is kept: it is fitted in single precision
+_TINY_SPREAD = 1e-6  # of a feature that never changes
 Singles: TypeAlias = npt.NDArray[np.float32]
+Doubles: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class NetworkSettings:
     passes: int = 15  # over the lists
     batch: int = 16  # lists of a step
     rate: float = 2e-3  # of learning, falling to 0 in a straight line
-    decay: float = 1e-2  # of weights (Loshchilov & Hutter 2019)
+    decay: float = 1e-2  # of weights and biases (Loshchilov & Hutter 2019)
     dropout: float = 0.1  # share of units that a step leaves out
 
     def __post_init__(self) -> None:
@@ -47,52 +49,71 @@ class NetworkSettings:
 
 
 def fitted(
-    rows: Floats, gold: Bools, sizes: Sequence[int], settings: NetworkSettings | None = None, seed: int = 0
-) -> Network:
-    """Fit a network that puts gold rows before the others of their list.
+    rows: Floats,
+    gold: Bools,
+    sizes: Sequence[int],
+    seeds: Sequence[int] = (0,),
+    settings: NetworkSettings | None = None,
+) -> tuple[Network, ...]:
+    """Fit networks that put gold rows before the others of their list, one a seed.
 
     Args:
         rows: (n, n_features), list after list.
         gold: (n,), at least one in each list.
         sizes: rows of each list.
+        seeds: of first weights, of the order of lists and of what dropout leaves out.
         settings: how.
-        seed: of first weights, of the order of lists and of what dropout leaves out.
 
     Raises:
-        BadInput: a list without gold, or sizes that are not those of the rows.
+        BadInput: a list without rows or without gold, or sizes that are not those of the rows.
     """
     chosen = settings or NetworkSettings()
     ends = np.cumsum(np.array([0, *sizes]))
-    if min(sizes, default=0) < 1 or ends[-1] != len(rows) or len(gold) != len(rows):
+    if min(sizes, default=0) < 1:
+        empty = sum(size < 1 for size in sizes)
+        raise BadInput(f"{empty} of {len(sizes)} lists are empty: leave them out, give one or more")
+    if ends[-1] != len(rows) or len(gold) != len(rows):
         raise BadInput(
             f"{len(rows)} rows, {len(gold)} grades and lists of {ends[-1]}: give one of each a row"
         )
     share = gold / np.repeat(np.add.reduceat(gold.astype(np.float32), ends[:-1]).clip(1e-9), sizes)
     if not np.allclose(np.add.reduceat(share, ends[:-1]), 1):
         raise BadInput("a list without a gold candidate teaches nothing: leave it out")
-    mean, scale = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64) + 1e-6
+    lists = list(pairwise(ends.tolist()))
+    mean = rows.mean(axis=0, dtype=np.float64)
+    # a list at a time: a million rows in double precision would be as much again, twice over
+    squares = sum(np.square(rows[begin:end] - mean).sum(axis=0) for begin, end in lists)
+    scale = np.sqrt(squares / len(rows)) + _TINY_SPREAD
     inputs = np.empty(rows.shape, np.float32)
-    for begin, end in pairwise(ends):  # a list at a time: rows may be a million
+    for begin, end in lists:
         inputs[begin:end] = np.clip((rows[begin:end] - mean) / scale, -BOUND, BOUND)
+    shares = share.astype(np.float32)
+    return tuple(Network(mean, scale, *_descended(inputs, shares, ends, chosen, seed)) for seed in seeds)
+
+
+def _descended(
+    inputs: Singles, share: Singles, ends: Ints, chosen: NetworkSettings, seed: int
+) -> tuple[tuple[Doubles, ...], tuple[Doubles, ...]]:
+    """Return the weights and the biases that all steps end with."""
     rng = np.random.default_rng(seed)
-    step = _Steps.of(rows.shape[1], chosen, rng)
+    step = _Steps.of(inputs.shape[1], chosen, rng)
+    sizes = np.diff(ends)
     total = chosen.passes * -(-len(sizes) // chosen.batch)
     for _ in range(chosen.passes):
         order = rng.permutation(len(sizes))
         for first in range(0, len(order), chosen.batch):
             drawn = order[first : first + chosen.batch]
             at = np.concatenate([np.arange(ends[n], ends[n + 1]) for n in drawn])
-            lists = np.array([sizes[n] for n in drawn])
-            gradients = step.gradients(inputs[at], share[at].astype(np.float32), lists, chosen.dropout, rng)
+            gradients = step.gradients(inputs[at], share[at], sizes[drawn], chosen.dropout, rng)
             step.take(gradients, chosen.rate * (1 - step.taken / total), chosen.decay)
-    parts = [
-        np.array([_short(x) for x in part.ravel().tolist()]).reshape(part.shape) for part in step.parameters
-    ]
-    return Network(mean, scale, tuple(parts[0::2]), tuple(parts[1::2]))
+    parts = [_short(part) for part in step.parameters]
+    return tuple(parts[0::2]), tuple(parts[1::2])
 
 
-def _short(number: float) -> float:
-    return float(f"{number:.{_DIGITS}g}")
+def _short(part: Singles) -> Doubles:
+    """Return the numbers without the digits that single precision does not know: files are half as long."""
+    told = [float(f"{number:.{_DIGITS}g}") for number in part.ravel().tolist()]
+    return np.array(told).reshape(part.shape)
 
 
 @dataclass

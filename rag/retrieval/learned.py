@@ -124,7 +124,7 @@ class Learned:
         return hits(self._order, positions[at], best)
 
     def _rows(self, found: Candidates) -> Floats:
-        """Return the features that the trees know, each in one piece."""
+        """Return the features that it ranks by, each in one piece."""
         return found.features.T[self._columns].T
 
 

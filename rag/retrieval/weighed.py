@@ -29,7 +29,7 @@ def by_weight(bm25: BM25, terms: Sequence[str], weights: Floats, positions: Ints
         the heaviest term that is there, and the heaviest that is not, as shares of the heaviest of all.
     """
     added = _added(bm25, terms, positions)
-    there = added > 0
+    there = added != 0  # one variant of BM25 counts what most articles have against them
     weighed = there * weights[:, None]
     whole, most = float(weights.sum(dtype=np.float64)), float(weights.max(initial=0))
     if most <= 0:  # nothing is known of any term

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_evidence import ENCODER, LAW, WAYS, asked, column, evidence_of
+from small_evidence import CUT, ENCODER, LAW, WAYS, asked, column, evidence_of
 
 from rag.evidence import BY_WEIGHT, WEIGHED
+from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.fields import count
+from rag.retrieval.scored import Mask
 from rag.retrieval.weighed import by_weight
+from rag.types import Article
 
 EVIDENCE = evidence_of()
 IDS = EVIDENCE.keyword.order.ids
@@ -33,6 +37,15 @@ def test_by_hand() -> None:
     assert covered == pytest.approx({"a3": 3 / 6, "b1": 4 / 6, "b2": 1 / 6, **none})
     assert heaviest == pytest.approx({"a3": 1, "b1": 1, "b2": 1 / 3, **none})
     assert missed == pytest.approx({"a3": 2 / 3, "b1": 2 / 3, "b2": 1, **dict.fromkeys(none, 1)})
+
+
+def test_what_counts_against_an_article_is_there_all_the_same() -> None:
+    common = [Article(f"x{n}", "civil", str(n), "mur" if n else "haie") for n in range(5)]
+    against = BM25.build(count(common, CUT), BM25Settings(variant="robertson"), Mask(common), CUT)
+    told = by_weight(against, ["mur"], np.array([2.0], np.float32), np.arange(5))
+    assert told[1].tolist() == [0, 1, 1, 1, 1]
+    assert told[3].tolist() == [1, 0, 0, 0, 0]
+    assert (told[0][1:] < 0).all()
 
 
 @given(weights, st.permutations(ALL.tolist()), st.integers(0, len(LAW)))

@@ -26,6 +26,7 @@ from training.bench import Bench
 from training.inner import FOLDS
 from training.learned_fusion import MEASURES, Example, LearnedSettings, columns, examples, fit, held_back
 from training.lesson import Settings
+from training.listwise import NetworkSettings
 from training.names import TO_LEARN_FROM
 
 WORDS = ("loyer", "caution", "mur", "haie", "loup", "vol")
@@ -203,7 +204,7 @@ def test_features_that_are_left_out_are_not_there() -> None:
     assert fit(changed, replace(FEW, leave_out=("prior",))) == without
 
 
-def test_trees_and_networks_count_alike() -> None:
+def test_each_network_counts_a_share_of_what_the_trees_count() -> None:
     made = made_up()
     ranker = fit(made, replace(FEW, networks=3))
     rows = [example.features for example in made]
@@ -213,11 +214,8 @@ def test_trees_and_networks_count_alike() -> None:
         assert np.mean([network.scores(each).std() for each in rows]) == pytest.approx(1 / 3)
     alone = fit(made, replace(FEW, networks=0))
     assert alone.networks == ()
-    assert alone.scores(rows[0]) / ranker.trees.scores(
-        rows[0]
-    ) == pytest.approx(  # the same but for its spread
-        np.full(len(rows[0]), np.mean([alone.scores(each).std() for each in rows]))
-    )
+    spread = np.mean([alone.scores(each).std() for each in rows])
+    assert alone.scores(rows[0]) == pytest.approx(spread * ranker.trees.scores(rows[0]))  # the same trees
 
 
 def test_trees_do_not_split_what_is_for_networks_alone() -> None:
@@ -231,16 +229,19 @@ def test_trees_do_not_split_what_is_for_networks_alone() -> None:
     assert split
     assert split.isdisjoint(weighed)
     moved = np.abs(ranker.networks[0].contributions(made[0].features)).sum(axis=0)
-    assert moved[weighed].mean() > 1.3 * np.delete(moved[:-1], weighed).mean()
+    assert moved[weighed].mean() > np.delete(moved[:-1], weighed).mean()
 
 
-def test_trees_tell_where_they_come_from() -> None:
-    trees = fit(made_up(), FEW, {"corpus_sha256": "abc"})
-    assert trees.about["corpus_sha256"] == "abc"
-    assert trees.about["questions"] == 60
-    assert trees.about["settings"]["rounds"] == FEW.rounds
-    assert trees.about["lightgbm"] == lightgbm.__version__
-    assert Ranker.from_json(trees.to_json()).about["settings"]["seed"] == FEW.seed
+def test_it_tells_where_it_comes_from() -> None:
+    ranker = fit(made_up(), FEW, {"corpus_sha256": "abc"})
+    assert ranker.about["corpus_sha256"] == "abc"
+    assert ranker.about["questions"] == 60
+    assert ranker.about["settings"]["rounds"] == FEW.rounds
+    assert ranker.about["network"]["hidden"] == NetworkSettings().hidden
+    assert ranker.about["lightgbm"] == lightgbm.__version__
+    again = Ranker.from_json(ranker.to_json()).about
+    assert again["settings"]["seed"] == FEW.seed
+    assert again["network"]["passes"] == NetworkSettings().passes
 
 
 def test_what_is_held_back_is_measured_as_everything_else(found: list[Example]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rag.errors import BadInput
+from rag.networks import Network
 from training.listwise import NetworkSettings, _Steps, fitted, softmax
 
 SMALL = NetworkSettings(hidden=(12, 6), passes=40, batch=8, rate=1e-2, dropout=0.05)
@@ -21,6 +22,11 @@ def lists(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     for begin, size in zip(np.cumsum([0, *SIZES[:-1]]), SIZES, strict=True):
         gold[begin + np.argmax(np.abs(rows[begin : begin + size, 1] - 3))] = True
     return rows, gold
+
+
+def one(rows: np.ndarray, gold: np.ndarray, settings: NetworkSettings = SMALL) -> Network:
+    [network] = fitted(rows, gold, SIZES, settings=settings)
+    return network
 
 
 def first_right(scores: np.ndarray, gold: np.ndarray) -> float:
@@ -66,10 +72,20 @@ def test_gradients_are_those_of_the_loss() -> None:
             assert told[i] == pytest.approx(slope, abs=1e-4)
 
 
+def test_a_step_by_hand() -> None:
+    """AdamW: the first step is as long as the rate whatever the gradient, after the weights have decayed."""
+    steps = _Steps([np.array([2.0, -1.0])], [np.zeros(2)], [np.zeros(2)])  # type: ignore[list-item]
+    steps.take([np.array([0.5, -7.0])], 0.1, 0.2)  # type: ignore[list-item]
+    assert steps.parameters[0].tolist() == pytest.approx([2 * 0.98 - 0.1, -1 * 0.98 + 0.1])
+    steps.take([np.array([0.5, 0.0])], 0.1, 0.0)  # type: ignore[list-item]
+    mean, square = 0.9 * -0.7 / (1 - 0.9**2), 0.999 * 0.049 / (1 - 0.999**2)
+    assert steps.parameters[0].tolist() == pytest.approx([1.76, -0.88 - 0.1 * mean / square**0.5])
+
+
 def test_a_rule_that_no_line_draws_is_learnt() -> None:
     rows, gold = lists()
     unseen, right = lists(seed=1)
-    scores = fitted(rows, gold, SIZES, SMALL).scores(unseen)
+    scores = one(rows, gold).scores(unseen)
     assert first_right(scores, right) > 0.8
     assert first_right(unseen[:, 1], right) < 0.65  # the feature itself tells one side alone
     assert np.isfinite(scores).all()
@@ -77,14 +93,16 @@ def test_a_rule_that_no_line_draws_is_learnt() -> None:
 
 def test_the_same_seed_gives_the_same_network() -> None:
     rows, gold = lists()
-    assert fitted(rows, gold, SIZES, SMALL, seed=4) == fitted(rows, gold, SIZES, SMALL, seed=4)
-    assert fitted(rows, gold, SIZES, SMALL, seed=4) != fitted(rows, gold, SIZES, SMALL, seed=5)
+    four, five = fitted(rows, gold, SIZES, (4, 5), SMALL)
+    assert four != five
+    assert fitted(rows, gold, SIZES, (5, 4), SMALL) == (five, four)  # whatever was fitted before it
+    assert fitted(rows, gold, SIZES, (), SMALL) == ()
 
 
 def test_a_feature_that_never_changes_is_no_trouble() -> None:
     rows, gold = lists()
     rows[:, 0] = 7
-    scores = fitted(rows, gold, SIZES, replace(SMALL, passes=2)).scores(rows)
+    scores = one(rows, gold, replace(SMALL, passes=2)).scores(rows)
     assert np.isfinite(scores).all()
 
 
@@ -98,10 +116,14 @@ def test_softmax_is_that_of_each_list() -> None:
 def test_what_cannot_be_fitted_is_refused() -> None:
     rows, gold = lists()
     with pytest.raises(BadInput, match="without a gold candidate"):
-        fitted(rows, np.zeros_like(gold), SIZES, SMALL)
-    for sizes in ([*SIZES, 1], SIZES[1:], [*SIZES[:-1], 11, 1, 0], []):
+        one(rows, np.zeros_like(gold))
+    for sizes in ([*SIZES, 1], SIZES[1:]):
         with pytest.raises(BadInput, match="give one of each a row"):
-            fitted(rows, gold, sizes, SMALL)
+            fitted(rows, gold, sizes)
+    with pytest.raises(BadInput, match=r"1 of 121 lists are empty"):
+        fitted(rows, gold, [*SIZES, 0])
+    with pytest.raises(BadInput, match=r"0 of 0 lists"):
+        fitted(rows[:0], gold[:0], [])
     for odd in ({"passes": 0}, {"hidden": (0, 3)}, {"rate": 0.0}, {"dropout": 1.0}, {"decay": -1.0}):
         with pytest.raises(BadInput, match="give counts of 1 or more"):
             NetworkSettings(**odd)  # type: ignore[arg-type]
