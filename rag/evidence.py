@@ -147,7 +147,7 @@ class Evidence:
         added = likely = np.zeros(len(positions), np.float32)
         if self.bridge is not None:
             added = self.bridge.expanded(terms)[positions].astype(np.float32)
-            likely = self.bridge.likelihood(terms)[positions].astype(np.float32)
+            likely = self.bridge.likelihood(terms, positions).astype(np.float32)
         return [*_each(added[None]), likely]
 
     def _weighed(self, terms: Sequence[str], positions: Ints) -> list[Floats]:

@@ -18,11 +18,12 @@ from rag.explanation import WordShare
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.fields import LAW_FIELDS, FieldCounts
 from rag.retrieval.scored import ScoredRetriever
-from rag.types import Floats
+from rag.types import Floats, Ints
 
 _ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
 # of Jelinek & Mercer (1980): how much of a term's likelihood in an article is that in all articles
 SMOOTHING = 0.5
+KNOWN = 50_000  # law terms, whose sums over all articles are kept: some numbers each
 RECENT = 4  # questions: a search, what is told of it and its explanation ask for the same one's words
 
 
@@ -118,6 +119,7 @@ class BridgedBM25(ScoredRetriever):
         self.weight, self.without = weight, without
         self._number = {term: number for number, term in enumerate(bridge.law_terms)}
         self.used = lru_cache(maxsize=RECENT)(self._used)
+        self._whole = lru_cache(maxsize=KNOWN)(self._all_shares)
 
     def leaving_out(self, without: Removed) -> BridgedBM25:
         """Return the same without these pairs."""
@@ -141,6 +143,10 @@ class BridgedBM25(ScoredRetriever):
         scores = np.where(np.isfinite(typed), typed, 0.0) + added
         return np.where(np.isfinite(typed) | (added != 0), scores, -np.inf).astype(np.float32)
 
+    def _all_shares(self, number: int) -> float:
+        """Return the sum of a law term's shares of all articles."""
+        return float(self.words.shares[self.words.span(number)].sum(dtype=np.float64))
+
     def expanded(self, terms: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return what the expanded terms alone add, (n_articles,), before the weight."""
         added = np.zeros(len(self.order.ids))
@@ -149,23 +155,32 @@ class BridgedBM25(ScoredRetriever):
             added[self.words.indices[span]] += pair.weight * self.words.adds[span].astype(np.float64)
         return added
 
-    def likelihood(self, terms: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Return how much likelier the question is of each article than of any, (n_articles,), in nats.
+    def likelihood(self, terms: Sequence[str], positions: Ints) -> npt.NDArray[np.float64]:
+        """Return how much likelier the question is of some articles than of any, (n,), in nats.
 
         The translation model of Berger & Lafferty (1999), smoothed by Jelinek & Mercer's mixture: a term
         of the question is likely where those of the law that it stands for, itself among them, are a larger
         part of the article than of all articles. A term without pairs tells nothing.
+
+        Args:
+            terms: of the question.
+            positions: (n,) of the articles.
         """
-        total, n = np.zeros(len(self.order.ids)), max(len(self.order.ids), 1)
+        total, n = np.zeros(len(positions)), max(len(self.order.ids), 1)
+        column = np.full(len(self.order.ids), -1, dtype=np.int32)  # of each article among those asked for
+        column[positions] = np.arange(len(positions), dtype=np.int32)
         for term, times in Counter(terms).items():
             ratio = np.zeros(len(total))
             for pair in self.bridge.pairs.get(term, ()):
                 if (term, pair.law) in self.without:
                     continue
-                span = self.words.span(self._number[pair.law])
-                shares = self.words.shares[span].astype(np.float64)
-                if everywhere := shares.sum() / n:
-                    ratio[self.words.indices[span]] += pair.probability * shares / everywhere
+                number = self._number[pair.law]
+                if everywhere := self._whole(number) / n:
+                    span = self.words.span(number)
+                    at = column[self.words.indices[span]]
+                    mine = at >= 0
+                    shares = self.words.shares[span][mine].astype(np.float64)
+                    ratio[at[mine]] += pair.probability * shares / everywhere
             total += times * np.log1p((1 - SMOOTHING) / SMOOTHING * ratio)
         return total
 

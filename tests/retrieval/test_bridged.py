@@ -34,6 +34,7 @@ COUNTS = count(ARTICLES, SPLIT).with_questions([Question("q", "proprio loyer", (
 KEYWORD = BM25.build(COUNTS, BM25Settings(), Mask(ARTICLES), SPLIT)
 WORDS = LawWords.of(COUNTS, BM25Settings(), BRIDGE.law_terms)
 OVER = BridgedBM25(KEYWORD, BRIDGE, WORDS, weight=0.5)
+EVERY = np.arange(len(ARTICLES))
 LAW_ALONE = BM25.build(count(ARTICLES, SPLIT), BM25Settings(), Mask(ARTICLES), SPLIT)
 words = st.lists(st.sampled_from(["proprio", "clôture", "bail", "mur", "unheard", "dette"]), max_size=6)
 
@@ -73,12 +74,15 @@ def test_shares_add_up_to_what_is_added(question: str) -> None:
 
 
 def test_a_question_is_likelier_of_an_article_that_says_what_its_words_stand_for() -> None:
-    likely = dict(zip(OVER.order.ids, OVER.likelihood(["clôture"]).tolist(), strict=True))
+    likely = dict(zip(OVER.order.ids, OVER.likelihood(["clôture"], EVERY).tolist(), strict=True))
     assert likely["c"] > 0  # a wall
     assert likely["d"] == 0  # neither wall nor lease
-    assert OVER.likelihood(["unheard"]).tolist() == [0.0] * len(ARTICLES)
-    twice = OVER.likelihood(["clôture", "clôture"])
-    assert twice.tolist() == pytest.approx((2 * OVER.likelihood(["clôture"])).tolist())
+    assert OVER.likelihood(["unheard"], EVERY).tolist() == [0.0] * len(ARTICLES)
+    twice = OVER.likelihood(["clôture", "clôture"], EVERY)
+    assert twice.tolist() == pytest.approx((2 * OVER.likelihood(["clôture"], EVERY)).tolist())
+    for some in (EVERY[::-1], EVERY[1:3], EVERY[:0]):  # of whichever articles, in their order
+        told = OVER.likelihood(["clôture"], some)
+        assert told.tolist() == [likely[OVER.order.ids[n]] for n in some]
 
 
 def test_it_is_the_same_from_disk(tmp_path: Path) -> None:
