@@ -23,6 +23,7 @@ from indexes import sources
 from indexes.build import BuildSettings, build_into
 from indexes.fit import FitSettings
 from indexes.opening import open_index
+from rag.bridging import Bridging
 from rag.engine import KEYWORD, MEANING, Engine
 from rag.errors import BadInput
 from rag.evidence import DEPTH, NAMES, Evidence
@@ -104,8 +105,14 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
         "learned, asked": _asked(engine, Learned(evidence, ranker)),
         "learned, asked and explained": _asked(engine, Learned(evidence, ranker), explained=True),
     }
-    # what one way looked up of an article would be there for the next
-    took = _interleaved(ways, asked, before=engine._explainer.contents.cache_clear)
+
+    def forget() -> None:
+        """Clear what one way looked up, of articles and of words, that would be there for the next."""
+        engine._explainer.contents.cache_clear()
+        if engine.bridging.words is not None:
+            engine.bridging.words.used.cache_clear()
+
+    took = _interleaved(ways, asked, before=forget)
     for name, of in took.items():
         say(f"{name}, median of {len(asked) - 1} questions", _median(of.wall), "ms")
         say("    least", float(of.wall.min()), "ms")
@@ -184,6 +191,7 @@ def _asked(engine: Engine, learned: Learned | None, *, explained: bool = False) 
     """Return what a page does with a question."""
     page = copy.copy(engine)
     page.learned = learned
+    page.bridging = Bridging(engine.bridging.words, learned)  # which has the learned fusion that answers
 
     def ask(question: str) -> object:
         result = page.ask(question, k=SHOWN)

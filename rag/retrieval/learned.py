@@ -26,9 +26,9 @@ from rag.types import Filter, Floats, Ranking, first, hits
 
 # the lists that candidates are taken from, by their names in training.eval
 KEYWORD, MEANING = "bm25+questions", "dense"
-# Who asks for few articles, as a page does, has a twentieth of the trees choose the candidates that all of
-# them score: 1,229 of STARD's 1,235 questions had the same first ten as if all had been
-# (docs/learned-fusion.md).
+# Who asks for few articles, as a page does, has a twentieth of the trees choose the candidates that all trees
+# and networks score: by trees alone 1,229 of STARD's 1,235 questions had the same first ten as if all had
+# been, with networks all 247 of a fold (docs/learned-fusion.md).
 FEW = 20
 CHOSEN = 150
 BEGINNING = 20
