@@ -17,6 +17,7 @@ from rag.errors import BadInput
 from rag.explanation import WordShare
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.fields import LAW_FIELDS, FieldCounts
+from rag.retrieval.postings import columns
 from rag.retrieval.scored import ScoredRetriever
 from rag.types import Floats, Ints
 
@@ -167,8 +168,7 @@ class BridgedBM25(ScoredRetriever):
             positions: (n,) of the articles.
         """
         total, n = np.zeros(len(positions)), max(len(self.order.ids), 1)
-        column = np.full(len(self.order.ids), -1, dtype=np.int32)  # of each article among those asked for
-        column[positions] = np.arange(len(positions), dtype=np.int32)
+        column = columns(positions, len(self.order.ids))
         for term, times in Counter(terms).items():
             ratio = np.zeros(len(total))
             for pair in self.bridge.pairs.get(term, ()):

@@ -41,6 +41,18 @@ def sum_postings(
     return _summed(*_gathered(ids, indptr, indices, data), n_articles)
 
 
+def columns(positions: Ints, n_articles: int) -> npt.NDArray[np.int32]:
+    """Return where each article stands among those asked for, (n_articles,); -1 where it is none of them.
+
+    Args:
+        positions: of the articles asked for, each once.
+        n_articles: size of the corpus.
+    """
+    column = np.full(n_articles, -1, dtype=np.int32)
+    column[positions] = np.arange(len(positions), dtype=np.int32)
+    return column
+
+
 def _gathered(
     ids: Ints,
     indptr: npt.NDArray[np.integer],

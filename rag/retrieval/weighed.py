@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag.retrieval.bm25 import BM25
+from rag.retrieval.postings import columns
 from rag.types import Floats, Ints
 
 
@@ -49,8 +50,7 @@ def _added(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
     # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
     indptr, indices, data = (np.asarray(matrix[part]) for part in ("indptr", "indices", "data"))
     added = np.zeros((len(terms), n), dtype=np.float32)
-    column = np.full(len(bm25.order.ids), -1, dtype=np.int32)  # of each article among those asked for
-    column[positions] = np.arange(n, dtype=np.int32)
+    column = columns(positions, len(bm25.order.ids))
     known = [
         (row, bm25.index.vocab_dict[term]) for row, term in enumerate(terms) if term in bm25.index.vocab_dict
     ]
