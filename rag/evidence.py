@@ -2,9 +2,9 @@
 
 Every system says three things of a candidate: its score, its rank among the candidates, and its score
 as a share of the best one's. Beside them stand what is known of the articles around it (under the
-same headings, in the same code), of the article and question themselves, and how often annotated
-questions cite it (a prior). Features are named so that people can be shown them: `GROUPS` says to
-which reason each belongs.
+same headings, in the same code, right beside it, cited along with it), of the article and question
+themselves, and how often annotated questions cite it (a prior). Features are named so that people can
+be shown them: `GROUPS` says to which reason each belongs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from rag import companions
 from rag.encoders.static import StaticEncoder
 from rag.fusion import matrices
 from rag.retrieval.bm25 import BM25
@@ -36,9 +37,13 @@ AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours'
 WEIGHED = ("law", "keyword", "asked")  # of which the question's terms are weighed as the encoder weighs them
 OF_BRIDGE = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
 PRIORS = ("cited", "cited_in_code", "cited_beside")
+BESIDE = ("law", "meaning", "near_meaning", "fused")  # whose scores right beside in the law are looked at
+TOGETHER = ("together_best", "together_sum", "together_votes")  # with what they are cited
+PLACES = ("before", "share_before")  # where they stand under their headings
 _ONE = ("", "_rank", "_share")
 _BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
 BY_WEIGHT = ("_weighed", "_covered", "_heaviest", "_missed")
+_NEAR = ("_next", "_close")
 _REST = ("fused", "fused_rank", "article_length", "question_length", "code_in_50", "beside_in_50")
 _SURE = ("best_meaning", "best_near_meaning")
 NAMES: tuple[str, ...] = (
@@ -49,6 +54,9 @@ NAMES: tuple[str, ...] = (
     *PRIORS,
     *OF_BRIDGE,
     *(system + kind for system in WEIGHED for kind in BY_WEIGHT),
+    *(system + kind for kind in _NEAR for system in BESIDE),
+    *TOGETHER,
+    *PLACES,
 )
 _OF_SYSTEM = {
     "keyword": "words",
@@ -68,6 +76,9 @@ GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
     **dict.fromkeys(PRIORS, "prior"),
     **dict.fromkeys(OF_BRIDGE, "bridge"),
     **{system + kind: _OF_SYSTEM[system] for system in WEIGHED for kind in BY_WEIGHT},
+    **{system + kind: "place" for kind in _NEAR for system in BESIDE},
+    **dict.fromkeys(TOGETHER, "questions"),
+    **dict.fromkeys(PLACES, "place"),
 }
 _TOP = 50  # first candidates among which codes and headings are counted
 
@@ -138,6 +149,14 @@ class Evidence:
             self.around.cited_beside[positions],
             *self._bridged(terms, positions),
             *self._weighed(terms, positions),
+            *companions.beside(
+                np.array([fused if of == "fused" else scores[of] for of in BESIDE], np.float32),
+                positions,
+                self.around,
+            ),
+            *companions.together(scores["votes"], positions, self.around),
+            self.around.before[positions],
+            self.around.share[positions],
         ]
         # each feature in one piece: they are made and looked at one by one
         return Candidates(positions, np.array(columns, dtype=np.float32).T)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from rag.types import Article, Floats, Ints, Question
 
@@ -20,6 +22,9 @@ class Surroundings:
     cited: Floats  # annotated questions that cite it
     cited_in_code: Floats
     cited_beside: Floats
+    before: Floats  # log(1 + articles before it under the same headings)
+    share: Floats  # of those under its headings that stand before it
+    together: sp.csr_array  # (n_articles, n_articles), questions that cite both; none with itself
 
     @classmethod
     def of(cls, articles: Sequence[Article], questions: Sequence[Question]) -> Surroundings:
@@ -27,14 +32,57 @@ class Surroundings:
         code = _numbered([(a.code,) for a in articles])
         beside = side_by_side(articles)
         position = {a.id: i for i, a in enumerate(articles)}
-        cited = np.zeros(len(articles))
-        for question in questions:
-            for id_ in dict.fromkeys(question.article_ids):
-                if id_ in position:
-                    cited[position[id_]] += 1
+        citing = _citing(position, questions)
+        cited = np.asarray(citing.sum(axis=0), np.float64).ravel()
+        before, share = _nth(beside)
         length = np.log1p([len(a.text) for a in articles])
         in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, beside))
-        return cls(code, beside, *(np.asarray(x, np.float32) for x in (length, cited, in_code, near)))
+        return cls(
+            code=code,
+            beside=beside,
+            length=_floats(length),
+            cited=_floats(cited),
+            cited_in_code=_floats(in_code),
+            cited_beside=_floats(near),
+            before=_floats(before),
+            share=_floats(share),
+            together=_together(citing),
+        )
+
+
+def _floats(values: npt.ArrayLike) -> Floats:
+    return np.asarray(values, np.float32)
+
+
+def _citing(position: Mapping[str, int], questions: Sequence[Question]) -> sp.csr_array:
+    """Return (n_questions, n_articles), 1 where a question cites an article, once or more."""
+    pairs = [
+        (n, position[id_])
+        for n, question in enumerate(questions)
+        for id_ in dict.fromkeys(question.article_ids)
+        if id_ in position
+    ]
+    where = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    shape = (len(questions), len(position))
+    return sp.csr_array((np.ones(len(pairs), np.float32), (where[:, 0], where[:, 1])), shape=shape)
+
+
+def _together(citing: sp.csr_array) -> sp.csr_array:
+    both = sp.csr_array(citing.T @ citing).tocoo()
+    rows, columns = both.coords
+    others = rows != columns
+    there = both.data[others], (rows[others], columns[others])
+    return sp.csr_array(there, shape=both.shape, dtype=np.float32)
+
+
+def _nth(beside: Ints) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return log(1 + how many stand before it under the same headings), and that as a share of them."""
+    order = np.argsort(beside, kind="stable")
+    sizes = np.bincount(beside) if len(beside) else np.zeros(0, np.int64)
+    begins = np.cumsum(sizes) - sizes
+    nth = np.empty(len(beside))
+    nth[order] = np.arange(len(beside)) - begins[beside[order]]
+    return np.log1p(nth), nth / sizes[beside] if len(beside) else nth
 
 
 def side_by_side(articles: Sequence[Article]) -> Ints:

@@ -11,7 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_evidence import CUT, ENCODER, LAW, QUESTIONS, WAYS, asked, column, evidence_of
 
-from rag.evidence import AROUND, DAMPING, DEPTH, GROUPS, NAMES, PRIORS, SYSTEMS
+from rag.companions import together
+from rag.evidence import (
+    AROUND,
+    BESIDE,
+    DAMPING,
+    DEPTH,
+    GROUPS,
+    NAMES,
+    PLACES,
+    PRIORS,
+    SYSTEMS,
+    TOGETHER,
+)
 from rag.fusion import reciprocal_rank
 from rag.retrieval.learned import KEYWORD, MEANING, lists_of
 from rag.surroundings import Surroundings
@@ -156,9 +168,65 @@ def test_equal_articles_differ_by_rank_alone() -> None:
     twins = [*LAW, replace(LAW[0], id="a1-twin")]
     evidence = evidence_of(twins, [replace(QUESTIONS[0], article_ids=("a1", "a1-twin"))])
     found = asked(evidence, "loyer")
-    for name in NAMES:
+    of_place = {*PLACES, *TOGETHER, *(f"{system}{kind}" for system in BESIDE for kind in ("_next", "_close"))}
+    for name in set(NAMES) - of_place:  # the twin stands elsewhere in the law
         of = column(evidence, found, name)
         assert (of["a1"] == of["a1-twin"]) is not name.endswith("_rank"), name
+
+
+def test_what_stands_right_beside_an_article_and_close_to_it() -> None:
+    found = asked(EVIDENCE, "mur")
+    meaning = column(EVIDENCE, found, "meaning")
+    assert meaning == pytest.approx({"a3": 1, "b1": 1, "b2": HALF, "a1": 0, "a2": 0, "c1": 0}, abs=1e-6)
+    # b1 is of another code, and so no neighbour of a3
+    beside = {"a1": 0, "a2": 1, "a3": 0, "b1": HALF, "b2": 1, "c1": 0}
+    assert column(EVIDENCE, found, "meaning_next") == pytest.approx(beside, abs=1e-6)
+    close = {"a1": 1, "a2": 0, "a3": 0, "b1": 0, "b2": 0, "c1": 0}
+    assert column(EVIDENCE, found, "meaning_close") == pytest.approx(close, abs=1e-6)
+    fused = column(EVIDENCE, found, "fused")
+    assert column(EVIDENCE, found, "fused_next")["a2"] == max(fused["a1"], fused["a3"])
+    only = asked(EVIDENCE, "mur", Filter(codes=frozenset({"rural"})))
+    assert column(EVIDENCE, only, "law_next")["b1"] == column(EVIDENCE, only, "law")["b2"]
+
+
+def test_what_is_cited_along_with_the_first_candidates() -> None:
+    found = asked(EVIDENCE, "loyer")
+    first = [IDS[p] for p in found.positions]
+    assert set(first[:2]) == {"a1", "a2"}  # one question cites both, and no other cites either
+    said = {first[1]: 1 / 2 / 5, first[0]: 1 / 2 / 6, **dict.fromkeys(first[2:], 0)}
+    assert column(EVIDENCE, found, "together_best") == pytest.approx(said)
+    assert column(EVIDENCE, found, "together_sum") == pytest.approx(said)
+    votes = column(EVIDENCE, found, "votes")
+    assert votes["a1"] == votes["a2"] == max(votes.values())
+    voted = {"a1": 1 / 2, "a2": 1 / 2, **dict.fromkeys(first[2:], 0)}
+    assert column(EVIDENCE, found, "together_votes") == pytest.approx(voted)
+    nobody = evidence_of(questions=())
+    for name in TOGETHER:
+        assert not any(column(nobody, asked(nobody, "loyer"), name).values())
+
+
+def test_several_companions_are_added_up_and_the_best_is_told() -> None:
+    law = [Article(id_, "civil", id_, "mur") for id_ in "abc"]
+    both = [Question("1", "?", ("a", "c")), Question("2", "?", ("b", "c")), Question("3", "?", ("b",))]
+    around = Surroundings.of(law, both)
+    best, total, _ = together(np.zeros(3, np.float32), np.array([0, 1, 2]), around)
+    assert best.tolist() == pytest.approx([1 / 3 / 7, 1 / 3 / 7, 1 / 2 / 5])
+    assert total.tolist() == pytest.approx([1 / 3 / 7, 1 / 3 / 7, 1 / 2 / 5 + 1 / 3 / 6])
+    assert around.together.diagonal().tolist() == [0, 0, 0]
+
+
+def test_where_an_article_stands_under_its_headings() -> None:
+    found = asked(EVIDENCE, "mur")
+    before = {"a1": 0, "a2": math.log(2), "a3": 0, "b1": 0, "b2": math.log(2), "c1": 0}
+    assert column(EVIDENCE, found, "before") == pytest.approx(before)
+    assert column(EVIDENCE, found, "share_before") == {
+        "a1": 0,
+        "a2": 0.5,
+        "a3": 0,
+        "b1": 0,
+        "b2": 0.5,
+        "c1": 0,
+    }
 
 
 @given(question=words | st.text(), where=filters)
@@ -200,7 +268,7 @@ def test_the_order_of_articles_and_questions_changes_nothing() -> None:
     backwards = evidence_of(LAW[::-1], QUESTIONS[::-1])
     for question in ("mur", "loyer loup", "haie haie caution"):
         here, there = asked(EVIDENCE, question), asked(backwards, question)
-        for name in NAMES:
+        for name in set(NAMES) - set(PLACES):  # what stands before is what stood after
             assert column(backwards, there, name) == pytest.approx(column(EVIDENCE, here, name)), name
 
 
