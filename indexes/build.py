@@ -15,6 +15,8 @@ from indexes.corpus import write as write_corpus
 from indexes.counted import canonical
 from indexes.encoders import FIT_FROM, Chosen, Report, choose, fit_encoder, pretrained
 from indexes.fit import FitSettings
+from indexes.fitted import suited
+from indexes.lent import questions_of
 from indexes.manifest import Manifest, stamp
 from indexes.versions import KEEP
 from rag.encoders.static import StaticEncoder
@@ -50,6 +52,7 @@ class BuildSettings:
     encoder: str = "auto"  # auto | fit | borrow | none | a model's path or hub id
     bm25: BM25Settings = field(default_factory=BM25Settings)
     fit: FitSettings | None = None  # None: as is suited to the number of questions
+    fits: int = 1  # of the encoder, with seeds of their own, folded into one; more than 1 goes before `fit`
     lent: tuple[Corpus, ...] = ()  # of the same language, whose questions the encoder learns from too
     vectors: Kind = "flat"
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
@@ -152,7 +155,17 @@ def _encoder(
     corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
 ) -> Chosen | None:
     if settings.encoder in ("auto", "fit", "borrow", "none"):
-        return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell, settings.lent)
+        wanted, fit = settings.encoder, settings.fit
+        if settings.fits > 1:
+            if wanted not in ("auto", "fit"):
+                raise BadInput(
+                    f"--fits {settings.fits}: only a fitted encoder is of several fits, not {wanted!r}: "
+                    "--encoder fit"
+                )
+            wanted, fit = "fit", suited(len(learnt) + len(list(questions_of(settings.lent))), settings.fits)
+        return choose(wanted, corpus, learnt, cut, fit, tell, settings.lent)
+    if settings.fits > 1:
+        raise BadInput(f"--fits {settings.fits}: {settings.encoder} is pretrained: leave out one")
     if settings.lent:
         raise BadInput(
             f"--lent: {settings.encoder} is pretrained and learns from no questions: leave out one"

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from indexes import several
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitter
 from indexes.fitted import suited
@@ -116,12 +117,12 @@ def fit_encoder(
     """
     asked = [*learnt, *questions_of(lent)]
     chosen = settings or suited(len(asked))
-    fitter = Fitter([*corpus.articles, *articles_of(lent)], cut, chosen)
-    fitted = fitter.fit_corpus(lambda done, total, loss: tell("fitting the encoder to the law", done, total))
-    if asked:
-        fitted = fitter.fit_questions(
-            fitted, asked, lambda done, total, loss: tell("fitting the encoder to questions", done, total)
-        )
+    fitted = several.fit(
+        Fitter([*corpus.articles, *articles_of(lent)], cut, chosen),
+        asked,
+        law=lambda done, total, loss: tell("fitting the encoder to the law", done, total),
+        asked=lambda done, total, loss: tell("fitting the encoder to questions", done, total),
+    )
     name = f"static-{corpus.card.language}-{chosen.dim}"
     entry = {
         "kind": "static",

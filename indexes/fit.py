@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -46,7 +47,7 @@ class Fitter:
             analyser: cuts the text; the encoder must be used with the same one.
             settings: how to fit; None fits to questions as is suited to their number.
         """
-        self._given = settings
+        self.given: FitSettings | None = settings
         self.settings = settings or FitSettings()
         self.analyser = analyser
         self.position = {a.id: i for i, a in enumerate(articles)}
@@ -68,6 +69,16 @@ class Fitter:
             [_ids(t, self.vocabulary) for t in headings],
             [members[(a.code, *a.headings)] for a in articles],
         )
+
+    def with_settings(self, settings: FitSettings) -> Fitter:
+        """Return the same corpus to be fitted otherwise; nothing is analysed again.
+
+        Args:
+            settings: of the same vocabulary (`min_count`, `max_terms`).
+        """
+        other = copy(self)
+        other.given = other.settings = settings
+        return other
 
     def _choose(self, counts: Mapping[str, int]) -> dict[str, int]:
         enough = [t for t, n in counts.items() if n >= self.settings.min_count]
@@ -139,7 +150,7 @@ class Fitter:
             [self.texts.whole(i) for i in range(self.n_articles)],
             len(words),
         )
-        s = self._given or suited(len(questions))
+        s = self.given or suited(len(questions))
         return self._descend(start, list(asked.batches(s)), s.question_temperature, progress)
 
     def _descend(

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
 from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
 from rag.text import Analyser
 from rag.types import Floats
+
+_APART = 10  # seeds of fits: a fit draws from its own and from a few after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,23 @@ class FitSettings:
     rate: float = 0.01
     weight_start: float = 0.3  # first term weight = this times idf
     seed: int = 0
+    fits: int = 1  # with seeds of their own, folded into one encoder of the same size (`indexes.several`)
+
+    def __post_init__(self) -> None:
+        """Refuse to fit nothing."""
+        if self.fits < 1:
+            raise BadInput(f"an encoder of {self.fits} fits: give 1 or more")
 
     @property
     def id(self) -> str:
-        """Short hash of every value."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:8]
+        """Short hash of every value; of a single fit the same as before there were several."""
+        told = {name: value for name, value in asdict(self).items() if name != "fits" or value != 1}
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8]
+
+    @property
+    def each(self) -> tuple[FitSettings, ...]:
+        """The settings of each fit, by itself."""
+        return tuple(replace(self, seed=self.seed + _APART * nth, fits=1) for nth in range(self.fits))
 
 
 MANY = 5000  # annotated questions; between a thousand and seven thousand nothing was measured
@@ -48,13 +63,13 @@ _FOR_MANY = FitSettings(
 )
 
 
-def suited(n_questions: int) -> FitSettings:
-    """Return how an encoder is fitted to so many annotated questions.
+def suited(n_questions: int, fits: int = 1) -> FitSettings:
+    """Return how an encoder is fitted to so many annotated questions, so many times.
 
     A thousand would be learnt by heart, so much of each is left out; thousands cannot be, and say more whole
     (docs/measurements.md).
     """
-    return _FOR_MANY if n_questions >= MANY else FitSettings()
+    return replace(_FOR_MANY if n_questions >= MANY else FitSettings(), fits=fits)
 
 
 @dataclass(frozen=True)
@@ -67,5 +82,8 @@ class Fitted:
 
     def encoder(self, name: str, analyser: Analyser) -> StaticEncoder:
         """Fold the weights into the vectors and round them to bytes."""
-        folded = self.vectors * np.exp(self.log_weights)[:, None]
-        return StaticEncoder.of(name, analyser, self.vocabulary, folded)
+        return StaticEncoder.of(name, analyser, self.vocabulary, self.folded())
+
+    def folded(self) -> Floats:
+        """Return the vectors times their weights, (n_terms, dim)."""
+        return np.asarray(self.vectors * np.exp(self.log_weights)[:, None], np.float32)

@@ -225,6 +225,14 @@ def _building() -> argparse.ArgumentParser:
         "or the path or hub id of a sentence-transformers model, which needs the extra [models]",
     )
     group.add_argument(
+        "--fits",
+        type=int,
+        default=1,
+        metavar="N",
+        help="fit the encoder N times and fold the fits into one of the same size: 3 find more, and take "
+        "three times as long (1)",
+    )
+    group.add_argument(
         "--lent",
         action="append",
         default=[],

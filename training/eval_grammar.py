@@ -90,6 +90,14 @@ def parser() -> argparse.ArgumentParser:
         "name of an imported one, or builtin; may be repeated",
     )
     top.add_argument(
+        "--fits",
+        type=int,
+        default=1,
+        metavar="N",
+        help="fit the encoder N times and fold the fits into one of the same size, as python -m indexes "
+        "build --fits N does (1)",
+    )
+    top.add_argument(
         "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"
     )
     top.add_argument(

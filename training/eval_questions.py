@@ -10,8 +10,9 @@ from indexes import bridge, sources, store
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
 from indexes.distributions import load_fusion
+from indexes.fitted import suited
 from indexes.learned import ranker_of
-from indexes.lent import read_lent
+from indexes.lent import questions_of, read_lent
 from indexes.progress import Bars
 from indexes.shipped_questions import shipped
 from rag.encoders.static import StaticEncoder
@@ -29,6 +30,11 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
     """Read corpus, questions to ask and questions to learn from."""
     cache = parsed.cache or store.home() / "cache" / "eval"
     if parsed.corpus is None:
+        if parsed.fits != 1:
+            raise BadInput(
+                f"--fits {parsed.fits}: the encoder that ships is fitted already: add "
+                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
+            )
         if parsed.annotated is not None or folded(parsed):
             raise BadInput(
                 "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
@@ -54,7 +60,9 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
     corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
     lent = read_lent(parsed.lent, corpus.card.language)
-    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], tell=progress)
+    learnable = len(corpus.questions) + len(list(questions_of(lent)))
+    fit = suited(learnable, parsed.fits) if parsed.fits != 1 else None  # else as suits each fold
+    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=fit, tell=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
     return bench, asked, _annotated(parsed, corpus)
 

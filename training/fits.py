@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from indexes import several
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitted, Fitter
 from indexes.lent import articles_of, questions_of
@@ -44,6 +45,7 @@ class Fits:
         self._cut, self._settings, self._tell = cut, settings, tell
         hashes = "+".join(each.sha256[:16] for each in corpora)
         self._kept = Kept(cache / hashes if cache is not None else None)
+        self._begun: dict[str, Fitted] = {}  # to the law alone, by settings
         self._made: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
 
     @cached_property
@@ -55,17 +57,19 @@ class Fits:
         articles = [*self.law.articles, *articles_of(self._lent)]
         return Fitter(articles, self._cut(), self._settings)
 
-    @cached_property
-    def _fitted(self) -> Fitted:
-        """What is fitted to the law alone."""
-        return self._kept(
-            f"fitted-{self._cut().id}-{(self._settings or FitSettings()).id}",
-            lambda: self._fitter.fit_corpus(
-                lambda done, total, loss: self._tell("fitting to the law", done, total)
-            ),
-            save_fitted,
-            load_fitted,
-        )
+    def _of_law(self, fitter: Fitter) -> Fitted:
+        """Return what is fitted to the law alone, with the settings of this fitter."""
+        settings = fitter.given or FitSettings()
+        if settings.id not in self._begun:
+            self._begun[settings.id] = self._kept(
+                f"fitted-{self._cut().id}-{settings.id}",
+                lambda: fitter.fit_corpus(
+                    lambda done, total, loss: self._tell("fitting to the law", done, total)
+                ),
+                save_fitted,
+                load_fitted,
+            )
+        return self._begun[settings.id]
 
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder fitted to the law and to these questions.
@@ -75,11 +79,12 @@ class Fits:
         """
         asked = () if learn is None else (*learn, *self._questions_lent)
         if asked not in self._made:
-            fitted = self._fitted
-            if asked:
-                fitted = self._fitter.fit_questions(
-                    fitted, asked, lambda done, total, loss: self._tell("fitting to questions", done, total)
-                )
+            fitted = several.fit(
+                self._fitter,
+                asked,
+                begin=self._of_law,
+                asked=lambda done, total, loss: self._tell("fitting to questions", done, total),
+            )
             self._made[asked] = fitted.encoder("static", self._cut())
         self._made.move_to_end(asked)  # folds that learn from the same questions share it
         while len(self._made) > KEPT:

@@ -138,7 +138,8 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings
             f"{start.manifest.name} has {has}, which was not fitted to it: what it makes of a question that "
             f"it has not seen cannot be known. Build with a fitted one: {start.again} --encoder fit"
         )
-    if set(encoder["settings"]) != {each.name for each in fields(FitSettings)}:
+    # one of before an encoder could be of several fits is of one
+    if {*encoder["settings"], "fits"} != {each.name for each in fields(FitSettings)}:
         raise StaleIndex(
             f"{start.manifest.name} has an encoder that another version of Pandect fitted, in another way "
             f"than this one would: run {start.again}"

@@ -1,0 +1,151 @@
+"""Several fits of an encoder, folded into one: near to all of them side by side, and no larger than one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_corpus import TINY, VILLAGE, install
+
+from indexes import several
+from indexes.asked import bag
+from indexes.build import BuildSettings
+from indexes.contrastive import Bags, embed
+from indexes.corpus import to_learn_from
+from indexes.fit import Fitter
+from indexes.fitted import FitSettings, Fitted, suited
+from indexes.manifest import read
+from rag.errors import BadInput
+from rag.text.analysers import analyser
+from rag.types import Floats
+
+CUT = analyser("fr")
+QUESTIONS = to_learn_from(VILLAGE.questions)
+DIM = 6
+FEW = 4  # articles: they fill so many directions at most, and all of them are kept
+
+
+def fitter(chosen: FitSettings | None = TINY) -> Fitter:
+    return Fitter(VILLAGE.articles, CUT, chosen)
+
+
+def drawn(seed: int, n_articles: int, n_terms: int = 9) -> tuple[list[Fitted], Bags]:
+    rng = np.random.default_rng(seed)
+    words = {f"w{i}": i for i in range(n_terms)}
+    fits = [
+        Fitted(
+            words,
+            rng.standard_normal((n_terms, DIM)).astype(np.float32),
+            rng.standard_normal(n_terms).astype(np.float32),
+        )
+        for _ in range(3)
+    ]
+    return fits, bag([rng.integers(0, n_terms, 5).astype(np.int32) for _ in range(n_articles)], n_terms)
+
+
+def side_by_side(fits: list[Fitted], articles: Bags) -> Floats:
+    """The vectors of all fits in one row, each divided by the mean length of its article's sums."""
+    told = []
+    for fitted in fits:
+        vectors = fitted.vectors * np.exp(fitted.log_weights)[:, None]
+        told.append(vectors / np.linalg.norm(articles @ vectors, axis=1).mean())
+    return np.concatenate(told, axis=1)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=50)
+def test_few_articles_are_as_alike_as_side_by_side(seed: int) -> None:
+    fits, articles = drawn(seed, FEW)
+    whole, _ = embed(articles, side_by_side(fits, articles))
+    one, _ = embed(articles, several.folded(fits, articles).folded())
+    assert one.shape == (FEW, DIM)
+    assert np.allclose(one @ one.T, whole @ whole.T, atol=1e-4)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=50)
+def test_what_is_kept_of_many_articles_is_as_much_as_can_be(seed: int) -> None:
+    fits, articles = drawn(seed, 40)
+    units, _ = embed(articles, side_by_side(fits, articles))
+    directions = np.linalg.svd(units, compute_uv=True)[2][:DIM]
+    kept = np.asarray(articles @ several.folded(fits, articles).folded())
+    sums = np.asarray(articles @ side_by_side(fits, articles))
+    assert np.allclose(np.linalg.norm(kept, axis=1), np.linalg.norm(sums @ directions.T, axis=1), atol=1e-3)
+
+
+def test_each_fit_counts_alike_however_long_its_vectors_are() -> None:
+    fits, articles = drawn(1, 40)
+    louder = [fits[0], replace(fits[1], vectors=fits[1].vectors * 50), fits[2]]
+    assert np.allclose(
+        several.folded(fits, articles).vectors, several.folded(louder, articles).vectors, atol=1e-4
+    )
+
+
+def test_one_fit_is_the_fit_as_it_was() -> None:
+    plain = fitter()
+    alone = plain.fit_questions(plain.fit_corpus(), QUESTIONS)
+    made = several.fit(fitter(), QUESTIONS)
+    assert np.array_equal(made.vectors, alone.vectors)
+    assert np.array_equal(made.log_weights, alone.log_weights)
+    assert FitSettings().id == "339ef8a8"  # what was fitted and kept before there were several is found
+
+
+def test_three_fits_are_of_three_seeds_and_make_one_of_the_same_size() -> None:
+    chosen = replace(TINY, fits=3)
+    assert [each.seed for each in chosen.each] == [0, 10, 20]
+    assert {each.fits for each in chosen.each} == {1}
+    told: list[tuple[int, int]] = []
+    made = several.fit(fitter(chosen), QUESTIONS, law=lambda done, total, loss: told.append((done, total)))
+    one = several.fit(fitter(), QUESTIONS)
+    assert made.vectors.shape == one.vectors.shape
+    assert made.vocabulary == one.vocabulary
+    assert np.isfinite(made.vectors).all()
+    assert [done for done, _ in told] == list(range(1, told[-1][1] + 1))
+    again = several.fit(fitter(chosen), QUESTIONS)
+    assert np.array_equal(again.vectors, made.vectors)
+    assert len({settings.id for settings in (TINY, chosen, replace(TINY, fits=2))}) == 3
+
+
+def test_what_was_fitted_to_the_law_may_be_given() -> None:
+    seeds = []
+
+    def begin(one: Fitter) -> Fitted:
+        seeds.append(one.settings.seed)
+        return one.fit_corpus()
+
+    made = several.fit(fitter(replace(TINY, fits=2)), QUESTIONS, begin=begin)
+    assert seeds == [0, 10]
+    assert np.array_equal(made.vectors, several.fit(fitter(replace(TINY, fits=2)), QUESTIONS).vectors)
+
+
+def test_without_questions_it_is_fitted_to_the_law_alone() -> None:
+    made = several.fit(fitter(replace(TINY, fits=2)), ())
+    assert made.vocabulary == fitter().vocabulary
+
+
+def test_as_is_suited_so_many_times() -> None:
+    assert suited(10, 3) == FitSettings(fits=3)
+    assert suited(10**6, 3).each[0] == suited(10**6)
+
+
+@pytest.mark.parametrize("fits", [0, -1])
+def test_no_fit_at_all_is_refused(fits: int) -> None:
+    with pytest.raises(BadInput, match="give 1 or more"):
+        FitSettings(fits=fits)
+
+
+def test_an_index_of_several_fits() -> None:
+    version = install(settings=BuildSettings(encoder="fit", fits=2))
+    entry = read(version, "again").encoder
+    assert entry is not None
+    assert entry["settings"]["fits"] == 2
+    assert entry["dim"] == FitSettings().dim
+
+
+@pytest.mark.parametrize("encoder", ["borrow", "none", "some/model"])
+def test_what_is_not_fitted_is_not_fitted_several_times(encoder: str) -> None:
+    with pytest.raises(BadInput, match="--fits 3"):
+        install(settings=BuildSettings(encoder=encoder, fits=3))
