@@ -19,9 +19,12 @@ class Bars:
         self._bar: tqdm[NoReturn] | None = None
         self._what = ""
         self._unit = unit
+        self._mute = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Move the bar of `what` to done of total; when it begins again, a new bar begins."""
+        if self._mute:
+            return
         if self._bar is None or what != self._what or done < self._bar.n:
             self.close()
             self._bar = self._begin(what)
@@ -39,6 +42,10 @@ class Bars:
             mininterval=SECONDS if terminal else SECONDS_IN_A_FILE,
             maxinterval=10 if terminal else 2 * SECONDS_IN_A_FILE,
         )
+
+    def mute(self) -> None:
+        """Show nothing more."""
+        self._mute = True
 
     def close(self) -> None:
         """End the bar that is shown."""

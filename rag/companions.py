@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from rag.retrieval.postings import columns
 from rag.surroundings import Surroundings
 from rag.types import Floats, Ints
 
@@ -30,19 +31,18 @@ def beside(scores: Floats, positions: Ints, around: Surroundings) -> list[Floats
         (n,) each, the kinds of the first distance before those of the next; 0 where no neighbour is a
         candidate, or none has more.
     """
-    at = _numbers(positions, len(around.code))
-    own = around.code[positions]
-    found = []
+    at = columns(positions, len(around.code))
+    last = len(around.code) - 1
+    code = around.code[positions]
+    known = np.vstack([scores.T, np.zeros((1, len(scores)), scores.dtype)])  # the last: of none
+    found: list[Floats] = []
     for steps in STEPS:
-        best = np.zeros_like(scores)
+        best = np.zeros((len(positions), len(scores)), scores.dtype)
         for step in (way * far for far in steps for way in (-1, 1)):
-            there = positions + step
-            inside = (there >= 0) & (there < len(around.code))
-            neighbour = np.where(inside, there, 0)
-            number = np.where(inside & (around.code[neighbour] == own), at[neighbour], -1)
-            known = number >= 0
-            best[:, known] = np.maximum(best[:, known], scores[:, number[known]])
-        found += list(best)
+            there = np.clip(positions + step, 0, last)  # past an end it is its own neighbour: left out
+            neighbour = (around.code[there] == code) & (there == positions + step)
+            best = np.maximum(best, known[np.where(neighbour, at[there], -1)])
+        found += list(best.T)
     return found
 
 
@@ -61,7 +61,7 @@ def together(votes: Floats, positions: Ints, around: Surroundings) -> list[Float
         (n,) each: the most that one of the first 50 says, the sum of what they say, the most that one of
         the 30 with the most votes says, by its share of the most votes.
     """
-    at = _numbers(positions, len(around.code))
+    at = columns(positions, len(around.code))
     first = np.arange(min(TOP, len(positions)))
     best, total = _said(first, 1 / (_SOFT + first), at, positions, around)
     voted = np.argsort(-votes, kind="stable")[:VOTED]
@@ -70,25 +70,19 @@ def together(votes: Floats, positions: Ints, around: Surroundings) -> list[Float
 
 
 def _said(
-    chosen: Ints, counts: npt.NDArray[np.floating], at: Ints, positions: Ints, around: Surroundings
+    chosen: Ints,
+    counts: npt.NDArray[np.floating],
+    at: npt.NDArray[np.int32],
+    positions: Ints,
+    around: Surroundings,
 ) -> tuple[Floats, Floats]:
     """Return the most and the sum of what the chosen candidates say for each, (n,) each."""
-    best, total = np.zeros(len(positions), np.float32), np.zeros(len(positions), np.float32)
     rows = positions[chosen]
-    begins, ends = around.together.indptr[rows], around.together.indptr[rows + 1]
-    for begin, end, weight in zip(begins, ends, counts / (around.cited[rows] + 1), strict=True):
-        if begin == end:
-            continue
-        number = at[around.together.indices[begin:end]]
-        said = (around.together.data[begin:end] * weight).astype(np.float32)[number >= 0]
-        number = number[number >= 0]  # each once, so that nothing is added to twice
-        best[number] = np.maximum(best[number], said)
-        total[number] += said
-    return best, total
-
-
-def _numbers(positions: Ints, n_articles: int) -> Ints:
-    """Return which candidate stands at each place of the corpus; -1 where none does."""
-    at = np.full(n_articles, -1, dtype=np.int64)
-    at[positions] = np.arange(len(positions))
-    return at
+    with_others = around.together[rows]  # (chosen, n_articles)
+    number = at[with_others.indices]
+    weights = np.repeat(counts / (around.cited[rows] + 1), np.diff(with_others.indptr))
+    said = (with_others.data * weights).astype(np.float32)[number >= 0]
+    number = number[number >= 0]
+    best = np.zeros(len(positions), np.float32)
+    np.maximum.at(best, number, said)
+    return best, np.bincount(number, weights=said, minlength=len(positions)).astype(np.float32)

@@ -6,7 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -16,14 +16,13 @@ from indexes.corpus import Corpus
 from indexes.progress import Bars
 from rag.errors import BadInput, PandectError
 from rag.licence import provenance
-from rag.types import Filter, Question
+from rag.types import Question
 from training import curves, dated, report
-from training.bench import Bench
 from training.comparisons import compared, table
 from training.eval_brought import brought
 from training.eval_grammar import parser
+from training.eval_parts import Asking, Chosen, ask
 from training.eval_questions import (
-    Part,
     Plan,
     annotated_file,
     folded,
@@ -31,17 +30,13 @@ from training.eval_questions import (
     part_of,
     planned,
     prepare,
-    unseen,
 )
-from training.lesson import Settings
-from training.measure import Collected, Measured, answer, measure
+from training.measure import Measured, measure
 from training.metrics import parse
 from training.names import refuse_unfit, runnable
 from training.notices import notices
 from training.provenance import cards_of, warnings
 from training.split_folds import about
-from training.tune import choose
-from training.tuned_fusion import Choice, TunedHybrid
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,10 +81,9 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]
         refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
         _warn_of_leaks(plan)
-        collected: dict[str, Collected] = {}
         where = dated.searched(corpus, parsed.in_force_on)
-        tune = parsed.tune
-        chosen = [_ask(bench, names, part, annotated, collected, tune=tune, where=where) for part in plan]
+        asking = Asking(bench, names, plan, annotated, parsed.tune, where)
+        chosen, collected = ask(asking, parsed.jobs, progress)
     progress.close()
     results = measure(collected, asked, parsed.seed, parsed.measures)
     told = notices(store.open_index(store.BUILTIN), asked) if parsed.corpus is None else {}
@@ -122,33 +116,6 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         entry["comparisons"] = [c.to_json() for c in comparisons]
         report.write(parsed.output, results, entry, _curves(parsed, corpus, asked, results))
         print(f"written: {parsed.output}")
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What was chosen for one part of the questions, without them."""
-
-    settings: Settings
-    fusions: Mapping[str, Choice]  # tuned fusion -> its scale and weights
-
-
-def _ask(
-    bench: Bench,
-    names: Sequence[str],
-    part: Part,
-    annotated: Sequence[Question],
-    into: dict[str, Collected],
-    *,
-    tune: bool,
-    where: Filter | None = None,
-) -> Chosen:
-    """Make the systems of one part of the questions and ask them; what they answer joins `into`."""
-    held, learn, tune_on = part
-    settings = choose(bench, tune_on, annotated, bench.tell) if tune else Settings()
-    systems = bench.systems(names, learn, settings, unseen(tune_on, learn))
-    total = len(held) * len(systems)
-    answer(systems, held, into, lambda done: bench.tell("asking", done, total), where)
-    return Chosen(settings, {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)})
 
 
 def _tell(

@@ -113,6 +113,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="I",
         help="ask the questions of this fold alone: its number from 0, or its name in the file of --splits",
     )
+    top.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="ask so many folds side by side, in processes of their own; what answers then takes longer (1)",
+    )
     top.add_argument("--seed", type=int, default=42, help="of folds and bootstrap (42)")
     top.add_argument(
         "--tune", action="store_true", help="choose k1, b, field weights, stop words inside folds"

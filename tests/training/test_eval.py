@@ -16,6 +16,7 @@ from indexes.fit import FitSettings
 from rag.types import Question
 from training.bench import Bench
 from training.eval import main
+from training.eval_parts import FORKS
 from training.metrics import DEFAULT
 from training.names import SYSTEMS
 
@@ -193,6 +194,48 @@ def test_what_was_analysed_is_kept_and_gives_the_same(corpus: Path, tmp_path: Pa
         assert first == second
 
 
+@pytest.mark.skipif(not FORKS, reason="nothing forks here")
+def test_folds_asked_side_by_side_answer_the_same(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    systems = ("--systems", "bm25+questions", "dense", "hybrid", "tuned")
+    for jobs, out in ((1, "one"), (2, "two"), (9, "nine")):
+        assert (
+            run("--corpus", corpus, "--folds", 3, *systems, "--jobs", jobs, "--output", tmp_path / out) == 0
+        )
+    assert "parts of the questions" in capsys.readouterr().err
+    one = said(tmp_path / "one")
+    for other in ("two", "nine"):
+        for run_file in (tmp_path / "one").glob("*.trec"):
+            assert (tmp_path / other / run_file.name).read_bytes() == run_file.read_bytes()
+        told = said(tmp_path / other)
+        assert list(told["systems"]) == list(one["systems"])
+        assert told["fusions"] == one["fusions"]
+        for name, system in told["systems"].items():
+            assert {**system, "ms_per_question": 0} == {**one["systems"][name], "ms_per_question": 0}
+
+
+def test_an_encoder_of_several_fits_is_measured(corpus: Path, tmp_path: Path) -> None:
+    for fits in (1, 2):
+        assert (
+            run(
+                "--corpus",
+                corpus,
+                "--folds",
+                2,
+                "--systems",
+                "dense",
+                "--fits",
+                fits,
+                "--output",
+                tmp_path / str(fits),
+            )
+            == 0
+        )
+    runs = [(tmp_path / str(fits) / "dense.trec").read_text(encoding="utf-8") for fits in (1, 2)]
+    assert runs[0] != runs[1]
+
+
 def test_the_seed_fixes_the_intervals(corpus: Path, tmp_path: Path) -> None:
     ranks_1_to_3 = [replace(q, article_ids=(f"a{n % 10 + n % 3 * 10}",)) for n, q in enumerate(QUESTIONS)]
     asked = write_lines(tmp_path / "asked.jsonl", questions_as_records(ranks_1_to_3))
@@ -217,6 +260,8 @@ def test_the_seed_fixes_the_intervals(corpus: Path, tmp_path: Path) -> None:
         (["--systems", "rrf:bm25"], "name two or more different systems"),
         (["--only-fold", "0"], "--only-fold needs --folds"),
         (["--folds", "5", "--only-fold", "5"], "folds 0 to 4"),
+        (["--folds", "5", "--jobs", "0"], "--jobs 0: give 1 or more"),
+        (["--fits", "0"], "an encoder of 0 fits"),
         (["--folds", "1"], "at least 2 folds"),
         (["--folds", "0"], "at least 2 folds"),
         (["--folds", "21"], "21 folds of 20 questions"),
@@ -286,6 +331,11 @@ def test_the_hybrid_without_questions_is_of_bm25_and_the_encoder() -> None:
     assert list(learnt["hybrid"].parts) == ["bm25+questions+bridge", "dense"]  # type: ignore[attr-defined]
     plain = Bench(CORPUS).systems(["hybrid-without-bridge"], QUESTIONS[:18])
     assert list(plain["hybrid-without-bridge"].parts) == ["bm25+questions", "dense"]  # type: ignore[attr-defined]
+
+
+def test_the_encoder_that_ships_is_fitted_already(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--fits", 3) == 2
+    assert "--fits 3: the encoder that ships is fitted already: add --corpus" in capsys.readouterr().err
 
 
 def test_the_index_that_ships_has_no_questions_to_tune_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,114 @@
+"""The parts of an evaluation, one after the other or side by side: systems are made for each, and asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TypeAlias
+
+from indexes.progress import Bars
+from rag.errors import BadInput
+from rag.types import Filter, Question
+from training.bench import Bench
+from training.eval_questions import Plan, unseen
+from training.lesson import Settings
+from training.measure import Collected, answer
+from training.tune import choose
+from training.tuned_fusion import Choice, TunedHybrid
+
+FORKS = hasattr(os, "fork")
+Found: TypeAlias = dict[str, Collected]  # system -> what it answered
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for one part of the questions, without them."""
+
+    settings: Settings
+    fusions: Mapping[str, Choice]  # tuned fusion -> its scale and weights
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is the same for every part."""
+
+    bench: Bench
+    names: Sequence[str]
+    plan: Plan
+    annotated: Sequence[Question]
+    tune: bool
+    where: Filter | None = None
+
+    def part(self, number: int) -> tuple[Chosen, Found]:
+        """Make the systems of one part of the questions, and ask them."""
+        held, learn, tune_on = self.plan[number]
+        bench = self.bench
+        settings = choose(bench, tune_on, self.annotated, bench.tell) if self.tune else Settings()
+        systems = bench.systems(self.names, learn, settings, unseen(tune_on, learn))
+        total = len(held) * len(systems)
+        found: Found = {}
+        answer(systems, held, found, lambda done: bench.tell("asking", done, total), self.where)
+        fusions = {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)}
+        return Chosen(settings, fusions), found
+
+
+def ask(asking: Asking, jobs: int, bars: Bars) -> tuple[list[Chosen], Found]:
+    """Return what was chosen for each part, and what every system answered, part after part.
+
+    Args:
+        asking: the parts.
+        jobs: how many are asked side by side, each in a process of its own; what takes long is made in each.
+        bars: show what is done; of several jobs, how many parts are.
+
+    Raises:
+        BadInput: fewer than one job; several where they cannot be; or one was ended from outside.
+    """
+    if jobs < 1:
+        raise BadInput(f"--jobs {jobs}: give 1 or more")
+    numbers = range(len(asking.plan))
+    if jobs == 1 or len(numbers) < 2:
+        return _joined([asking.part(number) for number in numbers])
+    if not FORKS or asking.bench.more:
+        why = "models that are brought are asked one part after the other" if FORKS else "nothing forks here"
+        raise BadInput(f"--jobs {jobs}: {why}: leave --jobs out")
+    parts = []
+    # forked: a bench holds what cannot be sent, and what it has read is shared
+    with ProcessPoolExecutor(min(jobs, len(numbers)), get_context("fork"), _begin, (asking, bars)) as pool:
+        try:
+            for done, part in enumerate(pool.map(_part, numbers), start=1):
+                parts.append(part)
+                bars("parts of the questions", done, len(numbers))
+        except BrokenProcessPool as error:
+            raise BadInput(
+                f"--jobs {jobs}: a process was ended from outside, most often for want of memory: give fewer"
+            ) from error
+    return _joined(parts)
+
+
+def _joined(
+    parts: Sequence[tuple[Chosen, Found]],
+) -> tuple[list[Chosen], Found]:
+    collected: Found = {}
+    for _, found in parts:
+        for name, mine in found.items():
+            whole = collected.setdefault(name, Collected())
+            whole.run |= mine.run
+            whole.seconds += mine.seconds
+            whole.folds += mine.folds
+    return [chosen for chosen, _ in parts], collected
+
+
+_asking: list[Asking] = []  # of this process, which was forked to ask some parts
+
+
+def _begin(asking: Asking, bars: Bars) -> None:
+    bars.mute()  # those of several processes would be written over each other
+    _asking[:] = [asking]
+
+
+def _part(number: int) -> tuple[Chosen, Found]:
+    return _asking[0].part(number)
