@@ -137,7 +137,7 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
 
 def _settings(parsed: argparse.Namespace) -> BuildSettings:
     fusion = FusionSettings(parsed.fusion) if parsed.fusion else None
-    chosen = BuildSettings(encoder=parsed.encoder, fits=parsed.fits, vectors=parsed.vectors, fusion=fusion)
+    chosen = BuildSettings(encoder=parsed.encoder, fit=parsed.fits, vectors=parsed.vectors, fusion=fusion)
     if parsed.bm25 is None:
         return chosen
     bm25, analyser = tuned(parsed.bm25)

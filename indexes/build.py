@@ -14,9 +14,7 @@ from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import write as write_corpus
 from indexes.counted import canonical
 from indexes.encoders import FIT_FROM, Chosen, Report, choose, fit_encoder, pretrained
-from indexes.fit import FitSettings
-from indexes.fitted import suited
-from indexes.lent import questions_of
+from indexes.fitted import How
 from indexes.manifest import Manifest, stamp
 from indexes.versions import KEEP
 from rag.encoders.static import StaticEncoder
@@ -51,8 +49,7 @@ class BuildSettings:
 
     encoder: str = "auto"  # auto | fit | borrow | none | a model's path or hub id
     bm25: BM25Settings = field(default_factory=BM25Settings)
-    fit: FitSettings | None = None  # None: as is suited to the number of questions
-    fits: int = 1  # of the encoder, with seeds of their own, folded into one; more than 1 goes before `fit`
+    fit: How = 1  # a number: so many fits, as is suited to the number of questions
     lent: tuple[Corpus, ...] = ()  # of the same language, whose questions the encoder learns from too
     vectors: Kind = "flat"
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
@@ -60,6 +57,16 @@ class BuildSettings:
     fusion: FusionSettings | None = None  # None: reciprocal rank of words and meaning, both alike
     learned: Ranker | None = None  # a learned fusion, which goes before the other
     updatable: bool = True  # keep what an update starts from; a version grows by a quarter or so
+
+    def __post_init__(self) -> None:
+        """Refuse an encoder of no fit, and several fits of one that is not fitted."""
+        if isinstance(self.fit, int) and self.fit < 1:
+            raise BadInput(f"--fits {self.fit}: an encoder is fitted once or more: give 1 or more")
+        if isinstance(self.fit, int) and self.fit > 1 and self.encoder not in ("auto", "fit"):
+            raise BadInput(
+                f"--fits {self.fit}: only an encoder that is fitted here is fitted several times, and "
+                f"{self.encoder!r} is not: --encoder fit, or leave --fits out"
+            )
 
 
 def build(
@@ -155,17 +162,7 @@ def _encoder(
     corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
 ) -> Chosen | None:
     if settings.encoder in ("auto", "fit", "borrow", "none"):
-        wanted, fit = settings.encoder, settings.fit
-        if settings.fits > 1:
-            if wanted not in ("auto", "fit"):
-                raise BadInput(
-                    f"--fits {settings.fits}: only a fitted encoder is of several fits, not {wanted!r}: "
-                    "--encoder fit"
-                )
-            wanted, fit = "fit", suited(len(learnt) + len(list(questions_of(settings.lent))), settings.fits)
-        return choose(wanted, corpus, learnt, cut, fit, tell, settings.lent)
-    if settings.fits > 1:
-        raise BadInput(f"--fits {settings.fits}: {settings.encoder} is pretrained: leave out one")
+        return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell, settings.lent)
     if settings.lent:
         raise BadInput(
             f"--lent: {settings.encoder} is pretrained and learns from no questions: leave out one"

@@ -66,7 +66,7 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
     cut = analyser(card.language)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
-    encoder = fit_encoder(full, full.questions, cut, None, report)
+    encoder = fit_encoder(full, full.questions, cut, 1, report)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "index"
         made.mkdir()

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from indexes import several
 from indexes.corpus import Corpus
-from indexes.fit import FitSettings, Fitter
-from indexes.fitted import suited
+from indexes.fit import Fitter
+from indexes.fitted import How, as_told
 from indexes.lent import articles_of, questions_of
 from indexes.machine import machine
 from indexes.manifest import read as read_manifest
@@ -40,7 +40,7 @@ def choose(
     corpus: Corpus,
     learnt: Sequence[Question],
     cut: Analyser,
-    fit: FitSettings | None,
+    fit: How,
     tell: Report,
     lent: Sequence[Corpus] = (),
 ) -> Chosen | None:
@@ -54,7 +54,8 @@ def choose(
         raise BadInput(f"--lent: only a fitted encoder learns from questions, not {wanted!r}: --encoder fit")
     if wanted == "none":
         return None
-    if wanted == "fit" or lent or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
+    several = isinstance(fit, int) and fit > 1
+    if wanted == "fit" or lent or several or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
         return Chosen(*fit_encoder(corpus, learnt, cut, fit, tell, lent))
     return borrow(corpus, cut, required=wanted == "borrow")
 
@@ -98,7 +99,7 @@ def fit_encoder(
     corpus: Corpus,
     learnt: Sequence[Question],
     cut: Analyser,
-    settings: FitSettings | None,
+    how: How,
     tell: Report,
     lent: Sequence[Corpus] = (),
 ) -> tuple[StaticEncoder, Mapping[str, Any]]:
@@ -108,7 +109,7 @@ def fit_encoder(
         corpus: its articles.
         learnt: its questions.
         cut: cuts both.
-        settings: how to fit; None is as is suited to the number of questions.
+        how: its settings, or how many fits.
         tell: called as the work goes on.
         lent: other corpora of the language, whose articles and questions it learns too.
 
@@ -116,7 +117,7 @@ def fit_encoder(
         The encoder, and what the manifest says of it.
     """
     asked = [*learnt, *questions_of(lent)]
-    chosen = settings or suited(len(asked))
+    chosen = as_told(how, len(asked))
     fitted = several.fit(
         Fitter([*corpus.articles, *articles_of(lent)], cut, chosen),
         asked,

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class FitSettings:
     def __post_init__(self) -> None:
         """Refuse to fit nothing."""
         if self.fits < 1:
-            raise BadInput(f"an encoder of {self.fits} fits: give 1 or more")
+            raise BadInput(f"--fits {self.fits}: an encoder is fitted once or more: give 1 or more")
 
     @property
     def id(self) -> str:
@@ -57,19 +58,25 @@ class FitSettings:
         return tuple(replace(self, seed=self.seed + _APART * nth, fits=1) for nth in range(self.fits))
 
 
+How: TypeAlias = FitSettings | int  # settings; or how many fits, as is suited to the number of questions
 MANY = 5000  # annotated questions; between a thousand and seven thousand nothing was measured
 _FOR_MANY = FitSettings(
     question_batch=256, random_negatives=512, alike_every=4, drop_question=0.2, drop_article=0.3
 )
 
 
-def suited(n_questions: int, fits: int = 1) -> FitSettings:
-    """Return how an encoder is fitted to so many annotated questions, so many times.
+def suited(n_questions: int) -> FitSettings:
+    """Return how an encoder is fitted to so many annotated questions.
 
     A thousand would be learnt by heart, so much of each is left out; thousands cannot be, and say more whole
     (docs/measurements.md).
     """
-    return replace(_FOR_MANY if n_questions >= MANY else FitSettings(), fits=fits)
+    return _FOR_MANY if n_questions >= MANY else FitSettings()
+
+
+def as_told(how: How, n_questions: int) -> FitSettings:
+    """Return the settings, or those that suit so many annotated questions, so many fits of them."""
+    return how if isinstance(how, FitSettings) else replace(suited(n_questions), fits=how)
 
 
 @dataclass(frozen=True)

@@ -16,60 +16,59 @@ import numpy as np
 from indexes.asked import bag
 from indexes.contrastive import Bags, embed
 from indexes.fit import Fitter, Progress
-from indexes.fitted import FitSettings, Fitted, suited
+from indexes.fitted import Fitted, as_told
 from rag.types import Floats, Question
 
+_EMPTY = 1e-6  # share of what the fullest direction holds; one that holds less is of rounding alone
 Begin = Callable[[Fitter], Fitted]  # the fit to the law alone, of whatever seed
 
 
 def fit(
     fitter: Fitter,
     questions: Sequence[Question],
+    fits: int = 1,
     *,
     begin: Begin | None = None,
     law: Progress | None = None,
     asked: Progress | None = None,
 ) -> Fitted:
-    """Fit to the law, then to questions where there are any, as often as the settings say.
+    """Fit to the law, then to questions where there are any, as often as is wanted.
 
     Args:
-        fitter: the corpus, analysed.
+        fitter: the corpus, analysed. Where it was given settings, they are used, fits and all.
         questions: none fits to the law alone.
+        fits: how often, where it was given none.
         begin: gives what is fitted to the law, where that is kept; left out, it is fitted.
-        law: called as the fits to the law go on.
+        law: called as the fits to the law go on, if they are made here.
         asked: called as those to questions do.
+
+    Raises:
+        BadInput: fewer than one fit.
     """
-    settings = fitter.given or suited(len(questions))
-    made = [
-        _one(one, questions, begin, _part(law, nth, settings.fits), _part(asked, nth, settings.fits))
-        for nth, one in enumerate(_fitters(fitter, settings))
-    ]
+    each = _each(fitter, len(questions), fits)
+    made = [begin(one) if begin else one.fit_corpus(_part(law, n, len(each))) for n, one in enumerate(each)]
+    if questions:
+        made = [
+            one.fit_questions(begun, questions, _part(asked, n, len(each)))
+            for n, (one, begun) in enumerate(zip(each, made, strict=True))
+        ]
     if len(made) == 1:
         return made[0]
     articles = [fitter.texts.whole(i) for i in range(fitter.n_articles)]
     return folded(made, bag(articles, len(made[0].vocabulary)))
 
 
-def _fitters(fitter: Fitter, settings: FitSettings) -> Sequence[Fitter]:
+def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
+    settings = fitter.given or as_told(fits, n_questions)
     return [fitter] if settings.fits == 1 else [fitter.with_settings(single) for single in settings.each]
-
-
-def _one(
-    fitter: Fitter,
-    questions: Sequence[Question],
-    begin: Begin | None,
-    law: Progress | None,
-    asked: Progress | None,
-) -> Fitted:
-    fitted = begin(fitter) if begin else fitter.fit_corpus(law)
-    return fitter.fit_questions(fitted, questions, asked) if questions else fitted
 
 
 def folded(fits: Sequence[Fitted], articles: Bags) -> Fitted:
     """Return one encoder of the length of the first, near to all of them side by side.
 
     Each counts alike: its vectors are divided by the mean length of an article's sum. The directions that
-    are kept are those of the articles' unit vectors; what no article lies along, no question is near by.
+    are kept are those that the articles' unit vectors fill most; of what lies across them (in part, words
+    that questions alone have) nothing is left.
 
     Args:
         fits: over the same vocabulary, at least one.
@@ -79,21 +78,24 @@ def folded(fits: Sequence[Fitted], articles: Bags) -> Fitted:
         Vectors (n_terms, dim) with weights of 1.
     """
     dim = fits[0].vectors.shape[1]
-    beside = np.concatenate(
-        [_even(each.vectors * np.exp(each.log_weights)[:, None], articles) for each in fits], 1
-    )
+    beside = np.concatenate([_even(each.folded(), articles) for each in fits], axis=1)
     units, _ = embed(articles, beside)
-    _, axes = np.linalg.eigh((units.T @ units).astype(np.float64))
-    axes = axes[:, ::-1][:, :dim]
+    filled, axes = np.linalg.eigh((units.T @ units).astype(np.float64))
+    filled, axes = filled[::-1][:dim], axes[:, ::-1][:, :dim]
     # which way a direction points is arbitrary: always that in which its largest part is above 0
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    axes = axes * (filled > _EMPTY * max(filled.max(initial=0), 0.0))  # any other would be as good there
     vectors = np.asarray(beside @ axes.astype(np.float32), np.float32)
     return replace(fits[0], vectors=vectors, log_weights=np.zeros(len(vectors), np.float32))
 
 
 def _even(vectors: Floats, articles: Bags) -> Floats:
+    """Return the vectors with 1 as the mean length of the sums of articles that have terms."""
+    said = np.diff(articles.indptr) > 0
+    if not said.any():
+        return vectors
     _, lengths = embed(articles, vectors)
-    return np.asarray(vectors / lengths.mean(), np.float32) if len(lengths) else vectors
+    return np.asarray(vectors / lengths[said].mean(), np.float32)
 
 
 def _part(progress: Progress | None, nth: int, of: int) -> Progress | None:

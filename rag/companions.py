@@ -13,9 +13,9 @@ from rag.retrieval.postings import columns
 from rag.surroundings import Surroundings
 from rag.types import Floats, Ints
 
-TOP = 50  # candidates whose companions are looked at
-VOTED = 30  # candidates with the most votes, whose companions are looked at
-_SOFT = 5.0  # a companion in place r counts 1 / (5 + r)
+TOP = 50  # first candidates that speak for their companions; a page shows ten
+VOTED = 30  # with the most votes, that do; few questions are near enough to count
+_SOFT = 5.0  # what the candidate in place r says, from 0, counts 1 / (5 + r)
 STEPS = ((1,), (2, 3))  # how far away in the corpus's order: right beside; close
 
 

@@ -1,4 +1,4 @@
-"""Where articles stand in the law, and how often annotated questions cite them and what is around them."""
+"""Where articles stand in the law; how often annotated questions cite them, what is near, and what with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag.types import Article, Floats, Ints, Question
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where each article stands in the law, and how often it is cited; all (n_articles,)."""
+    """Where each article stands in the law, and how often it is cited; all (n_articles,) but `together`."""
 
     code: Ints  # number of its code
     beside: Ints  # number of the headings that it stands under

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.corpus import Corpus
-from indexes.fit import FitSettings
+from indexes.fitted import How
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.evidence import Evidence
@@ -61,7 +61,7 @@ class Bench:
         *,
         ready: Ready | None = None,
         fitted_to: Sequence[Corpus] = (),
-        fit: FitSettings | None = None,
+        fit: How = 1,
         analyser_options: Mapping[str, Any] | None = None,
         tell: Tell | None = None,
     ) -> None:
@@ -75,7 +75,7 @@ class Bench:
             fitted_to: what encoders are fitted to where it is not the corpus alone: first the corpus, or
                 another text of its articles under the same ids (the official one of summaries); then
                 others of the language, whose articles and questions encoders learn too.
-            fit: how to fit; None is as is suited to the number of questions.
+            fit: how to fit: settings, or how many fits, as is suited to the number of questions.
             analyser_options: of an index that is measured; they go before what settings say.
             tell: called as the work goes on.
         """

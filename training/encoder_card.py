@@ -135,4 +135,6 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
 def _made_by(manifest: Manifest, entry: Mapping[str, Any]) -> str:
     if manifest.name == store.BUILTIN or "borrowed_from" in entry:
         return "python -m indexes make-builtin LAW"
-    return f"python -m indexes build {manifest.name} --encoder fit"
+    fits = entry["settings"].get("fits", 1)
+    often = f" --fits {fits}" if fits > 1 else ""
+    return f"python -m indexes build {manifest.name} --encoder fit{often}"

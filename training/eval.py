@@ -21,7 +21,7 @@ from training import curves, dated, report
 from training.comparisons import compared, table
 from training.eval_brought import brought
 from training.eval_grammar import parser
-from training.eval_parts import Asking, Chosen, ask
+from training.eval_parts import Chosen, Evaluation, ask
 from training.eval_questions import (
     Plan,
     annotated_file,
@@ -58,12 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     """Run the evaluation that the arguments describe."""
-    if parsed.output is not None and parsed.output.exists():
-        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    if parsed.curves and parsed.output is None:
-        raise BadInput("--curves needs --output: give a new folder for curves.json and curves.svg")
-    for name in parsed.measures:
-        parse(name)  # a misspelt one is told now, not after the work
+    _refuse(parsed)
     progress = Bars()
     bench, questions, annotated = prepare(parsed, progress)
     questions = part_of(questions, parsed.part)
@@ -82,8 +77,8 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
         _warn_of_leaks(plan)
         where = dated.searched(corpus, parsed.in_force_on)
-        asking = Asking(bench, names, plan, annotated, parsed.tune, where)
-        chosen, collected = ask(asking, parsed.jobs, progress)
+        evaluation = Evaluation(bench, names, plan, annotated, parsed.tune, where)
+        chosen, collected = ask(evaluation, parsed.jobs, progress)
     progress.close()
     results = measure(collected, asked, parsed.seed, parsed.measures)
     told = notices(store.open_index(store.BUILTIN), asked) if parsed.corpus is None else {}
@@ -104,6 +99,8 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             learnt_from=learnt_from(parsed, annotated),
         )
         entry |= dated.about(parsed.in_force_on)
+        if parsed.jobs > 1:
+            entry["jobs"] = parsed.jobs  # the times of a question are of so many beside each other
         cards = cards_of(corpus.card, (parsed.questions, annotated_file(parsed)))
         entry["sources"] = [provenance(card) for card in cards]
         if told:
@@ -116,6 +113,20 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         entry["comparisons"] = [c.to_json() for c in comparisons]
         report.write(parsed.output, results, entry, _curves(parsed, corpus, asked, results))
         print(f"written: {parsed.output}")
+
+
+def _refuse(parsed: argparse.Namespace) -> None:
+    """Refuse now what would fail after the work."""
+    if parsed.output is not None and parsed.output.exists():
+        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+    if parsed.jobs < 1:
+        raise BadInput(f"--jobs {parsed.jobs}: give 1 or more")
+    if parsed.fits < 1:
+        raise BadInput(f"--fits {parsed.fits}: an encoder is fitted once or more: give 1 or more")
+    if parsed.curves and parsed.output is None:
+        raise BadInput("--curves needs --output: give a new folder for curves.json and curves.svg")
+    for name in parsed.measures:
+        parse(name)  # a misspelt one
 
 
 def _tell(

@@ -118,7 +118,8 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         default=1,
         metavar="N",
-        help="ask so many folds side by side, in processes of their own; what answers then takes longer (1)",
+        help="ask so many folds side by side, in processes of their own: the times told of a question are "
+        "then longer than alone (1); OMP_NUM_THREADS=1 before the command keeps them out of each other's way",
     )
     top.add_argument("--seed", type=int, default=42, help="of folds and bootstrap (42)")
     top.add_argument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -33,8 +34,8 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Asking:
-    """What is the same for every part."""
+class Evaluation:
+    """Systems and questions: what is the same for every part, and the parts."""
 
     bench: Bench
     names: Sequence[str]
@@ -56,28 +57,27 @@ class Asking:
         return Chosen(settings, fusions), found
 
 
-def ask(asking: Asking, jobs: int, bars: Bars) -> tuple[list[Chosen], Found]:
+def ask(evaluation: Evaluation, jobs: int, bars: Bars) -> tuple[list[Chosen], Found]:
     """Return what was chosen for each part, and what every system answered, part after part.
 
     Args:
-        asking: the parts.
+        evaluation: its parts.
         jobs: how many are asked side by side, each in a process of its own; what takes long is made in each.
         bars: show what is done; of several jobs, how many parts are.
 
     Raises:
-        BadInput: fewer than one job; several where they cannot be; or one was ended from outside.
+        BadInput: several jobs where they cannot be, or one was ended from outside.
     """
-    if jobs < 1:
-        raise BadInput(f"--jobs {jobs}: give 1 or more")
-    numbers = range(len(asking.plan))
+    numbers = range(len(evaluation.plan))
     if jobs == 1 or len(numbers) < 2:
-        return _joined([asking.part(number) for number in numbers])
-    if not FORKS or asking.bench.more:
-        why = "models that are brought are asked one part after the other" if FORKS else "nothing forks here"
+        return _joined([evaluation.part(number) for number in numbers])
+    if why := _alone(evaluation):
         raise BadInput(f"--jobs {jobs}: {why}: leave --jobs out")
     parts = []
     # forked: a bench holds what cannot be sent, and what it has read is shared
-    with ProcessPoolExecutor(min(jobs, len(numbers)), get_context("fork"), _begin, (asking, bars)) as pool:
+    with ProcessPoolExecutor(
+        min(jobs, len(numbers)), get_context("fork"), _begin, (evaluation, bars)
+    ) as pool:
         try:
             for done, part in enumerate(pool.map(_part, numbers), start=1):
                 parts.append(part)
@@ -87,6 +87,17 @@ def ask(asking: Asking, jobs: int, bars: Bars) -> tuple[list[Chosen], Found]:
                 f"--jobs {jobs}: a process was ended from outside, most often for want of memory: give fewer"
             ) from error
     return _joined(parts)
+
+
+def _alone(evaluation: Evaluation) -> str:
+    """Return why the parts cannot be asked side by side; nothing if they can."""
+    if not FORKS:
+        return "this system cannot fork"
+    if evaluation.bench.more:
+        return "models that are brought are asked one part after the other"
+    if "lightgbm" in sys.modules:  # its threads do not survive a fork: the child would wait for ever
+        return "LightGBM has run in this process"
+    return ""
 
 
 def _joined(
@@ -102,13 +113,13 @@ def _joined(
     return [chosen for chosen, _ in parts], collected
 
 
-_asking: list[Asking] = []  # of this process, which was forked to ask some parts
+_mine: list[Evaluation] = []  # set once in a process that was forked for it: a pool hands on numbers alone
 
 
-def _begin(asking: Asking, bars: Bars) -> None:
+def _begin(evaluation: Evaluation, bars: Bars) -> None:
     bars.mute()  # those of several processes would be written over each other
-    _asking[:] = [asking]
+    _mine[:] = [evaluation]
 
 
 def _part(number: int) -> tuple[Chosen, Found]:
-    return _asking[0].part(number)
+    return _mine[0].part(number)

@@ -10,9 +10,8 @@ from indexes import bridge, sources, store
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
 from indexes.distributions import load_fusion
-from indexes.fitted import suited
 from indexes.learned import ranker_of
-from indexes.lent import questions_of, read_lent
+from indexes.lent import read_lent
 from indexes.progress import Bars
 from indexes.shipped_questions import shipped
 from rag.encoders.static import StaticEncoder
@@ -60,9 +59,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
     corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
     lent = read_lent(parsed.lent, corpus.card.language)
-    learnable = len(corpus.questions) + len(list(questions_of(lent)))
-    fit = suited(learnable, parsed.fits) if parsed.fits != 1 else None  # else as suits each fold
-    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=fit, tell=progress)
+    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, tell=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
     return bench, asked, _annotated(parsed, corpus)
 

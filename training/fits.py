@@ -11,6 +11,7 @@ from pathlib import Path
 from indexes import several
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings, Fitted, Fitter
+from indexes.fitted import How
 from indexes.lent import articles_of, questions_of
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.text import Analyser
@@ -28,7 +29,7 @@ class Fits:
         self,
         corpora: Sequence[Corpus],
         cut: Callable[[], Analyser],
-        settings: FitSettings | None,
+        how: How,
         cache: Path | None,
         tell: Tell,
     ) -> None:
@@ -37,12 +38,12 @@ class Fits:
         Args:
             corpora: the law first; then others of the language, whose articles and questions are learnt too.
             cut: gives the analyser of the language.
-            settings: how to fit; None is as is suited to the number of questions.
+            how: settings, or how many fits, as is suited to the number of questions.
             cache: folder that keeps what is fitted to the law, by the corpora's hashes; None keeps nothing.
             tell: called as the work goes on.
         """
         self.law, self._lent = corpora[0], tuple(corpora[1:])
-        self._cut, self._settings, self._tell = cut, settings, tell
+        self._cut, self._how, self._tell = cut, how, tell
         hashes = "+".join(each.sha256[:16] for each in corpora)
         self._kept = Kept(cache / hashes if cache is not None else None)
         self._begun: dict[str, Fitted] = {}  # to the law alone, by settings
@@ -55,7 +56,7 @@ class Fits:
     @cached_property
     def _fitter(self) -> Fitter:
         articles = [*self.law.articles, *articles_of(self._lent)]
-        return Fitter(articles, self._cut(), self._settings)
+        return Fitter(articles, self._cut(), self._how if isinstance(self._how, FitSettings) else None)
 
     def _of_law(self, fitter: Fitter) -> Fitted:
         """Return what is fitted to the law alone, with the settings of this fitter."""
@@ -82,6 +83,7 @@ class Fits:
             fitted = several.fit(
                 self._fitter,
                 asked,
+                self._how if isinstance(self._how, int) else 1,
                 begin=self._of_law,
                 asked=lambda done, total, loss: self._tell("fitting to questions", done, total),
             )

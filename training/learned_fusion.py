@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
     from training.bench import Bench
     from training.lesson import Settings
 
-MOST = 3000  # questions that are asked: the features of each take some 240 KB, and more teach little
+MOST = 3000  # questions that are asked: the features of each take some 300 KB, and more teach little
 FITS = 2  # of trees
 NETWORKS = 4
 # Networks gain by what the question's terms weigh, trees overfit to it (docs/measurements.md).

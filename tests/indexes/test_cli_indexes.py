@@ -416,3 +416,11 @@ def test_export_writes_what_import_reads_again(capsys: Screen, law: Path, home: 
 
 def test_an_address_needs_a_checksum(capsys: Screen) -> None:
     assert "--sha256" in refused(capsys, "import", "http://127.0.0.1:9/law.zip", "--name", "one")
+
+
+def test_muted_bars_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    bars = Bars()
+    bars.mute()
+    bars("counting", 1, 2)
+    bars.close()
+    assert capsys.readouterr().err == ""

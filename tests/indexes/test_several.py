@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array, vstack
 from small_corpus import TINY, VILLAGE, install
 
-from indexes import several
+from indexes import __main__ as command
+from indexes import several, store
 from indexes.asked import bag
 from indexes.build import BuildSettings
 from indexes.contrastive import Bags, embed
-from indexes.corpus import to_learn_from
+from indexes.corpus import to_learn_from, write
+from indexes.encoders import choose
 from indexes.fit import Fitter
-from indexes.fitted import FitSettings, Fitted, suited
+from indexes.fitted import FitSettings, Fitted, as_told, suited
 from indexes.manifest import read
 from rag.errors import BadInput
 from rag.text.analysers import analyser
@@ -127,8 +131,13 @@ def test_without_questions_it_is_fitted_to_the_law_alone() -> None:
 
 
 def test_as_is_suited_so_many_times() -> None:
-    assert suited(10, 3) == FitSettings(fits=3)
-    assert suited(10**6, 3).each[0] == suited(10**6)
+    assert as_told(3, 10) == FitSettings(fits=3)
+    assert as_told(3, 10**6).each[0] == suited(10**6)
+    assert as_told(TINY, 10**6) == TINY
+    plain = several.fit(fitter(None), QUESTIONS, 1)
+    assert np.array_equal(plain.vectors, several.fit(fitter(FitSettings()), QUESTIONS).vectors)
+    twice = several.fit(fitter(None), QUESTIONS, 2)
+    assert np.array_equal(twice.vectors, several.fit(fitter(FitSettings(fits=2)), QUESTIONS).vectors)
 
 
 @pytest.mark.parametrize("fits", [0, -1])
@@ -137,15 +146,47 @@ def test_no_fit_at_all_is_refused(fits: int) -> None:
         FitSettings(fits=fits)
 
 
-def test_an_index_of_several_fits() -> None:
-    version = install(settings=BuildSettings(encoder="fit", fits=2))
-    entry = read(version, "again").encoder
+def test_an_index_of_several_fits_is_fitted_as_often_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    law = write(VILLAGE, tmp_path / "law")
+    assert command.main(["import", str(law)]) == 0
+    assert command.main(["build", "village", "--encoder", "fit", "--fits", "2"]) == 0
+    entry = read(store.current("village"), "again").encoder
     assert entry is not None
     assert entry["settings"]["fits"] == 2
     assert entry["dim"] == FitSettings().dim
+    assert command.main(["update", "village", str(law), "--refit"]) == 0
+    assert read(store.current("village"), "again").encoder == entry
+
+
+def test_a_corpus_that_would_get_no_fitted_encoder_gets_one_of_several_fits(tmp_path: Path) -> None:
+    chosen = choose("auto", VILLAGE, QUESTIONS, CUT, 2, lambda what, done, total: None)
+    assert chosen is not None
+    assert chosen.entry["settings"]["fits"] == 2
+
+
+def test_each_fit_counts_alike_whatever_articles_say_nothing() -> None:
+    fits, articles = drawn(2, 12)
+    silent = vstack([articles, csr_array((40, articles.shape[1]), dtype=np.float32)], format="csr")
+    louder = [fits[0], replace(fits[1], vectors=fits[1].vectors * 50), fits[2]]
+    first, second = (several.folded(each, silent).vectors for each in (fits, louder))
+    assert np.allclose(first, second, atol=1e-4)
+    assert np.allclose(first, several.folded(fits, articles).vectors, atol=1e-4)
+    nothing = several.folded(fits, csr_array((0, articles.shape[1]), dtype=np.float32))
+    assert np.isfinite(nothing.vectors).all()
+
+
+def test_the_order_of_few_articles_changes_nothing() -> None:
+    fits, articles = drawn(3, FEW)
+    backwards = csr_array(articles[::-1])
+    words = csr_array(np.eye(articles.shape[1], dtype=np.float32))
+    one, other = (embed(words, several.folded(fits, each).folded())[0] for each in (articles, backwards))
+    assert np.allclose(one @ one.T, other @ other.T, atol=1e-4)
 
 
 @pytest.mark.parametrize("encoder", ["borrow", "none", "some/model"])
 def test_what_is_not_fitted_is_not_fitted_several_times(encoder: str) -> None:
     with pytest.raises(BadInput, match="--fits 3"):
-        install(settings=BuildSettings(encoder=encoder, fits=3))
+        install(settings=BuildSettings(encoder=encoder, fit=3))

@@ -334,6 +334,17 @@ def test_an_encoder_of_another_version_is_refused(home: Path, capsys: pytest.Cap
     assert "another version of Pandect fitted" in refused(capsys)
 
 
+@pytest.mark.usefixtures("home", "quick")
+def test_an_encoder_of_before_there_were_several_fits_is_of_one() -> None:
+    folder = install()
+    path = folder / "manifest.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["encoder"]["settings"].pop("fits") == 1
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert fusion("--always") == 0
+    assert indexes.open("hamlet").learned is not None
+
+
 @pytest.mark.usefixtures("learned")
 def test_trees_that_cannot_be_read_can_be_removed() -> None:
     folder = store.current("hamlet")

@@ -91,7 +91,7 @@ def _law(top: argparse.ArgumentParser) -> None:
     top.add_argument("--only-fold", metavar="I", help="ask the questions of this fold alone")
     top.add_argument("--seed", type=int, default=42, help="of folds, samples and bootstrap (42)")
     top.add_argument("--cache", type=Path, help="where indexes built on the fly are kept")
-    top.set_defaults(splits=None, typing_errors=None, no_accents=False, tune=False, lent=())
+    top.set_defaults(splits=None, typing_errors=None, no_accents=False, tune=False, lent=(), fits=1)
 
 
 def _models(top: argparse.ArgumentParser) -> None:
