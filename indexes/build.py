@@ -14,7 +14,7 @@ from indexes.corpus import Corpus, to_learn_from
 from indexes.corpus import write as write_corpus
 from indexes.counted import canonical
 from indexes.encoders import FIT_FROM, Chosen, Report, choose, fit_encoder, pretrained
-from indexes.fitted import How
+from indexes.fitted import How, refuse_no_fit
 from indexes.manifest import Manifest, stamp
 from indexes.versions import KEEP
 from rag.encoders.static import StaticEncoder
@@ -60,9 +60,10 @@ class BuildSettings:
 
     def __post_init__(self) -> None:
         """Refuse an encoder of no fit, and several fits of one that is not fitted."""
-        if isinstance(self.fit, int) and self.fit < 1:
-            raise BadInput(f"--fits {self.fit}: an encoder is fitted once or more: give 1 or more")
-        if isinstance(self.fit, int) and self.fit > 1 and self.encoder not in ("auto", "fit"):
+        if not isinstance(self.fit, int):
+            return
+        refuse_no_fit(self.fit)
+        if self.fit > 1 and self.encoder not in ("auto", "fit"):
             raise BadInput(
                 f"--fits {self.fit}: only an encoder that is fitted here is fitted several times, and "
                 f"{self.encoder!r} is not: --encoder fit, or leave --fits out"

@@ -54,8 +54,8 @@ def choose(
         raise BadInput(f"--lent: only a fitted encoder learns from questions, not {wanted!r}: --encoder fit")
     if wanted == "none":
         return None
-    several = isinstance(fit, int) and fit > 1
-    if wanted == "fit" or lent or several or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
+    asked_for = wanted == "fit" or lent or (isinstance(fit, int) and fit > 1)
+    if asked_for or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
         return Chosen(*fit_encoder(corpus, learnt, cut, fit, tell, lent))
     return borrow(corpus, cut, required=wanted == "borrow")
 

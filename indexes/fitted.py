@@ -43,8 +43,7 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         """Refuse to fit nothing."""
-        if self.fits < 1:
-            raise BadInput(f"--fits {self.fits}: an encoder is fitted once or more: give 1 or more")
+        refuse_no_fit(self.fits)
 
     @property
     def id(self) -> str:
@@ -56,6 +55,16 @@ class FitSettings:
     def each(self) -> tuple[FitSettings, ...]:
         """The settings of each fit, by itself."""
         return tuple(replace(self, seed=self.seed + _APART * nth, fits=1) for nth in range(self.fits))
+
+
+def refuse_no_fit(fits: int) -> None:
+    """Refuse what would fit nothing.
+
+    Raises:
+        BadInput: fewer than one fit.
+    """
+    if fits < 1:
+        raise BadInput(f"--fits {fits}: an encoder is fitted once or more: give 1 or more")
 
 
 How: TypeAlias = FitSettings | int  # settings; or how many fits, as is suited to the number of questions

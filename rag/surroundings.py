@@ -54,14 +54,24 @@ def _floats(values: npt.ArrayLike) -> Floats:
     return np.asarray(values, np.float32)
 
 
-def _citing(position: Mapping[str, int], questions: Sequence[Question]) -> sp.csr_array:
-    """Return (n_questions, n_articles), 1 where a question cites an article, once or more."""
-    pairs = [
-        (n, position[id_])
-        for n, question in enumerate(questions)
+def citations(position: Mapping[str, int], questions: Sequence[Question]) -> list[tuple[int, int]]:
+    """Return (number of the question, position of an article that it cites), each once, in order.
+
+    Args:
+        position: article id -> where it stands; other ids are passed over.
+        questions: numbered as they come.
+    """
+    return [
+        (number, position[id_])
+        for number, question in enumerate(questions)
         for id_ in dict.fromkeys(question.article_ids)
         if id_ in position
     ]
+
+
+def _citing(position: Mapping[str, int], questions: Sequence[Question]) -> sp.csr_array:
+    """Return (n_questions, n_articles), 1 where a question cites an article, once or more."""
+    pairs = citations(position, questions)
     where = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     shape = (len(questions), len(position))
     return sp.csr_array((np.ones(len(pairs), np.float32), (where[:, 0], where[:, 1])), shape=shape)

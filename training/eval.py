@@ -13,6 +13,7 @@ from pathlib import Path
 from indexes import store
 from indexes.build import FIT_FROM
 from indexes.corpus import Corpus
+from indexes.fitted import refuse_no_fit
 from indexes.progress import Bars
 from rag.errors import BadInput, PandectError
 from rag.licence import provenance
@@ -121,8 +122,7 @@ def _refuse(parsed: argparse.Namespace) -> None:
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
     if parsed.jobs < 1:
         raise BadInput(f"--jobs {parsed.jobs}: give 1 or more")
-    if parsed.fits < 1:
-        raise BadInput(f"--fits {parsed.fits}: an encoder is fitted once or more: give 1 or more")
+    refuse_no_fit(parsed.fits)
     if parsed.curves and parsed.output is None:
         raise BadInput("--curves needs --output: give a new folder for curves.json and curves.svg")
     for name in parsed.measures:

@@ -22,6 +22,7 @@ from rag.retrieval.bm25 import BM25Settings, term_scores
 from rag.retrieval.fields import count_texts, term_ids
 from rag.retrieval.postings import sum_postings
 from rag.retrieval.scored import Mask, ScoredRetriever
+from rag.surroundings import citations
 from rag.text import Analyser
 from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
 
@@ -84,12 +85,7 @@ class Asked:
         citing = [any(id_ in position for id_ in q.article_ids) for q in questions]
         kept = tuple(compress(questions, citing))
         terms = [analyser.terms(q.text) for q in kept] if cut is None else list(compress(cut, citing))
-        pairs = [
-            (row, position[id_])
-            for row, q in enumerate(kept)
-            for id_ in dict.fromkeys(q.article_ids)
-            if id_ in position
-        ]
+        pairs = citations(position, kept)
         cited = np.array(sorted({article for _, article in pairs}), dtype=np.int64)
         column = {int(article): i for i, article in enumerate(cited)}
         rows, columns = [row for row, _ in pairs], [column[article] for _, article in pairs]
