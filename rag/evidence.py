@@ -9,6 +9,7 @@ be shown them: `GROUPS` says to which reason each belongs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,10 +23,8 @@ from rag.fusion import matrices
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.fields import term_ids
 from rag.retrieval.nearest import Nearest
-from rag.retrieval.postings import sum_postings
-from rag.retrieval.weighed import by_weight
+from rag.retrieval.weighed import by_weight, summed, term_parts
 from rag.surroundings import Surroundings
 from rag.types import Floats, Found, Ints, Ranking, first
 
@@ -126,7 +125,11 @@ class Evidence:
         if not len(positions):
             return Candidates(positions, np.zeros((0, len(NAMES)), np.float32))
         terms = self.keyword.analyser.terms(question)
+        often = Counter(terms)
+        of_words = {"law": self.law, "keyword": self.keyword, "asked": self.questions}
+        parts = {system: term_parts(of_words[system], list(often), positions) for system in WEIGHED}
         scores = self._scores(question, terms, positions)
+        scores |= {system: summed(parts[system], list(often.values())) for system in ("law", "asked")}
         columns = list(_each(np.array([scores[system] for system in SYSTEMS])))
         # numbers among the candidates: few, so arrays are small
         _, code = np.unique(self.around.code[positions], return_inverse=True)
@@ -148,7 +151,7 @@ class Evidence:
             self.around.cited_in_code[positions],
             self.around.cited_beside[positions],
             *self._bridged(terms, positions),
-            *self._weighed(terms, positions),
+            *self._weighed(list(often), parts),
             *companions.beside(
                 np.array([fused if of == "fused" else scores[of] for of in BESIDE], np.float32),
                 positions,
@@ -165,24 +168,25 @@ class Evidence:
         """Return the features of `OF_BRIDGE`: what expanded terms add, and how likely the question is."""
         added = likely = np.zeros(len(positions), np.float32)
         if self.bridge is not None:
-            added = self.bridge.expanded(terms)[positions].astype(np.float32)
-            likely = self.bridge.likelihood(terms, positions).astype(np.float32)
+            added, likely = (part.astype(np.float32) for part in self.bridge.of_articles(terms, positions))
         return [*_each(added[None]), likely]
 
-    def _weighed(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
+    def _weighed(self, terms: Sequence[str], parts: Mapping[str, Floats]) -> list[Floats]:
         """Return the features of `WEIGHED`: what is there of the question's terms, by their weight.
 
         A term weighs as much as its vector is long, which the encoder learns from questions (as term
         weights are learnt by Zheng & Callan 2015); one that it does not know weighs nothing. By an encoder of
         another kind all terms weigh alike.
+
+        Args:
+            terms: of the question, each once.
+            parts: of each system, what each term adds to each candidate.
         """
-        of = {"law": self.law, "keyword": self.keyword, "asked": self.questions}
-        known = dict.fromkeys(terms)
         encoder = self.meaning.encoder
-        weights = np.ones(len(known), np.float32)
+        weights = np.ones(len(terms), np.float32)
         if isinstance(encoder, StaticEncoder):
-            weights = encoder.weights(known)
-        return [part for system in WEIGHED for part in by_weight(of[system], list(known), weights, positions)]
+            weights = encoder.weights(terms)
+        return [told for system in WEIGHED for told in by_weight(parts[system], weights)]
 
     def _positions(self, ranking: Ranking) -> Found:
         positions = [self._row[hit.article_id] for hit in ranking]
@@ -202,7 +206,7 @@ class Evidence:
         return found[at], best
 
     def _scores(self, question: str, terms: Sequence[str], positions: Ints) -> dict[str, Floats]:
-        """Return what each system says of the candidates, (n,) each; 0 where it says nothing."""
+        """Return what systems say of the candidates past `WEIGHED`'s, (n,) each; 0 where one says nothing."""
         vector = self.meaning.vector(question)
         stored = self.meaning.index.reconstruct_batch(positions)
         near = self.nearest.asked.nearness(terms, vector)
@@ -211,20 +215,11 @@ class Evidence:
         at[cited[at] != positions] = -1
         return {
             "keyword": _finite(self.keyword.scores(question)[positions]),  # it has just been searched
-            "law": _at(self.law, terms, positions),
-            "asked": _at(self.questions, terms, positions),
             "meaning": np.vecdot(stored, vector).astype(np.float32),  # row by row, whatever the others are
             "near_meaning": np.append(near.cosine, np.float32(0))[at],
             "near_words": np.append(near.words, np.float32(0))[at],
             "votes": np.append(near.votes, np.float32(0))[at],
         }
-
-
-def _at(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
-    m = bm25.index.scores
-    ids = term_ids(terms, bm25.index.vocab_dict)
-    total = sum_postings(ids, m["indptr"], m["indices"], m["data"], len(bm25.order.ids))
-    return total[positions].astype(np.float32)
 
 
 def _finite(scores: Floats) -> Floats:

@@ -259,9 +259,9 @@ class _Layout:
 
     def best(self, rows: Floats | Matrix, n: int, first: int) -> tuple[Ints, Matrix]:
         """Return what `Trees.best` does."""
-        above = self._above(rows)
-        chosen = np.sort(np.argpartition(-self._sums(above, first), n - 1)[:n])
-        return chosen, self._sums(above.take(chosen, axis=1), self.feature.shape[1])
+        looked_at = np.unique(self.feature[:, :first])  # the other features of the chosen rows alone
+        chosen = np.sort(np.argpartition(-self._sums(self._above(rows, looked_at), first), n - 1)[:n])
+        return chosen, self._sums(self._above(rows[chosen]), self.feature.shape[1])
 
     def _sums(self, above: Places, trees: int) -> Matrix:
         sums = np.zeros(above.shape[1])
@@ -281,10 +281,16 @@ class _Layout:
             gone |= (above.take(feature, axis=1) > place).view(np.uint8) * out
         return np.asarray(_FIRST_LEFT.take(gone))
 
-    def _above(self, rows: Floats | Matrix) -> Places:
-        """Return how many thresholds of each feature each row is above, (n_features, n)."""
+    def _above(self, rows: Floats | Matrix, features: Ints | None = None) -> Places:
+        """Return how many thresholds of each feature each row is above, (n_features, n).
+
+        Args:
+            rows: (n, n_features).
+            features: that are looked at, 0 for the others; left out, all are.
+        """
         above = np.zeros(rows.T.shape, dtype=self.place.dtype)
-        for mine, column, of in zip(above, rows.T, self.thresholds, strict=True):
+        for number in range(len(above)) if features is None else features:
+            mine, column, of = above[number], rows.T[number], self.thresholds[number]
             if not len(of):
                 continue
             if column[0] == column[-1] and (column == column[0]).all():  # what is known of the question

@@ -57,6 +57,8 @@ def fitted(
 ) -> tuple[Network, ...]:
     """Fit networks that put gold rows before the others of their list, one a seed.
 
+    A feature that is the same in all rows counts nothing, whatever it is in others.
+
     Args:
         rows: (n, n_features), list after list.
         gold: (n,), at least one in each list.
@@ -88,7 +90,12 @@ def fitted(
     for begin, end in lists:
         inputs[begin:end] = np.clip((rows[begin:end] - mean) / scale, -BOUND, BOUND)
     shares = share.astype(np.float32)
-    return tuple(Network(mean, scale, *_descended(inputs, shares, ends, chosen, seed)) for seed in seeds)
+    tells = (inputs.min(axis=0) < inputs.max(axis=0)).astype(np.float64)
+    networks = []
+    for seed in seeds:
+        (first, *others), biases = _descended(inputs, shares, ends, chosen, seed)
+        networks.append(Network(mean, scale, (first * tells[:, None], *others), biases))
+    return tuple(networks)
 
 
 def _descended(

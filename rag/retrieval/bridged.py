@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +17,12 @@ from rag.errors import BadInput
 from rag.explanation import WordShare
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.fields import LAW_FIELDS, FieldCounts
-from rag.retrieval.postings import columns
 from rag.retrieval.scored import ScoredRetriever
 from rag.types import Floats, Ints
 
 _ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
 # of Jelinek & Mercer (1980): how much of a term's likelihood in an article is that in all articles
 SMOOTHING = 0.5
-KNOWN = 50_000  # law terms, whose sums over all articles are kept: some numbers each
 RECENT = 4  # questions: a search, what is told of it and its explanation ask for the same one's words
 
 
@@ -89,6 +87,38 @@ class LawWords:
         """Return where the articles of a term stand."""
         return slice(int(self.indptr[number]), int(self.indptr[number + 1]))
 
+    @cached_property
+    def sums(self) -> npt.NDArray[np.float64]:
+        """The sum of each term's shares of all articles, (n_terms,)."""
+        of_term = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        sums = np.bincount(of_term, weights=self.shares, minlength=len(self.indptr) - 1)
+        return np.asarray(sums, np.float64)
+
+
+@dataclass(frozen=True)
+class ByArticle:
+    """The same held by article: a thousand candidates have few of all numbers."""
+
+    indptr: npt.NDArray[np.int64] = field(repr=False)  # (n_articles + 1,)
+    terms: npt.NDArray[np.int32] = field(repr=False)
+    adds: Floats = field(repr=False)
+    shares: Floats = field(repr=False)
+
+    @classmethod
+    def of(cls, words: LawWords, n_articles: int) -> ByArticle:
+        """Turn what is held by term."""
+        at = np.argsort(words.indices, kind="stable")
+        often = np.bincount(words.indices, minlength=n_articles)
+        of_term = np.repeat(np.arange(len(words.indptr) - 1, dtype=np.int32), np.diff(words.indptr))
+        return cls(np.concatenate([[0], np.cumsum(often)]), of_term[at], words.adds[at], words.shares[at])
+
+    def entries(self, positions: Ints) -> tuple[Ints, Ints]:
+        """Return where the numbers of some articles stand, and of which of them each is, from 0."""
+        begins, lengths = self.indptr[positions], np.diff(self.indptr)[positions]
+        before = np.cumsum(lengths) - lengths
+        at = np.arange(lengths.sum()) + np.repeat(begins - before, lengths)
+        return at, np.repeat(np.arange(len(positions)), lengths)
+
 
 class BridgedBM25(ScoredRetriever):
     """BM25 of a question, to which each term of the law that the bridge brings adds its weighted part."""
@@ -120,7 +150,6 @@ class BridgedBM25(ScoredRetriever):
         self.weight, self.without = weight, without
         self._number = {term: number for number, term in enumerate(bridge.law_terms)}
         self.used = lru_cache(maxsize=RECENT)(self._used)
-        self._whole = lru_cache(maxsize=KNOWN)(self._all_shares)
 
     def leaving_out(self, without: Removed) -> BridgedBM25:
         """Return the same without these pairs."""
@@ -144,9 +173,21 @@ class BridgedBM25(ScoredRetriever):
         scores = np.where(np.isfinite(typed), typed, 0.0) + added
         return np.where(np.isfinite(typed) | (added != 0), scores, -np.inf).astype(np.float32)
 
-    def _all_shares(self, number: int) -> float:
-        """Return the sum of a law term's shares of all articles."""
-        return float(self.words.shares[self.words.span(number)].sum(dtype=np.float64))
+    @cached_property
+    def _by_article(self) -> ByArticle:
+        return ByArticle.of(self.words, len(self.order.ids))
+
+    @cached_property
+    def _rarity(self) -> npt.NDArray[np.float64]:
+        """How many times its share of all articles 1 is, of each law term; 0 where no article has it."""
+        everywhere = self.words.sums / max(len(self.order.ids), 1)
+        return np.divide(1, everywhere, out=np.zeros_like(everywhere), where=everywhere > 0)
+
+    def _reached(self, term: str) -> tuple[Ints, npt.NDArray[np.float64]]:
+        """Return the numbers of the law terms that a term stands for, and their probabilities."""
+        pairs = [pair for pair in self.bridge.pairs.get(term, ()) if (term, pair.law) not in self.without]
+        numbers = np.array([self._number[pair.law] for pair in pairs], dtype=np.int64)
+        return numbers, np.array([pair.probability for pair in pairs])
 
     def expanded(self, terms: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return what the expanded terms alone add, (n_articles,), before the weight."""
@@ -156,33 +197,40 @@ class BridgedBM25(ScoredRetriever):
             added[self.words.indices[span]] += pair.weight * self.words.adds[span].astype(np.float64)
         return added
 
-    def likelihood(self, terms: Sequence[str], positions: Ints) -> npt.NDArray[np.float64]:
-        """Return how much likelier the question is of some articles than of any, (n,), in nats.
-
-        The translation model of Berger & Lafferty (1999), smoothed by Jelinek & Mercer's mixture: a term
-        of the question is likely where those of the law that it stands for, itself among them, are a larger
-        part of the article than of all articles. A term without pairs tells nothing.
+    def of_articles(
+        self, terms: Sequence[str], positions: Ints
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return what a bridge says of some articles, (n,) each.
 
         Args:
             terms: of the question.
             positions: (n,) of the articles.
+
+        Returns:
+            What the expanded terms alone add, before the weight; and how much likelier the question is of the
+            article than of any, in nats. The second is the translation model of Berger & Lafferty (1999),
+            smoothed by Jelinek & Mercer's mixture: a term of the question is likely where those of the law
+            that it stands for, itself among them, are a larger part of the article than of all articles. A
+            term without pairs tells nothing.
         """
-        total, n = np.zeros(len(positions)), max(len(self.order.ids), 1)
-        column = columns(positions, len(self.order.ids))
-        for term, times in Counter(terms).items():
-            ratio = np.zeros(len(total))
-            for pair in self.bridge.pairs.get(term, ()):
-                if (term, pair.law) in self.without:
-                    continue
-                number = self._number[pair.law]
-                if everywhere := self._whole(number) / n:
-                    span = self.words.span(number)
-                    at = column[self.words.indices[span]]
-                    mine = at >= 0
-                    shares = self.words.shares[span][mine].astype(np.float64)
-                    ratio[at[mine]] += pair.probability * shares / everywhere
-            total += times * np.log1p((1 - SMOOTHING) / SMOOTHING * ratio)
-        return total
+        often = Counter(terms)
+        weights, ratios = np.zeros(len(self._number)), np.zeros((len(self._number), len(often)))
+        for column, (term, times) in enumerate(often.items()):
+            numbers, probabilities = self._reached(term)
+            weights[numbers] += times * probabilities
+            ratios[numbers, column] = probabilities * self._rarity[numbers]
+        weights[[self._number[term] for term in often if term in self._number]] = 0  # searched by already
+        held = self._by_article
+        at, row = held.entries(positions)
+        number = held.terms[at]
+        there = (ratios.sum(axis=1) > 0)[number]
+        at, row, number = at[there], row[there], number[there]
+        n = len(positions)
+        added = np.bincount(row, weights=weights[number] * held.adds[at], minlength=n)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
+        shares = sp.csr_array((held.shares[at].astype(np.float64), number, starts), (n, len(weights)))
+        likelier = np.log1p((1 - SMOOTHING) / SMOOTHING * (shares @ ratios))
+        return np.asarray(added, np.float64), (likelier * list(often.values())).sum(axis=1)
 
     def shares(
         self,

@@ -74,15 +74,37 @@ def test_shares_add_up_to_what_is_added(question: str) -> None:
 
 
 def test_a_question_is_likelier_of_an_article_that_says_what_its_words_stand_for() -> None:
-    likely = dict(zip(OVER.order.ids, OVER.likelihood(["clôture"], EVERY).tolist(), strict=True))
+    def likelihood(terms: list[str], positions: np.ndarray = EVERY) -> np.ndarray:
+        return OVER.of_articles(terms, positions)[1]
+
+    likely = dict(zip(OVER.order.ids, likelihood(["clôture"]).tolist(), strict=True))
     assert likely["c"] > 0  # a wall
     assert likely["d"] == 0  # neither wall nor lease
-    assert OVER.likelihood(["unheard"], EVERY).tolist() == [0.0] * len(ARTICLES)
-    twice = OVER.likelihood(["clôture", "clôture"], EVERY)
-    assert twice.tolist() == pytest.approx((2 * OVER.likelihood(["clôture"], EVERY)).tolist())
+    assert likelihood(["unheard"]).tolist() == [0.0] * len(ARTICLES)
+    twice = likelihood(["clôture", "clôture"])
+    assert twice.tolist() == pytest.approx((2 * likelihood(["clôture"])).tolist())
     for some in (EVERY[::-1], EVERY[1:3], EVERY[:0]):  # of whichever articles, in their order
-        told = OVER.likelihood(["clôture"], some)
+        told = likelihood(["clôture"], some)
         assert told.tolist() == [likely[OVER.order.ids[n]] for n in some]
+
+
+@given(question=words, order=st.permutations(EVERY.tolist()), n=st.integers(0, len(ARTICLES)))
+def test_of_some_articles_it_says_what_it_says_of_all(question: list[str], order: list[int], n: int) -> None:
+    some = np.array(order[:n], dtype=np.int64)
+    added, likely = OVER.of_articles(question, some)
+    assert added.tolist() == pytest.approx(OVER.expanded(question)[some].tolist(), abs=1e-9)
+    whole = OVER.of_articles(question, EVERY)
+    assert (added.tolist(), likely.tolist()) == tuple(part[some].tolist() for part in whole)
+    by_hand = np.zeros(len(ARTICLES))
+    for term in question:
+        ratio = np.zeros(len(ARTICLES))
+        for pair in BRIDGE.pairs.get(term, ()):
+            span = WORDS.span(BRIDGE.law_terms.index(pair.law))
+            of_law = np.zeros(len(ARTICLES))
+            of_law[WORDS.indices[span]] = WORDS.shares[span]
+            ratio += pair.probability * of_law / of_law.mean()
+        by_hand += np.log1p(ratio)
+    assert likely.tolist() == pytest.approx(by_hand[some].tolist())
 
 
 def test_it_is_the_same_from_disk(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from rag.evidence import BY_WEIGHT, WEIGHED
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.fields import count
 from rag.retrieval.scored import Mask
-from rag.retrieval.weighed import by_weight
+from rag.retrieval.weighed import by_weight, summed, term_parts
 from rag.types import Article
 
 EVIDENCE = evidence_of()
@@ -29,7 +31,8 @@ def added(term: str) -> np.ndarray:
 
 
 def test_by_hand() -> None:
-    told = by_weight(EVIDENCE.law, ["mur", "haie", "unheard"], np.array([3.0, 1.0, 2.0], np.float32), ALL)
+    parts = term_parts(EVIDENCE.law, ["mur", "haie", "unheard"], ALL)
+    told = by_weight(parts, np.array([3.0, 1.0, 2.0], np.float32))
     score, covered, heaviest, missed = (dict(zip(IDS, part.tolist(), strict=True)) for part in told)
     assert score == pytest.approx(dict(zip(IDS, (3 * added("mur") + added("haie")).tolist(), strict=True)))
     # a3 is of the wall alone, b1 of wall and hedge, b2 of the hedge; no article knows the third word
@@ -42,7 +45,7 @@ def test_by_hand() -> None:
 def test_what_counts_against_an_article_is_there_all_the_same() -> None:
     common = [Article(f"x{n}", "civil", str(n), "mur" if n else "haie") for n in range(5)]
     against = BM25.build(count(common, CUT), BM25Settings(variant="robertson"), Mask(common), CUT)
-    told = by_weight(against, ["mur"], np.array([2.0], np.float32), np.arange(5))
+    told = by_weight(term_parts(against, ["mur"], np.arange(5)), np.array([2.0], np.float32))
     assert told[1].tolist() == [0, 1, 1, 1, 1]
     assert told[3].tolist() == [1, 0, 0, 0, 0]
     assert (told[0][1:] < 0).all()
@@ -51,8 +54,8 @@ def test_what_counts_against_an_article_is_there_all_the_same() -> None:
 @given(weights, st.permutations(ALL.tolist()), st.integers(0, len(LAW)))
 def test_any_articles_in_any_order(of: dict[str, float], order: list[int], n: int) -> None:
     terms, weight = list(of), np.array(list(of.values()), np.float32)
-    whole = by_weight(EVIDENCE.keyword, terms, weight, ALL)
-    some = by_weight(EVIDENCE.keyword, terms, weight, np.array(order[:n], dtype=np.int64))
+    whole = by_weight(term_parts(EVIDENCE.keyword, terms, ALL), weight)
+    some = by_weight(term_parts(EVIDENCE.keyword, terms, np.array(order[:n], dtype=np.int64)), weight)
     for all_, few in zip(whole, some, strict=True):
         assert few.dtype == np.float32
         assert few.tolist() == pytest.approx(all_[order[:n]].tolist())
@@ -60,6 +63,16 @@ def test_any_articles_in_any_order(of: dict[str, float], order: list[int], n: in
         assert ((share >= 0) & (share <= 1 + 1e-6)).all()
     if not weight.any():
         assert not any(part.any() for part in whole)
+
+
+@given(st.lists(st.sampled_from([*WAYS, "unheard"]), max_size=9), st.permutations(ALL.tolist()))
+def test_the_parts_of_terms_add_up_to_bm25(question: list[str], order: list[int]) -> None:
+    often = Counter(question)
+    for bm25 in (EVIDENCE.law, EVIDENCE.keyword, EVIDENCE.questions):
+        parts = term_parts(bm25, list(often), np.array(order))
+        whole = bm25.scores(" ".join(question))
+        wanted = np.where(np.isfinite(whole), whole, 0)[order]
+        assert summed(parts, list(often.values())).tolist() == pytest.approx(wanted.tolist())
 
 
 def test_the_encoder_says_what_counts() -> None:

@@ -102,8 +102,13 @@ def test_the_same_seed_gives_the_same_network() -> None:
 def test_a_feature_that_never_changes_is_no_trouble() -> None:
     rows, gold = lists()
     rows[:, 0] = 7
-    scores = one(rows, gold, replace(SMALL, passes=2)).scores(rows)
+    network = one(rows, gold, replace(SMALL, passes=2))
+    scores = network.scores(rows)
     assert np.isfinite(scores).all()
+    rows[:, 0] = np.arange(len(rows))  # nothing was learnt of it, so it says nothing where it does change
+    assert network.scores(rows).tolist() == scores.tolist()
+    assert not network.contributions(rows)[:, 0].any()
+    assert network.contributions(rows)[:, 1].any()
 
 
 def test_softmax_is_that_of_each_list() -> None:
