@@ -124,11 +124,12 @@ def fit_encoder(
         law=lambda done, total, loss: tell("fitting the encoder to the law", done, total),
         asked=lambda done, total, loss: tell("fitting the encoder to questions", done, total),
     )
-    name = f"static-{corpus.card.language}-{chosen.dim}"
+    dim = fitted.vectors.shape[1]
+    name = f"static-{corpus.card.language}-{dim}"
     entry = {
         "kind": "static",
         "name": name,
-        "dim": chosen.dim,
+        "dim": dim,
         "terms": len(fitted.vocabulary),
         "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
         "settings": asdict(chosen),

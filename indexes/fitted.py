@@ -39,7 +39,7 @@ class FitSettings:
     rate: float = 0.01
     weight_start: float = 0.3  # first term weight = this times idf
     seed: int = 0
-    fits: int = 1  # with seeds of their own, folded into one encoder of the same size (`indexes.several`)
+    fits: int = 1  # with seeds of their own, side by side in one encoder (`indexes.several`)
 
     def __post_init__(self) -> None:
         """Refuse to fit nothing."""

@@ -1,9 +1,9 @@
-"""Fit an encoder several times, each with its own seed, and fold the fits into one of the same size.
+"""Fit an encoder several times, each with its own seed, and lay the fits side by side.
 
 What one fit makes of a word that stands in few texts is a matter of luck; what several say of it
 together is less so (bagging: Breiman 1996). Side by side they are one encoder of so many times the
-length. Articles fill few of its directions: it is turned to those that hold most of them (principal
-components, not centred) and cut there, so that an index and a question cost what they cost with one fit.
+length. To turn that to the directions which articles fill most, and keep as many as one fit has, costs
+most of what the others bring (docs/measurements.md, what was tried).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from indexes.fit import Fitter, Progress
 from indexes.fitted import Fitted, as_told
 from rag.types import Floats, Question
 
-_EMPTY = 1e-6  # share of what the fullest direction holds; one that holds less is of rounding alone
 Begin = Callable[[Fitter], Fitted]  # the fit to the law alone, of whatever seed
 
 
@@ -55,7 +54,7 @@ def fit(
     if len(made) == 1:
         return made[0]
     articles = [fitter.texts.whole(i) for i in range(fitter.n_articles)]
-    return folded(made, bag(articles, len(made[0].vocabulary)))
+    return beside(made, bag(articles, len(made[0].vocabulary)))
 
 
 def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
@@ -63,29 +62,19 @@ def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
     return [fitter] if settings.fits == 1 else [fitter.with_settings(single) for single in settings.each]
 
 
-def folded(fits: Sequence[Fitted], articles: Bags) -> Fitted:
-    """Return one encoder of the length of the first, near to all of them side by side.
+def beside(fits: Sequence[Fitted], articles: Bags) -> Fitted:
+    """Return one encoder of all of them, as long as they are together.
 
-    Each counts alike: its vectors are divided by the mean length of an article's sum. The directions that
-    are kept are those that the articles' unit vectors fill most; of what lies across them (in part, words
-    that questions alone have) nothing is left.
+    Each counts alike: its vectors are divided by the mean length of an article's sum.
 
     Args:
         fits: over the same vocabulary, at least one.
         articles: (n_articles, n_terms) counts.
 
     Returns:
-        Vectors (n_terms, dim) with weights of 1.
+        Vectors (n_terms, dim of all) with weights of 1.
     """
-    dim = fits[0].vectors.shape[1]
-    beside = np.concatenate([_even(each.folded(), articles) for each in fits], axis=1)
-    units, _ = embed(articles, beside)
-    filled, axes = np.linalg.eigh((units.T @ units).astype(np.float64))
-    filled, axes = filled[::-1][:dim], axes[:, ::-1][:, :dim]
-    # which way a direction points is arbitrary: always that in which its largest part is above 0
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-    axes = axes * (filled > _EMPTY * max(filled.max(initial=0), 0.0))  # any other would be as good there
-    vectors = np.asarray(beside @ axes.astype(np.float32), np.float32)
+    vectors = np.concatenate([_even(each.folded(), articles) for each in fits], axis=1)
     return replace(fits[0], vectors=vectors, log_weights=np.zeros(len(vectors), np.float32))
 
 

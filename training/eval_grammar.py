@@ -94,8 +94,8 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         default=1,
         metavar="N",
-        help="fit the encoder N times and fold the fits into one of the same size, as python -m indexes "
-        "build --fits N does (1)",
+        help="fit the encoder N times, the fits side by side in one, as python -m indexes build --fits N "
+        "does (1)",
     )
     top.add_argument(
         "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"
