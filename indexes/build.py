@@ -224,7 +224,7 @@ def write_index(
     if bridged is not None:
         bridge.save(bridged, counts, settings.bm25, folder)
     if settings.learned is not None and ready.meaning is not None:
-        learned.save(settings.learned, counts, settings.bm25, mask, ready.cut, ready.learnt, folder)
+        learned.save(settings.learned, corpus, counts, settings.bm25, ready.cut, folder)
     if settings.updatable:
         basis.keep(counts, ready.vectors, settings.vectors, folder)
     manifest = Manifest(

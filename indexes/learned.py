@@ -15,7 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from indexes.corpus import Corpus, to_learn_from
 from indexes.manifest import Manifest
+from indexes.referring import references
+from rag.errors import BadInput
 from rag.evidence import Evidence
 from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25, BM25Settings
@@ -27,12 +30,14 @@ from rag.retrieval.nearest import Nearest
 from rag.retrieval.scored import Mask
 from rag.surroundings import Surroundings
 from rag.text import Analyser
-from rag.types import Article, Question
+from rag.trees import AGAIN
+from rag.types import Article, Ints, Question
 
 FOLDER = "learned"
 TREES = "trees.json"  # and networks
 LAW = "law"  # BM25 over the law's own fields
 TERMS = "terms"  # of the annotated questions: cutting them takes a second for each ten thousand
+REFERENCES = "references.npy"  # which articles refer to each other: reading all texts takes seconds
 ASKED = "asked"  # BM25 over annotated questions and answers
 WORTH_IT = 300  # annotated questions: of fewer, little is learnt that is not chance
 
@@ -50,16 +55,29 @@ def worth_fitting(manifest: Manifest) -> bool:
 
 def save(
     ranker: Ranker,
+    corpus: Corpus,
     counts: FieldCounts,
     settings: BM25Settings,
-    mask: Mask,
     cut: Analyser,
-    learnt: Sequence[Question],
     folder: Path,
 ) -> None:
-    """Write the learned fusion into the folder of a version, with the annotated questions cut into terms."""
+    """Write the learned fusion into the folder of a version.
+
+    With the annotated questions cut into terms, and which articles refer to each other: what takes seconds to
+    find is not looked for when an index is opened.
+
+    Args:
+        ranker: that was fitted.
+        corpus: of the version.
+        counts: of its terms, those of its annotated questions among them.
+        settings: of its BM25.
+        cut: its analyser.
+        folder: of the version.
+    """
+    learnt, mask = to_learn_from(corpus.questions), Mask(corpus.articles)
     place = folder / FOLDER
     place.mkdir()
+    np.save(place / REFERENCES, references(corpus.articles, corpus.card), allow_pickle=False)
     save_terms([cut.terms(q.text) for q in learnt], place / TERMS)
     of_law(counts, settings, mask, cut).save(place / LAW)
     of_questions(counts, settings, mask, cut).save(place / ASKED)
@@ -131,7 +149,7 @@ def load(
 
     Raises:
         BadInput: it is of another version.
-        OSError: a file cannot be read.
+        OSError, ValueError: a file cannot be read.
     """
     ranker = ranker_of(folder)
     if ranker is None or meaning is None:
@@ -144,6 +162,22 @@ def load(
     kept = place / TERMS
     cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
     nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
-    around = Surroundings.of(articles, learnt)
+    around = Surroundings.of(articles, learnt, _links(place / REFERENCES, len(articles)))
     evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
     return Learned(evidence, ranker)
+
+
+def _links(file: Path, n_articles: int) -> Ints | None:
+    """Read which articles refer to each other; None of an earlier release, whose fusions do not ask for it.
+
+    Raises:
+        BadInput: it is not of this corpus.
+        OSError, ValueError: it cannot be read.
+    """
+    if not file.is_file():
+        return None
+    links = np.load(file, allow_pickle=False)
+    whole = links.ndim == 2 and links.shape[1] == 2 and np.issubdtype(links.dtype, np.integer)
+    if not whole or (links < 0).any() or (links >= n_articles).any():
+        raise BadInput(f"{file.name} of a law of other than {n_articles} articles: {AGAIN}")
+    return np.asarray(links, np.int64)

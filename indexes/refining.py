@@ -21,7 +21,6 @@ from rag.errors import BadInput
 from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
 from rag.types import ArticleOrder
 
 
@@ -58,7 +57,7 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = KEEP) -> 
                 if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
                     counts = canonical(count(corpus.articles, cut).with_questions(asked, cut.terms))
                 settings = BM25Settings(**start.manifest.bm25)
-                learned.save(ranker, counts, settings, Mask(corpus.articles), cut, asked, part)
+                learned.save(ranker, corpus, counts, settings, cut, part)
             built = datetime.now(UTC).isoformat(timespec="seconds")
             stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
         return places.index_folder(name) / version

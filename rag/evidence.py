@@ -2,9 +2,9 @@
 
 Every system says three things of a candidate: its score, its rank among the candidates, and its score
 as a share of the best one's. Beside them stand what is known of the articles around it (under the
-same headings, in the same code, right beside it, cited along with it), of the article and question
-themselves, and how often annotated questions cite it (a prior). Features are named so that people can
-be shown them: `GROUPS` says to which reason each belongs.
+same headings, in the same code, right beside it, cited along with it, referring to it), of the article
+and question themselves, and how often annotated questions cite it (a prior). Features are named so that
+people can be shown them: `GROUPS` says to which reason each belongs.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rag.retrieval.bm25 import BM25
 from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.nearest import Nearest
+from rag.retrieval.postings import columns
 from rag.retrieval.weighed import by_weight, summed, term_parts
 from rag.surroundings import Surroundings
 from rag.types import Floats, Found, Ints, Ranking, first
@@ -39,6 +40,7 @@ PRIORS = ("cited", "cited_in_code", "cited_beside")
 BESIDE = ("law", "meaning", "near_meaning", "fused")  # whose scores right beside in the law are looked at
 TOGETHER = ("together_best", "together_sum", "together_votes")  # with what they are cited
 PLACES = ("before", "share_before")  # where they stand under their headings
+REFERENCES = ("refers_best", "referred_best", "references_sum", "refers", "referred")  # to each other
 _ONE = ("", "_rank", "_share")
 _BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
 BY_WEIGHT = ("_weighed", "_covered", "_heaviest", "_missed")
@@ -56,6 +58,7 @@ NAMES: tuple[str, ...] = (
     *(system + kind for kind in _NEAR for system in BESIDE),
     *TOGETHER,
     *PLACES,
+    *REFERENCES,
 )
 _OF_SYSTEM = {
     "keyword": "words",
@@ -78,6 +81,7 @@ GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
     **{system + kind: "place" for kind in _NEAR for system in BESIDE},
     **dict.fromkeys(TOGETHER, "questions"),
     **dict.fromkeys(PLACES, "place"),
+    **dict.fromkeys(REFERENCES, "references"),
 }
 _TOP = 50  # first candidates among which codes and headings are counted
 
@@ -130,15 +134,16 @@ class Evidence:
         parts = {system: term_parts(of_words[system], list(often), positions) for system in WEIGHED}
         scores = self._scores(question, terms, positions)
         scores |= {system: summed(parts[system], list(often.values())) for system in ("law", "asked")}
-        columns = list(_each(np.array([scores[system] for system in SYSTEMS])))
+        at = columns(positions, len(self.around.code))
+        values = list(_each(np.array([scores[system] for system in SYSTEMS])))
         # numbers among the candidates: few, so arrays are small
         _, code = np.unique(self.around.code[positions], return_inverse=True)
         _, beside = np.unique(self.around.beside[positions], return_inverse=True)
         for system in AROUND:
-            columns += _around(scores[system], beside, code)
+            values += _around(scores[system], beside, code)
         places = np.arange(len(positions), dtype=np.float32)
         n = len(positions)
-        columns += [
+        values += [
             fused.astype(np.float32),
             np.log1p(places),
             self.around.length[positions],
@@ -155,14 +160,16 @@ class Evidence:
             *companions.beside(
                 np.array([fused if of == "fused" else scores[of] for of in BESIDE], np.float32),
                 positions,
+                at,
                 self.around,
             ),
-            *companions.together(scores["votes"], positions, self.around),
+            *companions.together(scores["votes"], positions, at, self.around),
             self.around.before[positions],
             self.around.share[positions],
+            *companions.referring(positions, at, self.around),
         ]
         # each feature in one piece: they are made and looked at one by one
-        return Candidates(positions, np.array(columns, dtype=np.float32).T)
+        return Candidates(positions, np.array(values, dtype=np.float32).T)
 
     def _bridged(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
         """Return the features of `OF_BRIDGE`: what expanded terms add, and how likely the question is."""

@@ -1,4 +1,4 @@
-"""Where articles stand in the law; how often annotated questions cite them, what is near, and what with."""
+"""Where articles stand in the law, what refers to what; how often questions cite them, and what with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag.types import Article, Floats, Ints, Question
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where each article stands in the law, and how often it is cited; all (n_articles,) but `together`."""
+    """Where each article stands in the law, how often it is cited; all (n_articles,) but the last three."""
 
     code: Ints  # number of its code
     beside: Ints  # number of the headings that it stands under
@@ -25,10 +25,20 @@ class Surroundings:
     before: Floats  # log(1 + articles before it under the same headings)
     share: Floats  # of those under its headings that stand before it
     together: sp.csr_array  # (n_articles, n_articles), questions that cite both; none with itself
+    refers: sp.csr_array  # the same shape, 1 where an article refers to another
+    referred: sp.csr_array  # the same turned round: 1 where an article is referred to by another
 
     @classmethod
-    def of(cls, articles: Sequence[Article], questions: Sequence[Question]) -> Surroundings:
-        """Look at a corpus and its annotated questions."""
+    def of(
+        cls, articles: Sequence[Article], questions: Sequence[Question], references: Ints | None = None
+    ) -> Surroundings:
+        """Look at a corpus and its annotated questions.
+
+        Args:
+            articles: of the corpus, in order.
+            questions: annotated ones.
+            references: (n, 2), an article and one that it refers to; left out, as articles come with them.
+        """
         code = _numbered([(a.code,) for a in articles])
         beside = side_by_side(articles)
         position = {a.id: i for i, a in enumerate(articles)}
@@ -36,6 +46,8 @@ class Surroundings:
         cited = np.asarray(citing.sum(axis=0), np.float64).ravel()
         before, share = _nth(beside)
         length = np.log1p([len(a.text) for a in articles])
+        links = given_references(articles) if references is None else references
+        refers = _linked(links, len(articles))
         in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, beside))
         return cls(
             code=code,
@@ -47,6 +59,8 @@ class Surroundings:
             before=_floats(before),
             share=_floats(share),
             together=_together(citing),
+            refers=refers,
+            referred=sp.csr_array(refers.T),
         )
 
 
@@ -67,6 +81,23 @@ def citations(position: Mapping[str, int], questions: Sequence[Question]) -> lis
         for id_ in dict.fromkeys(question.article_ids)
         if id_ in position
     ]
+
+
+def given_references(articles: Sequence[Article]) -> Ints:
+    """Return (n, 2) positions: an article, and one that it is said to refer to, in order, each pair once."""
+    position = {article.id: i for i, article in enumerate(articles)}
+    pairs = [
+        (i, position[id_])
+        for i, article in enumerate(articles)
+        for id_ in dict.fromkeys(article.references)
+        if id_ in position and position[id_] != i
+    ]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _linked(pairs: Ints, n: int) -> sp.csr_array:
+    """Return (n, n), 1 for each pair."""
+    return sp.csr_array((np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
 
 
 def _citing(position: Mapping[str, int], questions: Sequence[Question]) -> sp.csr_array:

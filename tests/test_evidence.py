@@ -21,11 +21,13 @@ from rag.evidence import (
     NAMES,
     PLACES,
     PRIORS,
+    REFERENCES,
     SYSTEMS,
     TOGETHER,
 )
 from rag.fusion import reciprocal_rank
 from rag.retrieval.learned import KEYWORD, MEANING, lists_of
+from rag.retrieval.postings import columns
 from rag.surroundings import Surroundings
 from rag.types import Article, Filter, Hit, Question
 
@@ -209,10 +211,42 @@ def test_several_companions_are_added_up_and_the_best_is_told() -> None:
     law = [Article(id_, "civil", id_, "mur") for id_ in "abc"]
     both = [Question("1", "?", ("a", "c")), Question("2", "?", ("b", "c")), Question("3", "?", ("b",))]
     around = Surroundings.of(law, both)
-    best, total, _ = together(np.zeros(3, np.float32), np.array([0, 1, 2]), around)
+    best, total, _ = together(np.zeros(3, np.float32), np.arange(3), columns(np.arange(3), 3), around)
     assert best.tolist() == pytest.approx([1 / 3 / 7, 1 / 3 / 7, 1 / 2 / 5])
     assert total.tolist() == pytest.approx([1 / 3 / 7, 1 / 3 / 7, 1 / 2 / 5 + 1 / 3 / 6])
     assert around.together.diagonal().tolist() == [0, 0, 0]
+
+
+def test_what_articles_refer_to() -> None:
+    law = [
+        replace(LAW[0], references=("a3", "c1", "a3", "a1", "elsewhere")),
+        LAW[1],
+        replace(LAW[2], references=("a1",)),
+        replace(LAW[3], references=("a1",)),
+        *LAW[4:],
+    ]
+    evidence = evidence_of(law)
+    found = asked(evidence, "mur")
+    first = [IDS[p] for p in found.positions]
+    counts = {id_: 1 / (5 + place) for place, id_ in enumerate(first)}
+    none = dict.fromkeys(IDS, 0.0)
+    to = {"a1": max(counts["a3"], counts["c1"]), "a3": counts["a1"], "b1": counts["a1"]}
+    assert column(evidence, found, "refers_best") == pytest.approx(none | to)
+    by = {"a1": max(counts["a3"], counts["b1"]), "a3": counts["a1"], "c1": counts["a1"]}
+    assert column(evidence, found, "referred_best") == pytest.approx(none | by)
+    of_first = 2 * counts["a3"] + counts["c1"] + counts["b1"]  # a1 and a3 refer to each other
+    whole = {"a1": of_first, "a3": 2 * counts["a1"], "b1": counts["a1"], "c1": counts["a1"]}
+    assert column(evidence, found, "references_sum") == pytest.approx(none | whole)
+    told = {"a1": math.log(3), "a3": math.log(2), "b1": math.log(2)}
+    assert column(evidence, found, "refers") == pytest.approx(none | told)
+    tell = {"a1": math.log(3), "a3": math.log(2), "c1": math.log(2)}
+    assert column(evidence, found, "referred") == pytest.approx(none | tell)
+    # what is no candidate says nothing, and is counted all the same
+    few = asked(evidence, "mur", Filter(codes=frozenset({"rural", "penal"})))
+    assert not any(column(evidence, few, "refers_best").values())
+    assert column(evidence, few, "refers")["b1"] == pytest.approx(math.log(2))
+    without = asked(EVIDENCE, "mur")
+    assert not any(any(column(EVIDENCE, without, name).values()) for name in REFERENCES)
 
 
 def test_where_an_article_stands_under_its_headings() -> None:

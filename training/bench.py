@@ -10,6 +10,7 @@ from typing import Any
 
 from indexes.corpus import Corpus
 from indexes.fitted import How
+from indexes.referring import references
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.evidence import Evidence
@@ -199,6 +200,10 @@ class Bench:
         return side_by_side(self.corpus.articles)
 
     @cached_property
+    def _references(self) -> Ints:
+        return references(self.corpus.articles, self.corpus.card)
+
+    @cached_property
     def _groups(self) -> Mapping[str, int]:
         return groups(self.corpus.articles)
 
@@ -274,7 +279,7 @@ class Bench:
         )
         asked = of_questions(counts, lesson.settings.bm25, self.mask, keyword.analyser)
         nearest = Nearest(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
-        around = Surroundings.of(self.corpus.articles, lesson.learn)
+        around = Surroundings.of(self.corpus.articles, lesson.learn, self._references)
         return Evidence(keyword, law, asked, meaning, nearest, around, self._over(keyword, lesson))
 
     def _choice(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Choice:

@@ -8,7 +8,7 @@ and nothing of the questions asked has been seen by anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.evidence import BY_WEIGHT, GROUPS, NAMES
+from rag.evidence import BY_WEIGHT, GROUPS, NAMES, REFERENCES
 from rag.fusion import Fuse
 from rag.networks import Network
 from rag.ranker import Ranker
@@ -37,8 +37,10 @@ if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
 MOST = 3000  # questions that are asked: the features of each take some 300 KB, and more teach little
 FITS = 2  # of trees
 NETWORKS = 4
-# Networks gain by what the question's terms weigh, trees overfit to it (docs/measurements.md).
+# Networks gain by what the question's terms weigh, trees overfit to it; trees gain by what articles refer to,
+# networks lose by it (docs/measurements.md).
 _OF_NETWORKS = frozenset(name for name in NAMES if name.endswith(BY_WEIGHT))
+_OF_TREES = frozenset(REFERENCES)
 _SPREAD_OF = 300  # lists, of whose scores the spread is looked at
 MEASURES = ("R@10", "R@100", "MRR@10")
 MEASURED = 100  # articles of a ranking
@@ -177,7 +179,7 @@ def fit(
         "questions": len(telling),
         "lightgbm": library().__version__,  # told before the work if it is missing
     }
-    networks = _networks(lists, chosen)
+    networks = _networks(lists, names, chosen)
     return Ranker(Trees(tuple(names), _trees(lists, names, chosen), told | (about or {})), networks).balanced(
         lists.rows[: sum(lists.sizes[:_SPREAD_OF])], lists.sizes[:_SPREAD_OF]
     )
@@ -193,10 +195,8 @@ class _Lists:
 
 
 def _trees(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Tree, ...]:
-    rows = lists.rows.copy()
-    rows[:, [name in _OF_NETWORKS for name in names]] = 0  # where all are equal, nothing is split
     return boosted(
-        rows,
+        _without(_OF_NETWORKS, lists.rows, names),
         lists.gold,
         lists.sizes,
         {
@@ -214,9 +214,18 @@ def _trees(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tupl
     )
 
 
-def _networks(lists: _Lists, chosen: LearnedSettings) -> tuple[Network, ...]:
+def _networks(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Network, ...]:
     seeds = range(chosen.seed, chosen.seed + chosen.networks)
-    return fitted(lists.rows, lists.gold, lists.sizes, seeds) if seeds else ()
+    if not seeds:
+        return ()
+    return fitted(_without(_OF_TREES, lists.rows, names), lists.gold, lists.sizes, seeds)
+
+
+def _without(left_out: Collection[str], rows: Floats, names: Sequence[str]) -> Floats:
+    """Return the rows with nothing in these features: where all are equal, none is learnt from."""
+    rows = rows.copy()
+    rows[:, [name in left_out for name in names]] = 0
+    return rows
 
 
 def held_back(

@@ -69,7 +69,9 @@ class KnownItems:
         signs = sorted((word for word in self._framing if not word.isascii()), key=len, reverse=True)
         self._framing_signs = re.compile("|".join(map(re.escape, signs)))
 
-    def find(self, question: str, day: date | None = None) -> tuple[KnownItem, ...]:
+    def find(
+        self, question: str, day: date | None = None, within: str | None = None
+    ) -> tuple[KnownItem, ...]:
         """Return one item for each article that the question names, in the order of the question.
 
         An item whose number is marked as an article's and that no article bears comes with `found`
@@ -80,12 +82,18 @@ class KnownItems:
 
         Of the versions of an article the one in force on the day is found, or the nearest to it; without
         a day, that of the corpus's own date, or the newest.
+
+        Args:
+            question: or a text of the law.
+            day: for which articles are wanted.
+            within: code that a number alone is of, for a text of that code; None looks in all of them.
         """
         day = day or self._law_date
         items: dict[tuple[str, str | None], KnownItem] = {}
         opening: Reference | None = None
         former = False
-        for reference in find_references(question, self._names):
+        for read in find_references(question, self._names):
+            reference = replace(read, code=within) if within and read.code_named is None else read
             named = [reference]
             if reference.through and opening is not None:
                 named = [*self._between(opening, reference, day), reference]

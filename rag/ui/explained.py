@@ -22,6 +22,7 @@ REASONS: Mapping[str, str] = {  # rag.evidence.GROUPS
     "meaning": N_("the meaning of your question"),
     "questions": N_("questions already asked, and their articles"),
     "place": N_("the articles around it in the code"),
+    "references": N_("the articles that it refers to, or that refer to it"),
     "both": N_("its place in both rankings"),
     "prior": N_("how often earlier questions cite it"),
     "bridge": N_("words of the law that stand for yours"),

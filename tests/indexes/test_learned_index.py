@@ -14,6 +14,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from changing_law import AGAIN, built, hashes, histories, updated
 from hypothesis import HealthCheck, given, settings
@@ -30,9 +31,10 @@ from indexes.build import BuildSettings, build_into
 from indexes.changes import Changes
 from indexes.corpus import Corpus, to_learn_from, write
 from indexes.encoders import Chosen, fit_encoder
-from indexes.learned import FOLDER, TERMS, TREES, WORTH_IT, load_terms, ranker_of, save_terms
+from indexes.learned import FOLDER, REFERENCES, TERMS, TREES, WORTH_IT, load_terms, ranker_of, save_terms
 from indexes.manifest import read, stamp
 from indexes.opening import open_index
+from indexes.referring import references
 from indexes.refining import refine
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
@@ -95,6 +97,41 @@ def test_what_is_written_is_opened(tmp_path: Path) -> None:
         assert told.fused == pytest.approx(shown.score, abs=6e-6)
         assert all(place.share is None for place in told.places)
     assert all(not told.reasons for told in engine.explain(engine.ask(GOAT, k=5, mode="keyword")))
+
+
+def test_what_articles_refer_to_is_read_once(tmp_path: Path) -> None:
+    told = Article("v-13", CODE, "13", "Les articles 5 et 12 valent aussi pour les oies.")
+    village = replace(VILLAGE, articles=(*VILLAGE.articles, told))
+    build_into(tmp_path / "v", village, "village", "v", LEARNED)
+    engine = open_index(tmp_path / "v")
+    assert engine.learned is not None
+    kept = np.load(tmp_path / "v" / FOLDER / REFERENCES)
+    assert kept.tolist() == references(village.articles, village.card).tolist()
+    assert {(12, 4), (12, 11)} <= set(map(tuple, kept.tolist()))
+    around = engine.learned.evidence.around
+    assert np.argwhere(around.refers.toarray()).tolist() == sorted(kept.tolist())
+    assert (around.referred.toarray() == around.refers.toarray().T).all()
+
+
+def test_one_of_an_earlier_release_knows_of_no_references(tmp_path: Path) -> None:
+    folder = tmp_path / "v"
+    build_into(folder, VILLAGE, "village", "v", LEARNED)
+    (folder / FOLDER / REFERENCES).unlink()
+    stamp(replace(read(folder, AGAIN), files={}), folder)
+    engine = open_index(folder)
+    assert engine.learned is not None
+    assert engine.learned.evidence.around.refers.nnz == 0
+    assert engine.ask(GOAT, k=5).shown
+
+
+@pytest.mark.parametrize("links", [[[0, 99]], [[-1, 0]], [[0, 1, 2]], [0, 1], [["a", "b"]]])
+def test_references_of_another_law_are_told(tmp_path: Path, links: list[Any]) -> None:
+    folder = tmp_path / "v"
+    build_into(folder, VILLAGE, "village", "v", LEARNED)
+    np.save(folder / FOLDER / REFERENCES, np.array(links))
+    stamp(replace(read(folder, AGAIN), files={}), folder)
+    with pytest.raises(DamagedIndex, match=r"python -m indexes build"):
+        open_index(folder)
 
 
 def test_what_an_index_keeps_explains_as_what_is_cut_anew(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from small_examples import made_up
 
 from indexes.fit import FitSettings
 from rag.errors import BadInput, MissingExtra
-from rag.evidence import BY_WEIGHT, GROUPS, NAMES, PRIORS, WEIGHED, Evidence
+from rag.evidence import BY_WEIGHT, GROUPS, NAMES, PRIORS, REFERENCES, WEIGHED, Evidence
 from rag.fusion import FusionSettings
 from rag.ranker import Ranker
 from rag.retrieval.learned import KEYWORD, MEANING, Learned
@@ -230,6 +230,19 @@ def test_trees_do_not_split_what_is_for_networks_alone() -> None:
     assert split.isdisjoint(weighed)
     moved = np.abs(ranker.networks[0].contributions(made[0].features)).sum(axis=0)
     assert moved[weighed].mean() > np.delete(moved[:-1], weighed).mean()
+
+
+def test_networks_do_not_look_at_what_is_for_trees_alone() -> None:
+    made = [replace(example, features=example.features.copy()) for example in made_up()]
+    of_trees = [NAMES.index(name) for name in REFERENCES]
+    for example in made:
+        example.features[:, of_trees] = 9.0 * example.gold[:, None]
+    ranker = fit(made, FEW)
+    assert {feature for tree in ranker.trees.trees for feature in tree.feature} & set(of_trees)
+    moved = np.abs(ranker.networks[0].contributions(made[0].features)).sum(axis=0)
+    assert not moved[of_trees].any()
+    assert moved.any()
+    assert made[0].features[:, of_trees].any()  # what was found is left as it is
 
 
 def test_it_tells_where_it_comes_from() -> None:

@@ -1,0 +1,99 @@
+"""Which articles refer to each other: read from texts by hand, and never out of bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexes.referring import references
+from rag.card import CorpusCard
+from rag.text.references import LONGEST
+from rag.types import Article
+
+CARDS = {language: CorpusCard(language, "Codes", language) for language in ("fr", "de", "zh", "it")}
+CIVIL, LABOUR = "Code civil", "Code du travail"
+NUMBERS = ("1", "2", "3", "4", "205")
+
+
+def law(*texts: str, code: str = CIVIL) -> list[Article]:
+    return [Article(f"{code}-{n}", code, n, text) for n, text in zip(NUMBERS, texts, strict=False)]
+
+
+def named(articles: Sequence[Article], language: str = "fr") -> list[tuple[str, str]]:
+    ids = [article.id for article in articles]
+    return [(ids[a], ids[b]) for a, b in references(articles, CARDS[language]).tolist()]
+
+
+def test_a_number_alone_is_of_the_same_code_and_another_code_is_named() -> None:
+    civil = law("Comme l'article 2 le dit.", "Rien.", "Voir l'article 2 du code du travail et l'article 1.")
+    both = [*civil, *law("L'article 2.", "Rien.", code=LABOUR)]
+    assert named(both) == [
+        ("Code civil-1", "Code civil-2"),
+        ("Code civil-3", "Code du travail-2"),
+        ("Code civil-3", "Code civil-1"),
+        ("Code du travail-1", "Code du travail-2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Voir l'article 9.",  # no such article
+        "Voir l'article 2 du code de la route.",  # a law that is not loaded
+        "Il doit 2 euros.",
+        "L'ancien article 2.",
+        "Le présent article 1.",  # itself
+    ],
+)
+def test_what_names_no_article_of_the_law(text: str) -> None:
+    assert named(law(text, "Rien.")) == []
+
+
+def test_ranges_and_repeats() -> None:
+    assert named(law("Les articles 2 à 4, et encore l'article 3.", "a", "b", "c")) == [
+        ("Code civil-1", "Code civil-2"),
+        ("Code civil-1", "Code civil-3"),
+        ("Code civil-1", "Code civil-4"),
+    ]
+
+
+def test_a_long_text_is_read_to_its_end() -> None:
+    line = "Ceci ne dit rien du tout.\n"
+    long = line * (2 * LONGEST // len(line)) + "Voir l'article 2.\n" + "sans point " * LONGEST + "article 3"
+    assert named(law(long, "Rien.", "Rien.")) == [("Code civil-1", f"Code civil-{n}") for n in (2, 3)]
+
+
+def test_other_languages() -> None:
+    german = law("Das gilt nach § 2 Absatz 1.", "Nichts.", code="Bürgerliches Gesetzbuch")
+    assert [pair[1][-1] for pair in named(german, "de")] == ["2"]
+    chinese = [Article("a", "民法典", "第一条", "依照本法第二条。"), Article("b", "民法典", "第二条", "无。")]
+    assert named(chinese, "zh") == [("a", "b")]
+
+
+def test_what_the_source_says_goes_before_what_is_read() -> None:
+    read = law("Voir l'article 2.", "Voir l'article 1.", "Rien.")
+    given_ = [
+        replace(read[0], references=("Code civil-3", "elsewhere", "Code civil-1", "Code civil-3")),
+        *read[1:],
+    ]
+    assert named(given_) == [("Code civil-1", "Code civil-3")]
+    assert references([], CARDS["fr"]).shape == (0, 2)
+
+
+@given(
+    st.sampled_from(sorted(CARDS)),
+    st.lists(
+        st.text() | st.sampled_from(["article 1, 2 et 205", "§ 3", "第四条", "art. 1 à 205"]), max_size=5
+    ),
+)
+def test_no_pair_is_out_of_bounds_or_of_one_article_or_there_twice(language: str, texts: list[str]) -> None:
+    articles = law(*texts)
+    pairs = references(articles, CARDS[language]).tolist()
+    assert all(0 <= a < len(articles) and 0 <= b < len(articles) and a != b for a, b in pairs)
+    assert len(set(map(tuple, pairs))) == len(pairs)
+    assert [a for a, _ in pairs] == sorted(a for a, _ in pairs)
