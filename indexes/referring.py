@@ -59,7 +59,8 @@ def _parts(text: str) -> Iterator[str]:
             yield part
             part = ""
         part += sentence
-        while len(part) > LONGEST:
-            yield part[:LONGEST]
-            part = part[LONGEST:]
+        while len(part) > LONGEST:  # not within a number: article 23 would be read as article 2
+            cut = max(part.rfind(sign, 0, LONGEST) for sign in " ，、,") + 1 or LONGEST
+            yield part[:cut]
+            part = part[cut:]
     yield part

@@ -2,7 +2,7 @@
 
 The rule and its exception, the duty and its sanction stand one after the other, or one names the other, and a
 lawyer who cites the one often cites the other: the first two are known from the law, the last from annotated
-questions. All of it counts among the candidates alone; `at` is where each article of the corpus stands among
+questions. Candidates alone speak, for candidates; `at` is where each article of the corpus stands among
 them (`rag.retrieval.postings.columns`), laid out once a question.
 """
 

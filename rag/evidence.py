@@ -213,7 +213,7 @@ class Evidence:
         return found[at], best
 
     def _scores(self, question: str, terms: Sequence[str], positions: Ints) -> dict[str, Floats]:
-        """Return what systems say of the candidates past `WEIGHED`'s, (n,) each; 0 where one says nothing."""
+        """Return what all systems but `law` and `asked` say of the candidates, (n,) each; 0 for nothing."""
         vector = self.meaning.vector(question)
         stored = self.meaning.index.reconstruct_batch(positions)
         near = self.nearest.asked.nearness(terms, vector)

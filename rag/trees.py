@@ -291,7 +291,7 @@ class _Layout:
         above = np.zeros(rows.T.shape, dtype=self.place.dtype)
         for number in range(len(above)) if features is None else features:
             mine, column, of = above[number], rows.T[number], self.thresholds[number]
-            if not len(of):
+            if not len(of) or not len(column):
                 continue
             if column[0] == column[-1] and (column == column[0]).all():  # what is known of the question
                 mine[:] = of.searchsorted(column[0])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +130,7 @@ class BridgedBM25(ScoredRetriever):
         words: LawWords,
         weight: float = WEIGHT,
         without: Removed = KEEP_ALL,
+        by_article: Callable[[], ByArticle] | None = None,
     ) -> None:
         """Expand what `keyword` is asked.
 
@@ -139,6 +140,7 @@ class BridgedBM25(ScoredRetriever):
             words: of the bridge's law terms.
             weight: what an expanded term counts beside a typed one, times its probability.
             without: pairs that are not to be used.
+            by_article: gives the words held by article; left out, they are turned when first asked for.
 
         Raises:
             BadInput: the words are of another bridge.
@@ -150,12 +152,13 @@ class BridgedBM25(ScoredRetriever):
         self.weight, self.without = weight, without
         self._number = {term: number for number, term in enumerate(bridge.law_terms)}
         self.used = lru_cache(maxsize=RECENT)(self._used)
+        self._by_article = by_article or cache(partial(ByArticle.of, words, len(self.order.ids)))
 
     def leaving_out(self, without: Removed) -> BridgedBM25:
         """Return the same without these pairs."""
         if without == self.without:
             return self
-        return BridgedBM25(self.keyword, self.bridge, self.words, self.weight, without)
+        return BridgedBM25(self.keyword, self.bridge, self.words, self.weight, without, self._by_article)
 
     def _used(self, question: str) -> tuple[Bridged, ...]:
         """Return what a question is expanded by, each lay term as it is typed there."""
@@ -172,10 +175,6 @@ class BridgedBM25(ScoredRetriever):
         added = self.weight * self.expanded(self.keyword.analyser.terms(question))
         scores = np.where(np.isfinite(typed), typed, 0.0) + added
         return np.where(np.isfinite(typed) | (added != 0), scores, -np.inf).astype(np.float32)
-
-    @cached_property
-    def _by_article(self) -> ByArticle:
-        return ByArticle.of(self.words, len(self.order.ids))
 
     @cached_property
     def _rarity(self) -> npt.NDArray[np.float64]:
@@ -214,13 +213,15 @@ class BridgedBM25(ScoredRetriever):
             term without pairs tells nothing.
         """
         often = Counter(terms)
-        weights, ratios = np.zeros(len(self._number)), np.zeros((len(self._number), len(often)))
-        for column, (term, times) in enumerate(often.items()):
+        lay = [term for term in often if term in self.bridge.pairs]
+        times = np.array([often[term] for term in lay], np.float64)
+        weights, ratios = np.zeros(len(self._number)), np.zeros((len(self._number), len(lay)))
+        for column, term in enumerate(lay):
             numbers, probabilities = self._reached(term)
-            weights[numbers] += times * probabilities
+            weights[numbers] += times[column] * probabilities
             ratios[numbers, column] = probabilities * self._rarity[numbers]
         weights[[self._number[term] for term in often if term in self._number]] = 0  # searched by already
-        held = self._by_article
+        held = self._by_article()
         at, row = held.entries(positions)
         number = held.terms[at]
         there = (ratios.sum(axis=1) > 0)[number]
@@ -230,7 +231,7 @@ class BridgedBM25(ScoredRetriever):
         starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
         shares = sp.csr_array((held.shares[at].astype(np.float64), number, starts), (n, len(weights)))
         likelier = np.log1p((1 - SMOOTHING) / SMOOTHING * (shares @ ratios))
-        return np.asarray(added, np.float64), (likelier * list(often.values())).sum(axis=1)
+        return np.asarray(added, np.float64), (likelier * times).sum(axis=1)
 
     def shares(
         self,

@@ -27,6 +27,12 @@ _FORMER = re.compile(
 )
 # between two references that one "anciens" is for
 _JOINED = re.compile(r"[\s,]*(?:et|ou|und|oder|and|or|e|o|en|of)?[\s,]*")
+# How a text of the law names its own: "违反本条例", "this Act". 基本法 is a name, and other words end in 本.
+_OWN = re.compile(
+    r"(?:^|[^日基根资成文版样书原])本(?:实施)?(?:法|法典|条例|细则|办法|规定|解释|规则|章程|决定)$"
+    r"|^(?:of )?this\b",
+    re.IGNORECASE,
+)
 _SERIES_LETTERS = re.compile(r"^(?:lo|[lrda])(?=\d)")
 
 
@@ -93,7 +99,7 @@ class KnownItems:
         opening: Reference | None = None
         former = False
         for read in find_references(question, self._names):
-            reference = replace(read, code=within) if within and read.code_named is None else read
+            reference = read if within is None else _of_its_own_law(read, within)
             named = [reference]
             if reference.through and opening is not None:
                 named = [*self._between(opening, reference, day), reference]
@@ -170,3 +176,9 @@ class KnownItems:
             if found:
                 return of_day(found, day)
         return []
+
+
+def _of_its_own_law(reference: Reference, code: str) -> Reference:
+    """Return what a text of this code refers to: one of its own where it names no law, or "this law"."""
+    own = reference.code_named is None or (reference.unresolved and _OWN.search(reference.code_named))
+    return replace(reference, code=code) if own else reference

@@ -16,6 +16,7 @@ from rag.types import Article
 
 CARDS = {language: CorpusCard(language, "Codes", language) for language in ("fr", "de", "zh", "it")}
 CIVIL, LABOUR = "Code civil", "Code du travail"
+OWN = "安全生产许可证条例"
 NUMBERS = ("1", "2", "3", "4", "205")
 
 
@@ -73,6 +74,41 @@ def test_other_languages() -> None:
     assert [pair[1][-1] for pair in named(german, "de")] == ["2"]
     chinese = [Article("a", "民法典", "第一条", "依照本法第二条。"), Article("b", "民法典", "第二条", "无。")]
     assert named(chinese, "zh") == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "违反本条例第二条",
+        "但当事人依照本法第二条的规定",
+        "依照本规定第二条",
+        "本实施细则第二条所称",
+        "按照本解释第二条处理",
+    ],
+)
+def test_a_law_means_itself_however_it_says_so(text: str) -> None:
+    law_ = [Article("a", OWN, "第一条", text), Article("b", OWN, "第二条", "无。")]
+    assert named(law_, "zh") == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    "text", ["依照香港特别行政区基本法第二条", "依照《未知的法律》第二条", "依照日本法第二条"]
+)
+def test_another_law_is_not_taken_for_its_own(text: str) -> None:
+    law_ = [Article("a", OWN, "第一条", text), Article("b", OWN, "第二条", "无。")]
+    assert named(law_, "zh") == []
+
+
+def test_in_english_too() -> None:
+    act = law("As section 2 of this Act says.", "Nothing.", code="Housing Act 1988")
+    assert [b for _, b in references(act, CorpusCard("en", "Acts", "en")).tolist()] == [1]
+
+
+def test_a_number_is_not_cut_in_two() -> None:
+    for length in range(LONGEST - 30, LONGEST + 5):
+        assert named(law("x" * length + " article 205", "a", "b", "c", "d")) == [
+            ("Code civil-1", "Code civil-205")
+        ]
 
 
 def test_what_the_source_says_goes_before_what_is_read() -> None:

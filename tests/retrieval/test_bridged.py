@@ -107,6 +107,16 @@ def test_of_some_articles_it_says_what_it_says_of_all(question: list[str], order
     assert likely.tolist() == pytest.approx(by_hand[some].tolist())
 
 
+def test_pairs_that_are_taken_out_say_nothing_of_any_article() -> None:
+    taken = frozenset({("proprio", "bail"), ("proprio", "loyer")})
+    added, likely = OVER.leaving_out(taken).of_articles(["proprio"], EVERY)
+    assert not added.any()
+    assert not likely.any()
+    added, likely = OVER.of_articles(["proprio"], EVERY)
+    assert added.any()
+    assert likely.any()
+
+
 def test_it_is_the_same_from_disk(tmp_path: Path) -> None:
     WORDS.save(tmp_path)
     again = BridgedBM25(KEYWORD, BRIDGE, LawWords.load(tmp_path), weight=0.5)
