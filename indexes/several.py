@@ -3,7 +3,7 @@
 What one fit makes of a word that stands in few texts is a matter of luck; what several say of it
 together is less so (bagging: Breiman 1996). Side by side they are one encoder of so many times the
 length. To turn that to the directions which articles fill most, and keep as many as one fit has, costs
-most of what the others bring (docs/measurements.md, what was tried).
+a third to a half of what the others bring (docs/measurements.md, what was tried).
 """
 
 from __future__ import annotations
