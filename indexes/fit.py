@@ -9,7 +9,7 @@ articles and 1,000 questions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
@@ -24,7 +24,8 @@ from indexes.fitted import FitSettings, Fitted, suited
 from indexes.pairs import TASKS, TermIds, Texts, bags, pair
 from rag.retrieval.fields import term_ids
 from rag.text import Analyser
-from rag.types import Article, Floats, Question
+from rag.text.chinese import ChineseAnalyser
+from rag.types import Article, Bools, Floats, Question
 
 __all__ = ["FitSettings", "Fitted", "Fitter", "Progress"]
 
@@ -88,7 +89,17 @@ class Fitter:
     def start(self) -> Fitted:
         """Return random vectors with weights of 0.3 idf: a blurred TF-IDF."""
         rng = np.random.default_rng(self.settings.seed)
-        return Fitted(self.vocabulary, *self._fresh(self.in_articles, rng))
+        return self._looking(Fitted(self.vocabulary, *self._fresh(self.in_articles, rng)))
+
+    def _kept(self, terms: Iterable[str]) -> Bools:
+        """Return which terms this fit looks at, (n_terms,)."""
+        if not isinstance(self.analyser, ChineseAnalyser):
+            return np.array([True for _ in terms], dtype=np.bool_)
+        return np.array([self.analyser.gives(t, self.settings.units) for t in terms], dtype=np.bool_)
+
+    def _looking(self, fitted: Fitted) -> Fitted:
+        """Return the parameters without the vectors of terms that this fit does not look at."""
+        return replace(fitted, vectors=fitted.vectors * self._kept(fitted.vocabulary)[:, None])
 
     def _fresh(self, in_articles: npt.NDArray[np.float64], rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return first vectors and log-weights of terms that stand in so many articles each."""
@@ -107,10 +118,12 @@ class Fitter:
         new = sorted(t for t, n in counts.items() if n >= self.settings.min_count)
         vectors, log_weights = self._fresh(np.ones(len(new)), np.random.default_rng(self.settings.seed + 3))
         known = len(fitted.vocabulary)
-        return Fitted(
-            {**fitted.vocabulary, **{t: known + i for i, t in enumerate(new)}},
-            np.concatenate([fitted.vectors, vectors]),
-            np.concatenate([fitted.log_weights, log_weights]),
+        return self._looking(
+            Fitted(
+                {**fitted.vocabulary, **{t: known + i for i, t in enumerate(new)}},
+                np.concatenate([fitted.vectors, vectors]),
+                np.concatenate([fitted.log_weights, log_weights]),
+            )
         )
 
     def fit_corpus(self, progress: Progress | None = None) -> Fitted:
@@ -121,9 +134,8 @@ class Fitter:
     def _corpus_batches(self) -> Iterator[Make]:
         s = self.settings
         rng = np.random.default_rng(s.seed + 1)
-        usable = np.array(
-            [i for i in range(len(self.texts.text)) if len(self.texts.whole(i))], dtype=np.int64
-        )
+        texts = self.texts.only(self._kept(self.vocabulary))
+        usable = np.array([i for i in range(len(texts.text)) if len(texts.whole(i))], dtype=np.int64)
         if len(usable) < 2:
             return
         for _ in range(s.passes):
@@ -131,7 +143,7 @@ class Fitter:
                 order = rng.permutation(usable)
                 for chunk in np.array_split(order, max(1, round(len(order) / s.batch))):
                     yield lambda vectors, log_weights, chunk=chunk, task=task: _cut(  # type: ignore[misc]
-                        [pair(self.texts, int(i), task, rng) for i in chunk]
+                        [pair(texts, int(i), task, rng) for i in chunk]
                     )
 
     def fit_questions(
@@ -142,13 +154,15 @@ class Fitter:
         The given parameters stay as they are.
         """
         start = self._with_words_of(fitted, questions)
-        words = start.vocabulary
+        words, kept = start.vocabulary, self._kept(start.vocabulary)
+        texts = self.texts.only(kept)
+
+        def terms(text: str) -> TermIds:
+            ids = _ids(self.analyser.terms(text), words)
+            return ids[kept[ids]]
+
         asked = Asked.of(
-            questions,
-            self.position,
-            lambda text: _ids(self.analyser.terms(text), words),
-            [self.texts.whole(i) for i in range(self.n_articles)],
-            len(words),
+            questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
         )
         s = self.given or suited(len(questions))
         return self._descend(start, list(asked.batches(s)), s.question_temperature, progress)

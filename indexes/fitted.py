@@ -13,8 +13,12 @@ import numpy as np
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text import Analyser
+from rag.text.chinese import Units
 from rag.types import Floats
 
+# What each of several fits looks at, and from the beginning again: fits that know a text by other terms err
+# elsewhere. Only Chinese is cut in more than one way.
+_VIEWS: tuple[Units, ...] = ("both", "bigrams", "words")
 _APART = 10  # seeds of fits: a fit draws from its own and from a few after it
 
 
@@ -39,6 +43,7 @@ class FitSettings:
     rate: float = 0.01
     weight_start: float = 0.3  # first term weight = this times idf
     seed: int = 0
+    units: Units = "both"  # of Chinese; the other terms get no vector
     fits: int = 1  # with seeds of their own, side by side in one encoder (`indexes.several`)
 
     def __post_init__(self) -> None:
@@ -47,14 +52,22 @@ class FitSettings:
 
     @property
     def id(self) -> str:
-        """Short hash of every value; of a single fit the same as before there were several."""
-        told = {name: value for name, value in asdict(self).items() if name != "fits" or value != 1}
+        """Short hash of every value; of a single fit of all terms the same as before there were others."""
+        told = asdict(self)
+        for name, plain in (("fits", 1), ("units", "both")):
+            if told[name] == plain:
+                del told[name]
+        if self.fits > 1:
+            told["views"] = [each.units for each in self.each]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8]
 
     @property
     def each(self) -> tuple[FitSettings, ...]:
         """The settings of each fit, by itself."""
-        return tuple(replace(self, seed=self.seed + _APART * nth, fits=1) for nth in range(self.fits))
+        return tuple(
+            replace(self, seed=self.seed + _APART * nth, units=_VIEWS[nth % len(_VIEWS)], fits=1)
+            for nth in range(self.fits)
+        )
 
 
 def refuse_no_fit(fits: int) -> None:

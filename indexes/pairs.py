@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from indexes.contrastive import Bags
-from rag.types import Ints
+from rag.types import Bools, Ints
 
 TermIds: TypeAlias = npt.NDArray[np.int32]  # the term numbers of one text, in order, repeats kept
 Task: TypeAlias = Literal["run", "quarter", "sibling"]
@@ -29,6 +29,11 @@ class Texts:
     def whole(self, position: int) -> TermIds:
         """Return code, headings and text of one article."""
         return np.concatenate([self.headings[position], self.text[position]])
+
+    def only(self, kept: Bools) -> Texts:
+        """Return the same articles without the other terms, (n_terms,)."""
+        text, headings = ([ids[kept[ids]] for ids in each] for each in (self.text, self.headings))
+        return Texts(text, headings, self.siblings)
 
 
 def pair(texts: Texts, position: int, task: Task, rng: np.random.Generator) -> tuple[TermIds, TermIds]:

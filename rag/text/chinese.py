@@ -23,6 +23,7 @@ LONGEST = 24  # characters of a run worth remembering: headings and stock phrase
 
 _DIGIT = "[0-9〇零一二三四五六七八九十]"
 _DATE = rf"[0-9〇零一二三四五六七八九]{{4}}年(?:{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号])?)?"
+_HAN = re.compile(f"[{HAN}]+")
 _PLACE = re.compile(rf"{CHINESE_REFERENCE}|{_DATE}")
 _RUN = re.compile(
     rf"([{HAN}]+)"
@@ -103,6 +104,15 @@ class ChineseAnalyser:
     def terms(self, text: str) -> list[str]:
         """Return the terms in order."""
         return list(self._last(text))
+
+    def gives(self, term: str, units: Units) -> bool:
+        """Return whether one of its terms is such a unit; what is no run of Chinese characters is any.
+
+        A pair of characters that the dictionary knows is a word too, wherever it was cut.
+        """
+        if units == "both" or self._units != "both" or not _HAN.fullmatch(term):
+            return True
+        return len(term) == 2 if units == "bigrams" else len(term) != 2 or len(self._words(term)) == 1
 
     def _terms(self, text: str) -> list[str]:
         found: list[str] = []
