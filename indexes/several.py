@@ -1,7 +1,9 @@
 """Fit an encoder several times, each with its own seed, and lay the fits side by side.
 
 What one fit makes of a word that stands in few texts is a matter of luck; what several say of it
-together is less so (bagging: Breiman 1996). Side by side they are one encoder of so many times the
+together is less so (bagging: Breiman 1996). Where an analyser cuts a text in two ways, as that of Chinese
+does, the second fit looks at pairs of characters alone and the third at words alone: fits that do not
+see the same err elsewhere (random subspaces: Ho 1998). Side by side they are one encoder of so many times the
 length. To turn that to the directions which articles fill most, and keep as many as one fit has, costs
 a third to a half of what the others bring (docs/measurements.md, what was tried).
 """
