@@ -133,6 +133,7 @@ def fit_encoder(
         "terms": len(fitted.vocabulary),
         "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
         "settings": asdict(chosen),
+        "views": list(several.views(chosen, cut)),
         # the licences go wherever the encoder goes
         "learnt_from": [provenance(each.card) for each in (corpus, *lent)],
         "made_on": machine(),

@@ -99,7 +99,8 @@ class Fitter:
 
     def _looking(self, fitted: Fitted) -> Fitted:
         """Return the parameters without the vectors of terms that this fit does not look at."""
-        return replace(fitted, vectors=fitted.vectors * self._kept(fitted.vocabulary)[:, None])
+        kept = self._kept(fitted.vocabulary)
+        return fitted if kept.all() else replace(fitted, vectors=fitted.vectors * kept[:, None])
 
     def _fresh(self, in_articles: npt.NDArray[np.float64], rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return first vectors and log-weights of terms that stand in so many articles each."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from rag.text import Analyser
 from rag.text.chinese import Units
 from rag.types import Floats
 
-# What each of several fits looks at, and from the beginning again: fits that know a text by other terms err
-# elsewhere. Only Chinese is cut in more than one way.
-_VIEWS: tuple[Units, ...] = ("both", "bigrams", "words")
 _APART = 10  # seeds of fits: a fit draws from its own and from a few after it
 
 
@@ -43,12 +40,14 @@ class FitSettings:
     rate: float = 0.01
     weight_start: float = 0.3  # first term weight = this times idf
     seed: int = 0
-    units: Units = "both"  # of Chinese; the other terms get no vector
-    fits: int = 1  # with seeds of their own, side by side in one encoder (`indexes.several`)
+    units: Units = "both"  # what is looked at where Chinese is cut both ways; other terms get no vector
+    fits: int = 1  # side by side in one encoder (`indexes.several`)
 
     def __post_init__(self) -> None:
-        """Refuse to fit nothing."""
+        """Refuse to fit nothing, or to what nobody knows."""
         refuse_no_fit(self.fits)
+        if self.units not in get_args(Units):
+            raise BadInput(f"units={self.units!r}: expected one of {', '.join(get_args(Units))}")
 
     @property
     def id(self) -> str:
@@ -57,17 +56,12 @@ class FitSettings:
         for name, plain in (("fits", 1), ("units", "both")):
             if told[name] == plain:
                 del told[name]
-        if self.fits > 1:
-            told["views"] = [each.units for each in self.each]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8]
 
     @property
     def each(self) -> tuple[FitSettings, ...]:
         """The settings of each fit, by itself."""
-        return tuple(
-            replace(self, seed=self.seed + _APART * nth, units=_VIEWS[nth % len(_VIEWS)], fits=1)
-            for nth in range(self.fits)
-        )
+        return tuple(replace(self, seed=self.seed + _APART * nth, fits=1) for nth in range(self.fits))
 
 
 def refuse_no_fit(fits: int) -> None:

@@ -229,9 +229,9 @@ def _building() -> argparse.ArgumentParser:
         type=int,
         default=1,
         metavar="N",
-        help="fit the encoder to this corpus N times, side by side in one of N times the size; in Chinese to "
-        "words and pairs of characters, to pairs alone, to words alone, and so on. 3 found more with a "
-        "thousand annotated questions, and take three times as long (1)",
+        help="fit the encoder to this corpus N times, side by side in one of N times the size; Chinese that "
+        "is cut both ways to words and pairs of characters, to pairs alone, to words alone, and so on. Three "
+        "found more with a thousand annotated questions, and take three times as long (1)",
     )
     group.add_argument(
         "--lent",

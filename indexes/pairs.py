@@ -32,6 +32,8 @@ class Texts:
 
     def only(self, kept: Bools) -> Texts:
         """Return the same articles without the other terms, (n_terms,)."""
+        if kept.all():
+            return self
         text, headings = ([ids[kept[ids]] for ids in each] for each in (self.text, self.headings))
         return Texts(text, headings, self.siblings)
 

@@ -1,8 +1,8 @@
 """Fit an encoder several times, each with its own seed, and lay the fits side by side.
 
 What one fit makes of a word that stands in few texts is a matter of luck; what several say of it
-together is less so (bagging: Breiman 1996). Where an analyser cuts a text in two ways, as that of Chinese
-does, the second fit looks at pairs of characters alone and the third at words alone: fits that do not
+together is less so (bagging: Breiman 1996). Where Chinese is cut into words and pairs of characters,
+the second fit looks at pairs alone and the third at words alone: fits that do not
 see the same err elsewhere (random subspaces: Ho 1998). Side by side they are one encoder of so many times the
 length. To turn that to the directions which articles fill most, and keep as many as one fit has, costs
 a third to a half of what the others bring (docs/measurements.md, what was tried).
@@ -18,9 +18,12 @@ import numpy as np
 from indexes.asked import bag
 from indexes.contrastive import Bags, embed
 from indexes.fit import Fitter, Progress
-from indexes.fitted import Fitted, as_told
+from indexes.fitted import FitSettings, Fitted, as_told
+from rag.text import Analyser
+from rag.text.chinese import Units, cuts_both_ways
 from rag.types import Floats, Question
 
+_VIEWS: tuple[Units, ...] = ("both", "bigrams", "words")  # and from the beginning again
 Begin = Callable[[Fitter], Fitted]  # the fit to the law alone, of whatever seed
 
 
@@ -59,9 +62,25 @@ def fit(
     return beside(made, bag(articles, len(made[0].vocabulary)))
 
 
+def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:
+    """Return what each of the fits looks at, in order.
+
+    All of it where there is one fit, where a text is cut in one way alone, or as the settings say where
+    they name other units than both.
+    """
+    apart = settings.fits > 1 and settings.units == "both" and cuts_both_ways(cut)
+    return tuple(_VIEWS[nth % len(_VIEWS)] if apart else settings.units for nth in range(settings.fits))
+
+
 def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
     settings = fitter.given or as_told(fits, n_questions)
-    return [fitter] if settings.fits == 1 else [fitter.with_settings(single) for single in settings.each]
+    if settings.fits == 1:
+        return [fitter]
+    looked_at = views(settings, fitter.analyser)
+    return [
+        fitter.with_settings(replace(single, units=units))
+        for single, units in zip(settings.each, looked_at, strict=True)
+    ]
 
 
 def beside(fits: Sequence[Fitted], articles: Bags) -> Fitted:
@@ -81,11 +100,11 @@ def beside(fits: Sequence[Fitted], articles: Bags) -> Fitted:
 
 
 def _even(vectors: Floats, articles: Bags) -> Floats:
-    """Return the vectors with 1 as the mean length of the sums of articles that have terms."""
-    said = np.diff(articles.indptr) > 0
+    """Return the vectors with 1 as the mean length of the sums of articles that have terms with one."""
+    units, lengths = embed(articles, vectors)
+    said = units.any(axis=1)
     if not said.any():
         return vectors
-    _, lengths = embed(articles, vectors)
     return np.asarray(vectors / lengths[said].mean(), np.float32)
 
 

@@ -114,6 +114,7 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
             "terms": entry.get("terms"),
             "analyser": manifest.analyser["id"],
             **entry.get("settings", {}),
+            **({"views": " ".join(entry["views"])} if len(entry.get("views", ())) > 1 else {}),
         },
         command=_made_by(manifest, entry),
         hardware=entry.get("made_on"),

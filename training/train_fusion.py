@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from indexes import store
+from indexes import several, store
 from indexes.articles import read_articles
 from indexes.basis import Start
 from indexes.builtin_corpus import TREES, full_text
@@ -22,6 +22,7 @@ from rag.fusion import Fuse, FusionSettings
 from rag.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.learned import KEYWORD, MEANING
+from rag.text.analysers import analyser
 from rag.types import Question
 from training.bench import Bench
 from training.fits import Tell
@@ -29,6 +30,10 @@ from training.learned_fusion import Example, LearnedSettings, examples, fit, hel
 from training.lesson import Settings
 from training.significance import paired_bootstrap
 
+_BEFORE: Mapping[str, Any] = {
+    "fits": 1,
+    "units": "both",
+}  # settings of an encoder that is older than they are
 LISTS = (KEYWORD, MEANING)
 DECIDING = ("R@10", "MRR@10")  # their mean must be larger
 
@@ -138,16 +143,21 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings
             f"{start.manifest.name} has {has}, which was not fitted to it: what it makes of a question that "
             f"it has not seen cannot be known. Build with a fitted one: {start.again} --encoder fit"
         )
-    # one of before an encoder could be of several fits is of one
-    if {*encoder["settings"], "fits"} != {each.name for each in fields(FitSettings)}:
-        raise StaleIndex(
-            f"{start.manifest.name} has an encoder that another version of Pandect fitted, in another way "
-            f"than this one would: run {start.again}"
-        )
+    # one of before an encoder could be of several fits is of one, and all looked at everything
+    settings = {**_BEFORE, **encoder["settings"]}
+    other = StaleIndex(
+        f"{start.manifest.name} has an encoder that another version of Pandect fitted, in another way "
+        f"than this one would: run {start.again}"
+    )
+    if settings.keys() != {each.name for each in fields(FitSettings)}:
+        raise other
     with damaged_if_unreadable(start.folder, start.again):
         corpus = read(start.folder / "corpus")
-        fitted, bm25 = FitSettings(**encoder["settings"]), BM25Settings(**start.manifest.bm25)
+        fitted, bm25 = FitSettings(**settings), BM25Settings(**start.manifest.bm25)
     options = start.manifest.analyser["options"]  # words must be cut here as they are there
+    looked_at = several.views(fitted, analyser(**options))
+    if tuple(encoder.get("views", ["both"] * fitted.fits)) != looked_at:
+        raise other
     cache = store.home() / "cache" / "eval"
     bench = Bench(corpus, cache, fit=fitted, analyser_options=options, tell=tell)
     return bench, to_learn_from(corpus.questions), Settings(bm25=bm25)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from rag.text import Token
+from rag.text import Analyser, Token
 from rag.text.folding import INVISIBLE, fold, level
 from rag.text.numbers import CHINESE_REFERENCE, chinese_number, chinese_reference_term, number_term
 
@@ -91,6 +91,11 @@ class ChineseAnalyser:
         """ISO 639-1."""
         return "zh"
 
+    @property
+    def units(self) -> Units:
+        """What a run of Chinese characters is cut into."""
+        return self._units
+
     def tokens(self, text: str) -> list[Token]:
         """Return the terms in order, each with its place in `text`."""
         found = []
@@ -108,7 +113,8 @@ class ChineseAnalyser:
     def gives(self, term: str, units: Units) -> bool:
         """Return whether one of its terms is such a unit; what is no run of Chinese characters is any.
 
-        A pair of characters that the dictionary knows is a word too, wherever it was cut.
+        It goes by the term, not by the place that it was cut from: a pair that the dictionary knows is a
+        word too where it stands across two others, and a single character is a word.
         """
         if units == "both" or self._units != "both" or not _HAN.fullmatch(term):
             return True
@@ -169,6 +175,11 @@ class ChineseAnalyser:
             pieces.append((at, at + len(word), word))
             at += len(word)
         return pieces
+
+
+def cuts_both_ways(analyser: Analyser) -> bool:
+    """Return whether an analyser cuts Chinese into words and into pairs of characters."""
+    return isinstance(analyser, ChineseAnalyser) and analyser.units == "both"
 
 
 def _bigrams(run: str) -> list[Piece]:

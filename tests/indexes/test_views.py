@@ -7,11 +7,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small_corpus import TINY
+from small_corpus import TINY, VILLAGE
 
 from indexes import several
+from indexes.asked import bag
+from indexes.encoders import fit_encoder
 from indexes.fit import Fitter
 from indexes.fitted import FitSettings, Fitted
+from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.text.chinese import ChineseAnalyser, Units
 from rag.types import Article, Question
@@ -57,6 +60,7 @@ def told(made: Fitted) -> set[str]:
         ("人应", False, True),
         ("出租人", True, False),
         ("的", True, False),
+        ("甲", True, False),
         ("第12条", True, True),
         ("2010", True, True),
         ("gps", True, True),
@@ -108,10 +112,17 @@ def test_articles_are_cut_down_to_the_terms_that_are_kept() -> None:
         assert only.siblings[i] is texts.siblings[i]
 
 
-def test_three_fits_of_chinese_look_at_both_at_pairs_and_at_words() -> None:
+def test_several_fits_look_at_both_at_pairs_and_at_words_where_a_text_is_cut_both_ways() -> None:
+    five = FitSettings(fits=5)
+    assert several.views(five, CUT) == ("both", "bigrams", "words", "both", "bigrams")
+    assert several.views(FitSettings(), CUT) == ("both",)
+    assert several.views(five, FRENCH) == ("both",) * 5
+    assert several.views(five, analyser("zh", chinese="words")) == ("both",) * 5
+    assert several.views(replace(five, units="words"), CUT) == ("words",) * 5  # as it was told
+
+
+def test_three_fits_of_chinese_know_a_text_by_other_terms() -> None:
     chosen = replace(TINY, min_count=1, fits=3)
-    assert [each.units for each in chosen.each] == ["both", "bigrams", "words"]
-    assert [each.units for each in replace(TINY, fits=5).each][3:] == ["both", "bigrams"]
     made = several.fit(Fitter(law(), CUT, chosen), QUESTIONS)
     both, pairs, words = np.split(made.vectors, 3, axis=1)
     at = made.vocabulary
@@ -137,7 +148,35 @@ def test_what_is_cut_in_one_way_has_fits_of_all_terms() -> None:
     assert np.array_equal(made[0].vectors, made[2].vectors)
 
 
+def test_what_an_encoder_looks_at_goes_into_the_manifest() -> None:
+    corpus = replace(
+        VILLAGE, articles=tuple(law()), questions=tuple(QUESTIONS), card=replace(VILLAGE.card, language="zh")
+    )
+    told = []
+    for fits in (1, 3):
+        made, entry = fit_encoder(
+            corpus, QUESTIONS, CUT, replace(TINY, min_count=1, fits=fits), lambda what, done, total: None
+        )
+        told.append(entry["views"])
+        assert made.dim == fits * TINY.dim
+    assert told == [["both"], ["both", "bigrams", "words"]]
+
+
 def test_settings_that_look_at_other_terms_are_others() -> None:
     plain = FitSettings()
+    assert plain.id == "339ef8a8"  # what was fitted and kept before is found
+    assert replace(plain, seed=10, units="bigrams").id == "ce92e717"
     assert len({replace(plain, units=units).id for units in ("both", "words", "bigrams")}) == 3
-    assert replace(plain, fits=3).id != "34b8a9c3"  # three fits that all looked at both
+    with pytest.raises(BadInput, match="expected one of words, bigrams, both"):
+        FitSettings(units="letters")  # type: ignore[arg-type]
+
+
+def test_an_article_without_a_term_of_the_view_does_not_count_in_its_length() -> None:
+    rng = np.random.default_rng(3)
+    vectors = rng.standard_normal((6, 4)).astype(np.float32)
+    vectors[3:] = 0  # terms that this fit does not look at
+    made = Fitted({str(i): i for i in range(6)}, vectors, np.zeros(6, np.float32))
+    said = [np.array([0, 1], np.int32), np.array([2], np.int32)]
+    others = [np.array([3, 4], np.int32), np.array([5], np.int32)]
+    some, all_ = (several.beside([made], bag(texts, 6)).vectors for texts in (said, [*said, *others]))
+    assert np.array_equal(some, all_)

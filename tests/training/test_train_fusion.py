@@ -340,9 +340,22 @@ def test_an_encoder_of_before_there_were_several_fits_is_of_one() -> None:
     path = folder / "manifest.json"
     record = json.loads(path.read_text(encoding="utf-8"))
     assert record["encoder"]["settings"].pop("fits") == 1
+    assert record["encoder"]["settings"].pop("units") == "both"
+    assert record["encoder"].pop("views") == ["both"]
     path.write_text(json.dumps(record), encoding="utf-8")
     assert fusion("--always") == 0
     assert indexes.open("hamlet").learned is not None
+
+
+def test_an_encoder_whose_fits_looked_at_other_terms_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = install()
+    path = folder / "manifest.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["encoder"]["views"] = ["words"]
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert "another version of Pandect fitted" in refused(capsys)
 
 
 @pytest.mark.usefixtures("learned")

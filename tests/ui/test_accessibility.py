@@ -280,6 +280,7 @@ def test_the_keyboard_alone_asks_reads_why_and_takes_it_away(browser: Browser, a
         page.keyboard.press("Enter")
         page.locator(".pd-address code").wait_for()
         tab_to(page, "Enregistrer le texte (Markdown)")
+        at_rest(page)
         with page.expect_download() as saved:
             page.keyboard.press("Enter")
         assert saved.value.suggested_filename.endswith(".md")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import CHROMIUM, FAKE, Server, answered, ask, picture, served, visit
+from browsing import CHROMIUM, FAKE, Server, answered, ask, at_rest, picture, served, visit
 from page_fakes import EVIL, QUESTION
 
 if TYPE_CHECKING:
@@ -32,8 +32,11 @@ def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def saved(page: Page, name: str) -> str:
+    button = page.get_by_role("button", name=name)
+    button.wait_for()
+    at_rest(page)  # Streamlit forgets a file that is asked for while its part is drawn anew
     with page.expect_download() as download:
-        page.get_by_role("button", name=name).click()
+        button.click()
     return Path(download.value.path()).read_text(encoding="utf-8")
 
 
