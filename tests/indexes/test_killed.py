@@ -134,14 +134,15 @@ def test_build_killed_at_any_moment(home: Path, worker: Worker, kills: int) -> N
         wanted = put_corpus(n)
         # spread evenly over the whole of a build, each moment a little by chance
         moment = ((n % 10) + chance.random()) / 10 * seconds
-        killed += worker(*BUILD, pause=PAUSE, seconds=moment)["killed"]
+        ended = worker(*BUILD, pause=PAUSE, seconds=moment)
         after = serves({before, wanted})
-        switched += after == wanted
+        killed += ended["killed"]
+        switched += ended["killed"] and after == wanted  # where the first took long, many end before that
         before = after
         if killed == kills:
             break
     assert killed == kills
-    assert switched < kills  # most were killed before the switch, and served all the same
+    assert switched < kills  # the others were killed before the switch, and served all the same
     tidy(home)
 
 
