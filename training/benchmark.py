@@ -23,15 +23,17 @@ import numpy as np
 
 from indexes import sources
 from indexes.places import builtin
+from rag.errors import BadInput, PandectError
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.fields import count
 from rag.retrieval.scored import Mask
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training import benchmark_fusion, benchmark_neural
+from training import benchmark_encoder, benchmark_fusion, benchmark_neural
 from training.benchmark_update import measure
 
 QUESTIONS = 300
+_MEASURED = ("corpus", "update", "learned", "encoding", "fitting", "neural", "page")
 _T = TypeVar("_T")
 
 
@@ -55,25 +57,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="PATH",
         help="law with questions: a learned fusion and its explanation",
     )
+    top.add_argument("--encoding", action="store_true", help="the encoder that ships: its size, a question")
+    top.add_argument(
+        "--fitting",
+        type=Path,
+        metavar="PATH",
+        help="law, with questions if it has any: an encoder is fitted to it, and encodes them",
+    )
     top.add_argument(
         "--neural",
         action="store_true",
         help="gradient caching, MaxSim and SPLADE search beside those of sentence-transformers",
     )
     parsed = top.parse_args(arguments)
-    if not any((parsed.corpus, parsed.update, parsed.learned, parsed.page, parsed.neural)):
-        top.error("nothing to measure: give --corpus PATH, --update PATH, --learned PATH, --neural or --page")
+    if not any(vars(parsed)[name] for name in _MEASURED):
+        top.error(f"nothing to measure: give one of {', '.join(f'--{name}' for name in _MEASURED)}")
+    try:
+        _measure(parsed)
+    except PandectError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    return 0
+
+
+def _measure(parsed: argparse.Namespace) -> None:
+    for path in (parsed.corpus, parsed.update, parsed.learned, parsed.fitting):
+        if path is not None and not path.exists():
+            raise BadInput(f"{path} does not exist: give a corpus folder or its articles.jsonl.gz")
     if parsed.corpus is not None:
         _lexical(parsed.corpus)
     if parsed.update is not None:
         measure(parsed.update, _say, encoder=parsed.encoder)
     if parsed.learned is not None:
         benchmark_fusion.measure(parsed.learned, _say)
+    if parsed.encoding:
+        benchmark_encoder.shipped(_say)
+    if parsed.fitting is not None:
+        benchmark_encoder.fitting(parsed.fitting, _say)
     if parsed.neural:
         benchmark_neural.measure(partial(print, flush=True))
     if parsed.page:
         _page()
-    return 0
 
 
 def _say(what: str, value: float, unit: str) -> None:
