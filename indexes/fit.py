@@ -2,8 +2,8 @@
 
 Two stages. First three passes over the articles on pairs cut from the law itself (`indexes.pairs`),
 then six over (annotated question or its answer, article that it cites) with random and wrongly near
-articles as negatives (`indexes.asked`). Numpy and scipy only, about two minutes on two cores for 55,000
-articles and 1,000 questions.
+articles as negatives (`indexes.asked`). Numpy and scipy only, about three minutes for 55,000 articles
+and 1,000 questions, a quarter of one for 15,000 (docs/measurements.md).
 """
 
 from __future__ import annotations
