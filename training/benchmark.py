@@ -23,17 +23,26 @@ import numpy as np
 
 from indexes import sources
 from indexes.places import builtin
-from rag.errors import BadInput, PandectError
+from rag.errors import PandectError
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.fields import count
 from rag.retrieval.scored import Mask
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
 from training import benchmark_encoder, benchmark_fusion, benchmark_neural
+from training.benchmark_figures import mebibytes, milliseconds
 from training.benchmark_update import measure
 
 QUESTIONS = 300
-_MEASURED = ("corpus", "update", "learned", "encoding", "fitting", "neural", "page")
+_MEASURED = {  # name -> what is typed to measure it
+    "corpus": "--corpus PATH",
+    "update": "--update PATH",
+    "learned": "--learned PATH",
+    "encoding": "--encoding",
+    "fitting": "--fitting PATH",
+    "neural": "--neural",
+    "page": "--page",
+}
 _T = TypeVar("_T")
 
 
@@ -71,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parsed = top.parse_args(arguments)
     if not any(vars(parsed)[name] for name in _MEASURED):
-        top.error(f"nothing to measure: give one of {', '.join(f'--{name}' for name in _MEASURED)}")
+        top.error(f"nothing to measure: give one of {', '.join(_MEASURED.values())}")
     try:
         _measure(parsed)
     except PandectError as error:
@@ -81,9 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(parsed: argparse.Namespace) -> None:
-    for path in (parsed.corpus, parsed.update, parsed.learned, parsed.fitting):
-        if path is not None and not path.exists():
-            raise BadInput(f"{path} does not exist: give a corpus folder or its articles.jsonl.gz")
     if parsed.corpus is not None:
         _lexical(parsed.corpus)
     if parsed.update is not None:
@@ -113,7 +119,7 @@ def _timed(what: str, action: Callable[[], _T]) -> _T:
 
 def _lexical(path: Path) -> None:
     """BM25: build with tokenisation, open memory-mapped, answer on one core."""
-    corpus, _ = sources.load(sources.detect(path), path)
+    corpus = sources.law(path)
     _say("articles", len(corpus.articles), "")
     cut = analyser(corpus.card.language)
     mask, order = Mask(corpus.articles), ArticleOrder.of([a.id for a in corpus.articles])
@@ -125,17 +131,12 @@ def _lexical(path: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "bm25"
         made.save(folder)
-        size = sum(p.stat().st_size for p in folder.iterdir()) / 2**20
-        _say("BM25 on disk", size, "MiB")
+        _say("BM25 on disk", mebibytes(folder), "MiB")
         opened = _timed("BM25 opened, memory-mapped", lambda: BM25.load(folder, order, mask, cut))
         asked = [q.text for q in corpus.questions][:QUESTIONS] or [
             a.text[:60] for a in corpus.articles[:QUESTIONS]
         ]
-        times = []
-        for question in asked:
-            begun = time.perf_counter()
-            opened.search([question], 10)
-            times.append((time.perf_counter() - begun) * 1000)
+        times = milliseconds(lambda question: opened.search([question], 10), asked)
     _say(f"BM25 question, median of {len(times)}", float(np.median(times)), "ms")
     _say("BM25 question, 95th percentile", float(np.quantile(times, 0.95)), "ms")
     _say("peak memory of this process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
@@ -19,9 +18,9 @@ from indexes.places import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
+from training.benchmark_figures import Say, mebibytes, milliseconds
 
 QUESTIONS = 500
-Say: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
 
 
 def shipped(say: Say) -> None:
@@ -48,7 +47,7 @@ def fitting(path: Path, say: Say) -> None:
     Raises:
         BadInput: the law cannot be read, or holds no text to encode.
     """
-    corpus, _ = sources.load(sources.detect(path), path)
+    corpus = sources.law(path)
     learn = to_learn_from(corpus.questions)
     say("articles", len(corpus.articles), "")
     say("questions learnt from", len(learn), "")
@@ -75,15 +74,11 @@ def asking(encoder: StaticEncoder, asked: Sequence[str], say: Say) -> None:
     """
     if len(asked) < 2:
         raise BadInput(f"{len(asked)} texts to encode: give law that has two articles or two questions")
-    took = []
-    for question in asked[: QUESTIONS + 1]:
-        begun = time.perf_counter()
-        encoder.encode_questions([question])
-        took.append((time.perf_counter() - begun) * 1000)
-    say(f"a question encoded, median of {len(took) - 1}", float(np.median(took[1:])), "ms")
-    say("    95th percentile", float(np.quantile(took[1:], 0.95)), "ms")
+    took = milliseconds(lambda question: encoder.encode_questions([question]), asked[: QUESTIONS + 1])[1:]
+    say(f"a question encoded, median of {len(took)}", float(np.median(took)), "ms")
+    say("    95th percentile", float(np.quantile(took, 0.95)), "ms")
 
 
 def _kept(encoder: StaticEncoder, folder: Path, say: Say) -> None:
     say("terms that the encoder knows", len(encoder.vocabulary), "")
-    say("encoder on disk", sum(p.stat().st_size for p in folder.iterdir()) / 2**20, "MiB")
+    say("encoder on disk", mebibytes(folder), "MiB")

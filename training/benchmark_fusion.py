@@ -33,6 +33,7 @@ from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, lists_of
 from rag.trees import LEAVES, Tree, Trees
 from rag.types import Floats
+from training.benchmark_figures import Say
 from training.learned_fusion import NETWORKS, LearnedSettings
 from training.listwise import NetworkSettings
 
@@ -42,7 +43,6 @@ SHOWN = 10  # articles that a page shows, and explains
 # one pass of each kind: what an encoder costs a question depends on its size, not on how well it was fitted
 QUICK = FitSettings(passes=1, question_passes=1)
 LISTS = "the two lists alone"
-Say: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
 Values: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -65,7 +65,7 @@ def measure(path: Path, say: Say, *, questions: int = QUESTIONS) -> None:
     Raises:
         BadInput: there are fewer than two questions.
     """
-    corpus, _ = sources.load(sources.detect(path), path)
+    corpus = sources.law(path)
     asked = [q.text for q in corpus.questions][: questions + 1]
     say("articles", len(corpus.articles), "")
     say("annotated questions", len(corpus.questions), "")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +16,9 @@ from typing import NamedTuple
 from indexes import sources
 from indexes.corpus import Corpus, write
 from rag.types import Article
+from training.benchmark_figures import Say
 
 NAME = "measured"
-Say = Callable[[str, float, str], object]  # what, how much of it, its unit
 
 
 def measure(path: Path, say: Say, *, share: float = 0.01, seed: int = 0, encoder: str = "auto") -> float:
@@ -34,7 +33,7 @@ def measure(path: Path, say: Say, *, share: float = 0.01, seed: int = 0, encoder
         seed: of the draw.
         encoder: as `python -m indexes build --encoder`.
     """
-    corpus, _ = sources.load(sources.detect(path), path)
+    corpus = sources.law(path)
     changed = change(corpus, share, seed)
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch) / "home"

@@ -55,9 +55,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
             raise BadInput(f"{folder / TEST} holds no questions: run {again}")
         asked = _typed(parsed, asked, corpus.card.language)
         return bench, asked, _annotated(parsed, corpus) or to_learn_from(corpus.questions)
-    if not parsed.corpus.exists():
-        raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
-    corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
+    corpus = sources.law(parsed.corpus, language=parsed.language)
     lent = read_lent(parsed.lent, corpus.card.language)
     bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, tell=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)

@@ -110,7 +110,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     if parsed.corpus is None:
         corpus = read(store.builtin() / "corpus")
     else:
-        corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
+        corpus = sources.law(parsed.corpus, language=parsed.language)
     articles = {a.id: a for a in corpus.articles}
     profiles = []
     for given in parsed.sets:

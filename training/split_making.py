@@ -35,9 +35,7 @@ def made(parsed: argparse.Namespace) -> tuple[Split, list[str]]:
     Raises:
         BadInput: the corpus or its questions cannot be read, or cannot be split in that way.
     """
-    if not parsed.corpus.exists():
-        raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
-    corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
+    corpus = sources.law(parsed.corpus, language=parsed.language)
     questions = corpus.questions
     if parsed.questions is not None:
         questions = read_questions(parsed.questions, corpus.articles)

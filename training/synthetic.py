@@ -52,7 +52,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> No
         raise BadInput("give --output FILE for the questions, or --estimate to see what they will cost")
     if parsed.output is not None and parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
+    corpus = sources.law(parsed.corpus, language=parsed.language)
     known = list(corpus.questions)
     if parsed.examples is not None:
         known += read_questions(parsed.examples, corpus.articles)

@@ -30,10 +30,8 @@ from training.learned_fusion import Example, LearnedSettings, examples, fit, hel
 from training.lesson import Settings
 from training.significance import paired_bootstrap
 
-_BEFORE: Mapping[str, Any] = {
-    "fits": 1,
-    "units": "both",
-}  # settings of an encoder that is older than they are
+# settings of an encoder that is older than they are: one fit, of all terms
+_BEFORE: Mapping[str, Any] = {"fits": 1, "units": "both"}
 LISTS = (KEYWORD, MEANING)
 DECIDING = ("R@10", "MRR@10")  # their mean must be larger
 
@@ -143,7 +141,6 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings
             f"{start.manifest.name} has {has}, which was not fitted to it: what it makes of a question that "
             f"it has not seen cannot be known. Build with a fitted one: {start.again} --encoder fit"
         )
-    # one of before an encoder could be of several fits is of one, and all looked at everything
     settings = {**_BEFORE, **encoder["settings"]}
     other = StaleIndex(
         f"{start.manifest.name} has an encoder that another version of Pandect fitted, in another way "

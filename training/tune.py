@@ -167,9 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top.add_argument("--output", type=Path, required=True, help="the file to write")
     parsed = top.parse_args(arguments)
     try:
-        if not parsed.corpus.exists():
-            raise BadInput(f"{parsed.corpus} does not exist: give a corpus folder or its articles.jsonl.gz")
-        corpus, _ = sources.load(sources.detect(parsed.corpus), parsed.corpus, language=parsed.language)
+        corpus = sources.law(parsed.corpus, language=parsed.language)
         questions = to_learn_from(read_questions(parsed.questions, corpus.articles))
         settings = choose(Bench(corpus), questions)
     except PandectError as error:

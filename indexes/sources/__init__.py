@@ -105,6 +105,22 @@ def detect(path: Path) -> str:
     return recognise(path) or "pandect"
 
 
+def law(path: Path, *, language: str | None = None) -> Corpus:
+    """Read law in whatever format it is recognised by.
+
+    Args:
+        path: a corpus folder, its file of articles or a data set.
+        language: two letters, where the files do not tell it.
+
+    Raises:
+        BadInput: there is no such path, or the files cannot be used.
+    """
+    if not path.exists():
+        raise BadInput(f"{path} does not exist: give a corpus folder or its articles.jsonl.gz")
+    corpus, _ = load(detect(path), path, language=language)
+    return corpus
+
+
 def recognise(path: Path) -> str | None:
     """Return the name of the source that surely reads this path, or None where its files tell nothing."""
     order = sorted(SOURCES, key=lambda name: name not in _WITH_CARDS)

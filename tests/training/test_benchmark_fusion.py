@@ -35,7 +35,7 @@ def test_it_is_measured_from_the_command_line(
     assert "learned, asked and explained: adds to the two lists, median" in said
     with pytest.raises(SystemExit):
         benchmark.main([])
-    assert "--learned, --encoding" in capsys.readouterr().err
+    assert "--learned PATH" in capsys.readouterr().err
 
 
 def test_made_up_trees_split_rows_that_there_are() -> None:
