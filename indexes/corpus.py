@@ -56,6 +56,7 @@ __all__ = [
     "write",
 ]
 
+SYNTHETIC = "synthetic"  # the split of questions that a machine wrote
 HELD_OUT = frozenset({"test", "dev", "validation"})  # splits that nothing may learn from
 
 
@@ -182,6 +183,21 @@ def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool =
 def to_learn_from(questions: Iterable[Question]) -> list[Question]:
     """Return the annotated questions that an index may learn from: those with gold, not held out."""
     return [q for q in questions if q.article_ids and q.split not in HELD_OUT]
+
+
+def apart(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+    """Return the questions that people asked, and those that a machine wrote (split "synthetic")."""
+    asked: list[Question] = []
+    written: list[Question] = []
+    for question in questions:
+        (written if question.split == SYNTHETIC else asked).append(question)
+    return asked, written
+
+
+def asked_and_written(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+    """Return what `apart` does; where people asked none, what a machine wrote stands for it."""
+    asked, written = apart(questions)
+    return (asked, written) if asked else (written, [])
 
 
 def counts(corpus: Corpus) -> dict[str, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from indexes import several
-from indexes.corpus import Corpus
+from indexes.corpus import Corpus, asked_and_written
 from indexes.fit import Fitter
 from indexes.fitted import How, as_told
 from indexes.lent import articles_of, questions_of
@@ -117,7 +117,7 @@ def fit_encoder(
         The encoder, and what the manifest says of it.
     """
     asked = [*learnt, *questions_of(lent)]
-    chosen = as_told(how, len(asked))
+    chosen = as_told(how, len(asked_and_written(asked)[0]))
     fitted = several.fit(
         Fitter([*corpus.articles, *articles_of(lent)], cut, chosen),
         asked,

@@ -90,6 +90,22 @@ def suited(n_questions: int) -> FitSettings:
     return _FOR_MANY if n_questions >= MANY else FitSettings()
 
 
+def for_written(settings: FitSettings, n_questions: int) -> FitSettings:
+    """Return how to fit to so many questions that a machine wrote, before those that people asked.
+
+    Seed, rate, temperature and what is looked at stay; what depends on how many there are is as suits them.
+    """
+    suits = suited(n_questions)
+    return replace(
+        settings,
+        question_batch=suits.question_batch,
+        random_negatives=suits.random_negatives,
+        alike_every=suits.alike_every,
+        drop_question=suits.drop_question,
+        drop_article=suits.drop_article,
+    )
+
+
 def as_told(how: How, n_questions: int) -> FitSettings:
     """Return the settings, or those that suit so many annotated questions, so many fits of them."""
     return how if isinstance(how, FitSettings) else replace(suited(n_questions), fits=how)

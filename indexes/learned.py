@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexes.corpus import Corpus, to_learn_from
+from indexes.corpus import Corpus, asked_and_written, to_learn_from
 from indexes.manifest import Manifest
 from indexes.referring import references
 from rag.errors import BadInput
@@ -162,7 +162,8 @@ def load(
     kept = place / TERMS
     cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
     nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
-    around = Surroundings.of(articles, learnt, _links(place / REFERENCES, len(articles)))
+    people, _ = asked_and_written(learnt)
+    around = Surroundings.of(articles, people, _links(place / REFERENCES, len(articles)))
     evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
     return Learned(evidence, ranker)
 

@@ -17,14 +17,16 @@ import numpy as np
 
 from indexes.asked import bag
 from indexes.contrastive import Bags, embed
+from indexes.corpus import asked_and_written
 from indexes.fit import Fitter, Progress
-from indexes.fitted import FitSettings, Fitted, as_told
+from indexes.fitted import FitSettings, Fitted, as_told, for_written
 from rag.text import Analyser
 from rag.text.chinese import Units, cuts_both_ways
 from rag.types import Floats, Question
 
 _VIEWS: tuple[Units, ...] = ("both", "bigrams", "words")  # and from the beginning again
-Begin = Callable[[Fitter], Fitted]  # the fit to the law alone, of whatever seed
+# Fits to the law, of whatever seed, and then to questions that a machine wrote, if there are any.
+Begin = Callable[[Fitter, Sequence[Question]], Fitted]
 
 
 def fit(
@@ -38,28 +40,56 @@ def fit(
 ) -> Fitted:
     """Fit to the law, then to questions where there are any, as often as is wanted.
 
+    Where some were asked by people and others written by a machine, it is fitted to the written ones
+    first, as to the law before them, so that what people asked has the last word.
+
     Args:
         fitter: the corpus, analysed. Where it was given settings, they are used, fits and all.
         questions: none fits to the law alone.
         fits: how often, where it was given none.
-        begin: gives what is fitted to the law, where that is kept; left out, it is fitted.
+        begin: gives what comes before the questions that people asked, where that is kept; left out, it
+            is fitted.
         law: called as the fits to the law go on, if they are made here.
-        asked: called as those to questions do.
+        asked: called as those to questions that people asked do.
 
     Raises:
         BadInput: fewer than one fit.
     """
-    each = _each(fitter, len(questions), fits)
-    made = [begin(one) if begin else one.fit_corpus(_part(law, n, len(each))) for n, one in enumerate(each)]
-    if questions:
+    people, written = asked_and_written(questions)
+    each = _each(fitter, len(people), fits)
+    made = [
+        begin(one, written) if begin else begun(one, written, _part(law, n, len(each)))
+        for n, one in enumerate(each)
+    ]
+    if people:
         made = [
-            one.fit_questions(begun, questions, _part(asked, n, len(each)))
-            for n, (one, begun) in enumerate(zip(each, made, strict=True))
+            one.fit_questions(start, people, _part(asked, n, len(each)))
+            for n, (one, start) in enumerate(zip(each, made, strict=True))
         ]
     if len(made) == 1:
         return made[0]
     articles = [fitter.texts.whole(i) for i in range(fitter.n_articles)]
     return beside(made, bag(articles, len(made[0].vocabulary)))
+
+
+def begun(
+    fitter: Fitter,
+    written: Sequence[Question],
+    law: Progress | None = None,
+    of_law: Fitted | None = None,
+) -> Fitted:
+    """Fit once to the law, and to questions that a machine wrote.
+
+    Args:
+        fitter: the corpus, analysed, with the settings of one fit.
+        written: the questions, or none.
+        law: called as the fit to the law goes on.
+        of_law: what is fitted to the law, where that is known.
+    """
+    fitted = of_law or fitter.fit_corpus(law)
+    if not written:
+        return fitted
+    return fitter.with_settings(for_written(fitter.settings, len(written))).fit_questions(fitted, written)
 
 
 def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:

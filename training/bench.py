@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus import Corpus
+from indexes.corpus import Corpus, asked_and_written
 from indexes.fitted import How
 from indexes.referring import references
 from rag.encoders.static import StaticEncoder
@@ -279,7 +279,8 @@ class Bench:
         )
         asked = of_questions(counts, lesson.settings.bm25, self.mask, keyword.analyser)
         nearest = Nearest(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
-        around = Surroundings.of(self.corpus.articles, lesson.learn, self._references)
+        people, _ = asked_and_written(lesson.learn)
+        around = Surroundings.of(self.corpus.articles, people, self._references)
         return Evidence(keyword, law, asked, meaning, nearest, around, self._over(keyword, lesson))
 
     def _choice(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Choice:

@@ -25,12 +25,13 @@ from training.eval_grammar import parser
 from training.eval_parts import Chosen, Evaluation, ask
 from training.eval_questions import (
     Plan,
-    annotated_file,
+    file_of,
     folded,
     leaks,
     part_of,
     planned,
     prepare,
+    with_those_beside,
 )
 from training.measure import Measured, measure
 from training.metrics import parse
@@ -64,7 +65,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     bench, questions, annotated = prepare(parsed, progress)
     questions = part_of(questions, parsed.part)
     corpus = bench.corpus
-    plan = planned(parsed, questions, annotated)
+    plan = with_those_beside(planned(parsed, questions, annotated), parsed.beside, corpus)
     if not any(q.article_ids for held, _, _ in plan for q in held):
         which = "question" if parsed.only_fold is None else f"question of fold {parsed.only_fold}"
         raise BadInput(
@@ -97,12 +98,12 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             unanswerable=len(asked) - gold,
             seed=parsed.seed,
             tuned_on="the other folds" if parsed.tune else None,
-            learnt_from=learnt_from(parsed, annotated),
+            learnt_from=learnt_from(parsed, annotated, parsed.beside),
         )
         entry |= dated.about(parsed.in_force_on)
         if parsed.jobs > 1:
             entry["jobs"] = parsed.jobs  # the times of a question are of so many beside each other
-        cards = cards_of(corpus.card, (parsed.questions, annotated_file(parsed)))
+        cards = cards_of(corpus.card, learnt_files(parsed))
         entry["sources"] = [provenance(card) for card in cards]
         if told:
             entry["notices"] = told
@@ -123,6 +124,11 @@ def _refuse(parsed: argparse.Namespace) -> None:
     if parsed.jobs < 1:
         raise BadInput(f"--jobs {parsed.jobs}: give 1 or more")
     refuse_no_fit(parsed.fits)
+    if parsed.beside is not None and parsed.corpus is None:
+        raise BadInput(
+            f"--beside {parsed.beside}: the index that ships has learnt from its questions already: "
+            "add --corpus to fit one anew"
+        )
     if parsed.curves and parsed.output is None:
         raise BadInput("--curves needs --output: give a new folder for curves.json and curves.svg")
     for name in parsed.measures:
@@ -144,7 +150,7 @@ def _tell(
     print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
     if parsed.in_force_on:
         print(dated.told(corpus, asked, parsed.in_force_on))
-    for line in warnings(cards_of(corpus.card, (parsed.questions, parsed.annotated))):
+    for line in warnings(cards_of(corpus.card, learnt_files(parsed))):
         print(line)
     if parsed.corpus is not None and "dense" in results and len(corpus.articles) < FIT_FROM:
         print(
@@ -175,13 +181,24 @@ def _curves(
     return partial(curves.write, found=found, title=f"{corpus.card.name}: fusing two systems, R@10 by weight")
 
 
-def learnt_from(parsed: argparse.Namespace, annotated: Sequence[Question]) -> str | None:
+def learnt_from(
+    parsed: argparse.Namespace, annotated: Sequence[Question], beside: Path | None = None
+) -> str | None:
     """Return which questions the systems learnt from, as a result file says it; None for none."""
     if parsed.annotated is not None:
-        return str(parsed.annotated)
-    if annotated:
-        return "the annotated questions that ship"
-    return "the other folds" if folded(parsed) else None
+        told = str(parsed.annotated)
+    elif annotated:
+        told = "the annotated questions that ship"
+    elif folded(parsed):
+        told = "the other folds"
+    else:
+        return None
+    return told if beside is None else f"{told}, and {beside}"
+
+
+def learnt_files(parsed: argparse.Namespace) -> list[Path | None]:
+    """Return the files of questions that are asked or learnt from, None for what was not named."""
+    return [parsed.questions, file_of(parsed.annotated), file_of(parsed.beside)]
 
 
 def _warn_of_leaks(plan: Plan) -> None:

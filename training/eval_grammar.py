@@ -82,6 +82,13 @@ def parser() -> argparse.ArgumentParser:
         help="other questions to learn from, builtin for those that ship; --questions stay unseen",
     )
     top.add_argument(
+        "--beside",
+        type=Path,
+        metavar="FILE",
+        help="questions that every fold learns from beside its own, such as those that a machine wrote; "
+        "builtin for those that ship",
+    )
+    top.add_argument(
         "--lent",
         action="append",
         default=[],

@@ -93,23 +93,38 @@ def part_of(questions: list[Question], part: str | None) -> list[Question]:
     return kept
 
 
-def annotated_file(parsed: argparse.Namespace) -> Path | None:
-    """Return the file of other questions to learn from, if one was named."""
-    named: Path | None = parsed.annotated
+def file_of(named: Path | None) -> Path | None:
+    """Return the file of questions to learn from that an argument names, if it does."""
     return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
 
 
 def _annotated(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
-    if parsed.annotated is None:
+    return _cited(parsed.annotated, corpus)
+
+
+def with_those_beside(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
+    """Return the plan with the questions of `--beside` among what every part learns from.
+
+    Raises:
+        BadInput: none of them cites an article of the corpus, or a question of the same id is there.
+    """
+    more = _cited(file, corpus)
+    if more and any(not learn for _, learn, _ in plan):
+        raise BadInput(f"--beside {file}: beside nothing: add --folds, --splits or --annotated")
+    return [(held, [*learn, *more], tune) for held, learn, tune in plan]
+
+
+def _cited(file: Path | None, corpus: Corpus) -> list[Question]:
+    if file is None:
         return []
-    cited = shipped() if str(parsed.annotated) == store.BUILTIN else read_cited(parsed.annotated)
+    cited = shipped() if str(file) == store.BUILTIN else read_cited(file)
     known = {a.id for a in corpus.articles}
     by_id = [c.question for c in cited if known.intersection(c.question.article_ids)]
     learn = to_learn_from(
         [*attach([c for c in cited if not c.question.article_ids], corpus.articles), *by_id]
     )
     if not learn:
-        raise BadInput(f"{parsed.annotated}: none of its questions cites an article of {corpus.card.name}")
+        raise BadInput(f"{file}: none of its questions cites an article of {corpus.card.name}")
     return learn
 
 

@@ -47,6 +47,7 @@ class Fits:
         hashes = "+".join(each.sha256[:16] for each in corpora)
         self._kept = Kept(cache / hashes if cache is not None else None)
         self._begun: dict[str, Fitted] = {}  # to the law alone, by settings
+        self._written: tuple[tuple[Question, ...], dict[str, Fitted]] = (), {}  # then to these, the same
         self._made: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
 
     @cached_property
@@ -72,6 +73,19 @@ class Fits:
             )
         return self._begun[settings.id]
 
+    def _before_people(self, fitter: Fitter, written: Sequence[Question]) -> Fitted:
+        """Return what is fitted to the law and to questions that a machine wrote: the same in every fold."""
+        law = self._of_law(fitter)
+        if not written:
+            return law
+        if self._written[0] != tuple(written):
+            self._written = tuple(written), {}
+        made, key = self._written[1], fitter.settings.id
+        if key not in made:
+            self._tell("fitting to written questions", 0, 1)
+            made[key] = several.begun(fitter, written, of_law=law)
+        return made[key]
+
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder fitted to the law and to these questions.
 
@@ -84,7 +98,7 @@ class Fits:
                 self._fitter,
                 asked,
                 self._how if isinstance(self._how, int) else 1,
-                begin=self._of_law,
+                begin=self._before_people,
                 asked=lambda done, total, loss: self._tell("fitting to questions", done, total),
             )
             self._made[asked] = fitted.encoder("static", self._cut())

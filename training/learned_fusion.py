@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from indexes.corpus import asked_and_written
 from rag.errors import BadInput
 from rag.evidence import BY_WEIGHT, GROUPS, NAMES, REFERENCES
 from rag.fusion import Fuse
@@ -122,8 +123,9 @@ def examples(
         MissingExtra: LightGBM is not installed: told before the work, not after it.
     """
     gold = [q for q in learn if q.article_ids]
-    if len(gold) < TO_LEARN_FROM:
-        raise BadInput(f"{len(gold)} questions to fit a learned fusion to: give at least {TO_LEARN_FROM}")
+    people, _ = asked_and_written(gold)
+    if len(people) < TO_LEARN_FROM:
+        raise BadInput(f"{len(people)} questions to fit a learned fusion to: give at least {TO_LEARN_FROM}")
     library()
     order = bench.order
     for fold, (held, others) in enumerate(inner_folds(gold)):

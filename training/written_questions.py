@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexes.sources.source import SYNTHETIC
+from indexes.corpus import SYNTHETIC
 from rag.answer.budget import tokens
 from rag.errors import BadInput
 from rag.text import Analyser

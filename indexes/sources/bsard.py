@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Unpack
 
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
+from indexes.corpus import SYNTHETIC, Corpus
 from indexes.delimited import rows
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record, decode
-from indexes.sources.source import SYNTHETIC, Source, assembled, chosen, first_file, found_counts
+from indexes.sources.source import Source, assembled, chosen, first_file, found_counts
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
 from rag.card import Contact, CorpusCard

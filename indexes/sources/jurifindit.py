@@ -9,12 +9,12 @@ from typing import Unpack
 
 from indexes import parquet
 from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
+from indexes.corpus import SYNTHETIC, Corpus
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record
 from indexes.nodes import Node
 from indexes.sources.bsard import ids_of
-from indexes.sources.source import SYNTHETIC, Source, assembled, chosen
+from indexes.sources.source import Source, assembled, chosen
 from indexes.sources.source import found_counts as counts_of
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged

@@ -10,7 +10,7 @@ from indexes import articles as articles_
 from indexes import questions as questions_
 from indexes.articles import read_articles
 from indexes.card import FILE, CardOptions, read_card, with_options
-from indexes.corpus import Corpus, articles_file, counts, gathered, questions_file
+from indexes.corpus import SYNTHETIC, Corpus, apart, articles_file, counts, gathered, questions_file
 from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record
 from indexes.nodes import Node
@@ -18,7 +18,6 @@ from indexes.questions import read_questions
 from rag.card import CorpusCard
 from rag.errors import BadInput
 
-SYNTHETIC = "synthetic"  # the split of questions that a machine wrote; papers count them apart
 Recognise = Callable[[Path], bool]
 
 
@@ -118,10 +117,10 @@ def first_file(folder: Path, names: Sequence[str], cure: str) -> Path:
 
 def found_counts(corpus: Corpus) -> dict[str, int]:
     """Count as papers do: the synthetic questions apart from those that people asked."""
-    asked = tuple(question for question in corpus.questions if question.split != SYNTHETIC)
-    found = counts(replace(corpus, questions=asked, question_extras={}))
-    if len(asked) < len(corpus.questions):
-        found[f"questions ({SYNTHETIC})"] = len(corpus.questions) - len(asked)
+    asked, written = apart(corpus.questions)
+    found = counts(replace(corpus, questions=tuple(asked), question_extras={}))
+    if written:
+        found[f"questions ({SYNTHETIC})"] = len(written)
     return found
 
 

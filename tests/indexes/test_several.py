@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +18,14 @@ from indexes import several, store
 from indexes.asked import bag
 from indexes.build import BuildSettings
 from indexes.contrastive import Bags, embed
-from indexes.corpus import to_learn_from, write
+from indexes.corpus import SYNTHETIC, to_learn_from, write
 from indexes.encoders import choose
 from indexes.fit import Fitter
-from indexes.fitted import FitSettings, Fitted, as_told, suited
+from indexes.fitted import FitSettings, Fitted, as_told, for_written, suited
 from indexes.manifest import read
 from rag.errors import BadInput
 from rag.text.analysers import analyser
-from rag.types import Floats
+from rag.types import Floats, Question
 
 CUT = analyser("fr")
 QUESTIONS = to_learn_from(VILLAGE.questions)
@@ -108,13 +109,45 @@ def test_three_fits_are_of_three_seeds_and_make_one_of_three_times_the_length() 
 def test_what_was_fitted_to_the_law_may_be_given() -> None:
     seeds = []
 
-    def begin(one: Fitter) -> Fitted:
+    def begin(one: Fitter, written: Sequence[Question]) -> Fitted:
+        assert not written
         seeds.append(one.settings.seed)
         return one.fit_corpus()
 
     made = several.fit(fitter(replace(TINY, fits=2)), QUESTIONS, begin=begin)
     assert seeds == [0, 10]
     assert np.array_equal(made.vectors, several.fit(fitter(replace(TINY, fits=2)), QUESTIONS).vectors)
+
+
+def test_what_a_machine_wrote_comes_before_what_people_asked() -> None:
+    written = [replace(q, split=SYNTHETIC) for q in QUESTIONS[::2]]
+    people = QUESTIONS[1::2]
+    one = fitter()
+    law = one.fit_corpus()
+    taught = one.with_settings(for_written(TINY, len(written))).fit_questions(law, written)
+    expected = one.fit_questions(taught, people)
+    for mixed in ([*people, *written], [*written, *people]):
+        made = several.fit(fitter(), mixed)
+        assert made.vocabulary == expected.vocabulary
+        assert np.array_equal(made.vectors, expected.vectors)
+    given = several.fit(fitter(), [*people, *written], begin=lambda one, of: several.begun(one, of))
+    assert np.array_equal(given.vectors, expected.vectors)
+    assert not np.array_equal(several.fit(fitter(), people).vectors[: len(law.vectors)],
+                              expected.vectors[: len(law.vectors)])  # fmt: skip
+
+
+def test_what_a_machine_wrote_is_fitted_to_like_any_question_where_people_asked_none() -> None:
+    written = [replace(q, split=SYNTHETIC) for q in QUESTIONS]
+    assert np.array_equal(several.fit(fitter(), written).vectors, several.fit(fitter(), QUESTIONS).vectors)
+
+
+def test_written_questions_are_fitted_to_as_suits_their_number_alone() -> None:
+    chosen = FitSettings(seed=20, units="words", question_passes=2)
+    many = for_written(chosen, 10**6)
+    assert (many.seed, many.units, many.question_passes) == (20, "words", 2)
+    assert many.question_batch == suited(10**6).question_batch
+    assert many.drop_question == suited(10**6).drop_question
+    assert for_written(FitSettings(), 10) == FitSettings()
 
 
 def test_without_questions_it_is_fitted_to_the_law_alone() -> None:

@@ -171,6 +171,34 @@ def test_other_questions_to_learn_from(corpus: Path, tmp_path: Path) -> None:
     )  # a1 was held out
 
 
+def test_questions_beside_those_of_each_fold(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = [
+        {"id": f"w{n}", "question": f"Que dire de mot{n} ?", "split": "synthetic"}
+        | {"code": "Code civil", "article_no": str(n % 10)}
+        for n in range(18)
+    ]
+    written = write_lines(tmp_path / "written.jsonl", told)
+    # a question's own word stands in nothing else, so only what was written for it can tell of it
+    asked = write_lines(
+        tmp_path / "asked.jsonl",
+        [{"id": f"q{n}", "question": f"mot{n}", "article_ids": [f"a{n % 10}"]} for n in range(18)],
+    )
+    typed = ["--corpus", corpus, "--questions", asked, "--folds", 3, "--systems", "bm25+questions"]
+    assert run(*typed, "--output", tmp_path / "alone") == 0
+    assert run(*typed, "--beside", written, "--output", tmp_path / "beside") == 0
+    alone, beside = said(tmp_path / "alone"), said(tmp_path / "beside")
+    assert alone["systems"]["bm25+questions"]["R@10"]["value"] == 0
+    assert beside["systems"]["bm25+questions"]["R@10"]["value"] == 1
+    assert beside["learnt_from"] == f"the other folds, and {written}"
+    assert beside["questions"] == alone["questions"] == 18
+    assert run("--corpus", corpus, "--beside", written, "--systems", "bm25") == 2
+    assert "beside nothing: add --folds, --splits or --annotated" in capsys.readouterr().err
+    assert run("--beside", written, "--systems", "bm25") == 2
+    assert "fit one anew" in capsys.readouterr().err
+
+
 def test_plain_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     law = write_lines(tmp_path / "articles.jsonl.gz", articles_as_records())
     asked = write_lines(tmp_path / "asked.jsonl", questions_as_records())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from indexes.corpus import SYNTHETIC
 from rag.errors import BadInput
 from rag.types import Article, Filter, Floats, Hit, Question, Ranking, Retriever
 from training.inner import FOLDS, InnerRuns, inner_folds
@@ -70,6 +72,23 @@ def test_each_question_is_asked_once_of_systems_that_do_not_know_it() -> None:
             assert answered.runs["knows"][question.id][1] == Hit(question.article_ids[0], 1.5)
         assert answered.qrels == {q.id: frozenset(q.article_ids) for q in answered.questions}
         assert set(answered.distributions) == {"remembers"}  # the other cannot tell
+
+
+def test_what_a_machine_wrote_is_learnt_from_and_never_asked() -> None:
+    written = [Question(f"w{n}", f"of a{n}", (f"a{n}",), split=SYNTHETIC) for n in range(7)]
+    seen = []
+    for asked, learnt in inner_folds([*written, *QUESTIONS]):
+        seen += asked
+        assert set(written) <= set(learnt)
+        assert set(learnt) == {*QUESTIONS, *written} - set(asked)
+    assert sorted(q.id for q in seen) == sorted(q.id for q in QUESTIONS)
+    with pytest.raises(BadInput, match="3 questions"):
+        list(inner_folds([*written, *QUESTIONS[:3]]))
+
+
+def test_where_people_asked_none_what_was_written_is_asked() -> None:
+    written = [replace(q, split=SYNTHETIC) for q in QUESTIONS]
+    assert {q for asked, _ in inner_folds(written) for q in asked} == set(written)
 
 
 def test_what_was_asked_is_kept_and_the_rest_is_asked_on() -> None:

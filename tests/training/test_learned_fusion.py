@@ -14,6 +14,7 @@ from small_benchmark import ARTICLES, CORPUS
 from small_evidence import evidence_of
 from small_examples import made_up
 
+from indexes.corpus import SYNTHETIC
 from indexes.fit import FitSettings
 from rag.errors import BadInput, MissingExtra
 from rag.evidence import BY_WEIGHT, GROUPS, NAMES, PRIORS, REFERENCES, WEIGHED, Evidence
@@ -87,6 +88,27 @@ def test_no_system_has_learnt_from_the_question_that_it_is_asked() -> None:
         held = {e.question for e in seen if e.fold == fold}
         assert set(learnt) == set(ASKED) - held
     assert bench.told[-1] == ("asking what was not learnt", bench.told[-1][1], bench.told[-1][1])
+
+
+def test_what_a_machine_wrote_is_no_citation_and_no_question_to_fit_to() -> None:
+    people = [
+        Question(f"q{n}", f"Que dire de {ARTICLES[n % 30].text} ?", (f"a{n % 25}",)) for n in range(100)
+    ]
+    written = [
+        Question(f"w{n}", f"et {ARTICLES[29].text} {n}", ("a29", "a28"), split=SYNTHETIC) for n in range(40)
+    ]
+    bench = Bench(CORPUS, fit=SMALL)
+    found = found_by(bench, [*written, *people])
+    assert {e.question.id for e in found} == {q.id for q in people}
+    at = {name: NAMES.index(name) for name in ("cited", "asked", "near_words")}
+    of_written = [e.features[e.order.ids.index("a29")] for e in found if "a29" in e.order.ids]
+    assert all(row[at["cited"]] == 0 for row in of_written)
+    assert any(row[at["asked"]] > 0 and row[at["near_words"]] > 0 for row in of_written), "yet it is learnt"
+    around = bench.evidence([*people, *written], Settings()).around
+    assert around.together.nnz == 0, "cited together by a machine is not cited together"
+    few = f"{TO_LEARN_FROM - 1} questions to fit a learned fusion to"
+    with pytest.raises(BadInput, match=few):
+        found_by(Bench(CORPUS, fit=SMALL), [*written, *people[: TO_LEARN_FROM - 1]])
 
 
 def test_features_of_a_question_do_not_depend_on_its_labels() -> None:

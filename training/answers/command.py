@@ -28,7 +28,7 @@ from training.answers.run import Candidate, Written, ask
 from training.answers.writers import EXTRACTIVE, candidate, chat
 from training.bench import Bench
 from training.eval import learnt_from
-from training.eval_questions import annotated_file, part_of, planned, prepare
+from training.eval_questions import file_of, part_of, planned, prepare
 from training.provenance import cards_of, warnings
 from training.report import head
 
@@ -221,7 +221,7 @@ def _entry(
 ) -> dict[str, Any]:
     parsed, corpus = run.parsed, run.bench.corpus
     gold = len(asked) if task else sum(bool(q.article_ids) for q in asked)
-    cards = cards_of(corpus.card, (parsed.questions, annotated_file(parsed)))
+    cards = cards_of(corpus.card, (parsed.questions, file_of(parsed.annotated)))
     bertscore = parsed.bertscore_model and f"{parsed.bertscore_model}, layer {parsed.bertscore_layer}"
     return {
         "kind": report.KIND,

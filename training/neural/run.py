@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.corpus import Corpus
-from indexes.sources.source import SYNTHETIC
+from indexes.corpus import SYNTHETIC, Corpus
 from rag.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Hit, Question, Retriever

@@ -13,8 +13,7 @@ from typing import Any
 
 from indexes import sources, store
 from indexes.builtin_corpus import whole
-from indexes.corpus import HELD_OUT, Corpus, read_questions, to_learn_from
-from indexes.sources.source import SYNTHETIC
+from indexes.corpus import HELD_OUT, SYNTHETIC, Corpus, asked_and_written, read_questions, to_learn_from
 from rag.errors import BadInput
 from rag.types import Question
 from training.neural.judge import split_dev
@@ -157,9 +156,8 @@ def few_enough(questions: Sequence[Question], synthetic: int | None) -> list[Que
 
 def _with_dev(gold: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
     """Return what is learnt from, and dev questions that are taken out of what people asked, if they did."""
-    asked = [q for q in gold if q.split != SYNTHETIC]
-    written = [q for q in gold if q.split == SYNTHETIC] if asked else []
-    learn, dev = split_dev(asked or gold, share, seed)
+    asked, written = asked_and_written(gold)
+    learn, dev = split_dev(asked, share, seed)
     return [*learn, *written], dev
 
 
