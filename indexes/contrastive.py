@@ -22,6 +22,11 @@ from rag.types import Bools, Floats, Ints
 Bags: TypeAlias = sp.csr_array  # (n_texts, n_terms) float32, how often a term stands in a text
 
 
+# Numbers of a step that are worked on together: as many as stay in a core's cache, for a step is a dozen
+# passes over them. Whole, it took half of the time of a fit.
+_IN_CACHE = 65_536
+
+
 @dataclass(frozen=True, slots=True)
 class Gradient:
     """Loss of one batch and its derivative by the parameters."""
@@ -131,11 +136,25 @@ class SparseAdam:
             gradient: (len(rows), ...).
             scale: factor on the rate (a schedule).
         """
-        one, two = self.betas
         self.steps[rows] += 1
+        few = max(1, _IN_CACHE // max(1, gradient[:1].size))
+        for start in range(0, len(rows), few):
+            part = slice(start, start + few)
+            self._step(parameters, rows[part], gradient[part], scale)
+
+    def _step(self, parameters: npt.NDArray[np.float32], rows: Ints, gradient: Floats, scale: float) -> None:
+        one, two = self.betas
         t = self.steps[rows].astype(np.float32).reshape((-1,) + (1,) * (gradient.ndim - 1))
-        mean = one * self.mean[rows] + (1 - one) * gradient
-        square = two * self.square[rows] + (1 - two) * gradient * gradient
+        mean, square = self.mean[rows], self.square[rows]
+        mean *= one
+        mean += (1 - one) * gradient
+        square *= two
+        square += (1 - two) * gradient * gradient
         self.mean[rows], self.square[rows] = mean, square
-        root = np.sqrt(square / (1 - two**t)) + 1e-8
-        parameters[rows] -= (self.rate * scale) * (mean / (1 - one**t)) / root
+        square /= 1 - two**t
+        root = np.sqrt(square, out=square)
+        root += 1e-8
+        mean /= 1 - one**t
+        mean *= self.rate * scale
+        mean /= root
+        parameters[rows] -= mean
