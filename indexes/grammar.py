@@ -271,7 +271,8 @@ def _reading(add: argparse.ArgumentParser) -> None:
     add.add_argument(
         "--no-shipped-questions",
         action="store_true",
-        help="do not attach the questions that ship to a French corpus that holds the Code civil",
+        help="do not attach the questions that ship to a French corpus that holds the Code civil, or to a "
+        "Chinese one of national law",
     )
     add.add_argument(
         "--column",

@@ -1,40 +1,56 @@
 """The questions that ship, for whoever imports the official text of the law that they are about.
 
-They are attached by code and article number, so they fit any edition of the Code civil.
+They are attached by code and article number, so they fit any edition: those of the French Code civil, which
+the index that ships learns from, and those that were written for Chinese national law.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 from indexes.builtin_corpus import CODE
-from indexes.corpus import Cited, Corpus, attach, read
+from indexes.corpus import Cited, Corpus, attach, read, read_cited
 from indexes.places import builtin
 
-JURISDICTION = "FR"  # Belgium and Luxembourg have a Code civil of their own
+WRITTEN = Path(__file__).parent / "written"  # a folder for each language, with a card
 
 
 def with_shipped_questions(corpus: Corpus) -> Corpus:
     """Return the corpus with the shipped questions of the articles it holds; others come back as they are.
 
-    Only a French corpus that says so on its card (jurisdiction FR, language fr) gets them. A question
-    whose id the corpus uses already is left out.
+    Only a corpus that says whose law it is on its card gets them: jurisdiction FR and language fr, or CN
+    and zh. A question whose id the corpus uses already is left out.
     """
     card = corpus.card
-    if card.jurisdiction != JURISDICTION or card.language != "fr":
+    ships = _SHIPS.get((card.jurisdiction, card.language))
+    if ships is None:
         return corpus
     there = {question.id for question in corpus.questions}
-    fresh = [q for q in attach(shipped(), corpus.articles) if q.id not in there]
+    fresh = [q for q in attach(ships(), corpus.articles) if q.id not in there]
     return replace(corpus, questions=(*corpus.questions, *fresh)) if fresh else corpus
 
 
 @lru_cache(maxsize=1)
 def shipped() -> tuple[Cited, ...]:
-    """Return the questions that ship, by code and article number."""
+    """Return the questions of the index that ships, by code and article number."""
     own = read(builtin() / "corpus")
     number = {article.id: article.article_no for article in own.articles}
     return tuple(
         Cited(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
         for q in own.questions
     )
+
+
+@lru_cache(maxsize=1)
+def written_zh() -> tuple[Cited, ...]:
+    """Return the questions that were written for Chinese national law, by law and article number."""
+    return read_cited(WRITTEN / "zh" / "questions.jsonl")
+
+
+_SHIPS: Mapping[tuple[str, str], Callable[[], tuple[Cited, ...]]] = {  # by jurisdiction and language
+    ("FR", "fr"): shipped,
+    ("CN", "zh"): written_zh,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from indexes import sources, store
 from indexes.__main__ import main
-from indexes.corpus import Corpus, read
+from indexes.corpus import SYNTHETIC, Corpus, read
 from indexes.shipped_questions import with_shipped_questions
 from rag.card import CorpusCard
 from rag.types import Article, Question
@@ -55,6 +56,33 @@ def test_import_attaches_them_and_says_so_unless_told_not_to(
     assert "shipped questions attached" in capsys.readouterr().out
     assert main([*typed, "--name", "sans", "--no-shipped-questions"]) == 0
     assert "shipped questions attached" not in capsys.readouterr().out
+
+
+def test_chinese_national_law_gets_what_was_written_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    line = {"id": "x", "code": "中华人民共和国民法典", "article_no": "第一千零七十九条", "text": "离婚。"}
+    (tmp_path / "articles.jsonl").write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
+    typed = ["import", str(tmp_path / "articles.jsonl"), "--language", "zh", "--name"]
+    assert main([*typed, "cn", "--jurisdiction", "CN"]) == 0
+    assert "shipped questions attached" in capsys.readouterr().out
+    questions = read(store.corpus_folder("cn")).questions
+    assert questions
+    assert {q.article_ids for q in questions} == {("x",)}
+    assert {q.split for q in questions} == {SYNTHETIC}
+    assert main([*typed, "tw", "--jurisdiction", "TW"]) == 0
+    assert "shipped questions attached" not in capsys.readouterr().out
+
+
+@pytest.mark.data
+def test_a_published_data_set_stays_as_it_was_published(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    assert main(["import", str(data / "stard"), "--from", "stard", "--name", "stard"]) == 0
+    assert "shipped questions attached" not in capsys.readouterr().out
+    assert len(read(store.corpus_folder("stard")).questions) == 1235
 
 
 @pytest.mark.data
