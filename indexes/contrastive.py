@@ -10,6 +10,7 @@ tests/indexes/test_contrastive.py holds it against automatic differentiation.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,18 +23,60 @@ from rag.types import Bools, Floats, Ints
 Bags: TypeAlias = sp.csr_array  # (n_texts, n_terms) float32, how often a term stands in a text
 
 
-# Numbers of a step that are worked on together: as many as stay in a core's cache, for a step is a dozen
-# passes over them. Whole, it took half of the time of a fit.
-_IN_CACHE = 65_536
+# Numbers of a step that are worked on together: as many as stay in a core's cache. What is done with the
+# vectors of a batch's terms are a dozen passes over them, and most of a fit's time.
+_IN_CACHE = 131_072
 
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """Loss of one batch and its derivative by the parameters."""
+    """Loss of one batch and its derivative by the parameters, which is worked out part by part."""
 
     loss: float
-    vectors: Floats  # (n_terms, dim)
-    log_weights: Floats  # (n_terms,)
+    _sides: tuple[tuple[Bags, Floats], ...]  # (n_terms, n_texts) and (n_texts, dim), by the texts' sums
+    _weighted: Floats  # (n_terms, dim)
+    _weights: Floats  # (n_terms, 1)
+
+    def parts(self) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield which terms, the derivative by their vectors (n, dim) and by their log-weights (n,)."""
+        few = rows_in_cache(self._weighted)
+        for start in range(0, len(self._weighted), few):
+            part = slice(start, start + few)
+            found, *others = (texts[part] @ d for texts, d in self._sides)
+            for other in others:
+                found += other
+            of_weights = np.einsum("ij,ij->i", found, self._weighted[part])
+            found *= self._weights[part]
+            yield part, found, of_weights
+
+    @property
+    def vectors(self) -> Floats:
+        """By the vectors, (n_terms, dim)."""
+        return np.concatenate([of for _, of, _ in self.parts()])
+
+    @property
+    def log_weights(self) -> Floats:
+        """By the log-weights, (n_terms,)."""
+        return np.concatenate([of for _, _, of in self.parts()])
+
+
+def rows_in_cache(parameters: Floats) -> int:
+    """Return how many rows are worked on together."""
+    return max(1, _IN_CACHE // max(1, parameters[:1].size))
+
+
+class Room:
+    """Memory for the rows of a step, used again by the next: fresh pages cost more than what fills them."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._kept = np.zeros((0, 0), np.float32)
+
+    def rows(self, parameters: Floats, rows: Ints) -> Floats:
+        """Return a copy of these rows of (n, dim), which the next call overwrites."""
+        if len(rows) > len(self._kept) or self._kept.shape[1] != parameters.shape[1]:
+            self._kept = np.empty((len(rows) + len(rows) // 4, parameters.shape[1]), np.float32)
+        return np.take(parameters, rows, axis=0, out=self._kept[: len(rows)], mode="clip")
 
 
 def embed(bags: Bags, weighted: Floats) -> tuple[Floats, Floats]:
@@ -60,8 +103,8 @@ def _softmax(logits: Floats, axis: int) -> tuple[Floats, Floats]:
 def pair_gradient(
     left: Bags,
     right: Bags,
-    vectors: Floats,
-    log_weights: Floats,
+    weighted: Floats,
+    weights: Floats,
     *,
     temperature: float = 0.05,
     masked: Bools | None = None,
@@ -71,15 +114,14 @@ def pair_gradient(
     Args:
         left: (n, n_terms); text i belongs to row i of `right`.
         right: (n + m, n_terms); rows past n are extra negatives that belong to nobody.
-        vectors: (n_terms, dim).
-        log_weights: (n_terms,), the s of the module's description.
+        weighted: (n_terms, dim), term vectors times term weights, E and exp(s) of the module's description;
+            it must stay as it is while the gradient is used.
+        weights: (n_terms, 1), exp(s).
         temperature: cosines are divided by it.
         masked: (n, n + m); True takes a pair out of the denominator (another right answer of the
             same question must not count as a wrong one). The diagonal is never masked.
     """
     n = left.shape[0]
-    weight = np.exp(log_weights)[:, None]
-    weighted = vectors * weight
     u, u_length = embed(left, weighted)
     v, v_length = embed(right, weighted)
     logits = (u @ v.T) / np.float32(temperature)
@@ -100,12 +142,8 @@ def pair_gradient(
     # through the normalisation: the part of the gradient along the unit vector does nothing
     d_zu = (d_u - u * np.einsum("ij,ij->i", d_u, u)[:, None]) / u_length
     d_zv = (d_v - v * np.einsum("ij,ij->i", d_v, v)[:, None]) / v_length
-    d_weighted = np.asarray(left.T @ d_zu + right.T @ d_zv, dtype=np.float32)
-    return Gradient(
-        loss=loss,
-        vectors=d_weighted * weight,
-        log_weights=np.einsum("ij,ij->i", d_weighted, weighted),
-    )
+    sides = tuple((sp.csr_array(texts.T), d) for texts, d in ((left, d_zu), (right, d_zv)))
+    return Gradient(loss, sides, weighted, weights)
 
 
 class SparseAdam:
@@ -136,14 +174,8 @@ class SparseAdam:
             gradient: (len(rows), ...).
             scale: factor on the rate (a schedule).
         """
-        self.steps[rows] += 1
-        few = max(1, _IN_CACHE // max(1, gradient[:1].size))
-        for start in range(0, len(rows), few):
-            part = slice(start, start + few)
-            self._step(parameters, rows[part], gradient[part], scale)
-
-    def _step(self, parameters: npt.NDArray[np.float32], rows: Ints, gradient: Floats, scale: float) -> None:
         one, two = self.betas
+        self.steps[rows] += 1
         t = self.steps[rows].astype(np.float32).reshape((-1,) + (1,) * (gradient.ndim - 1))
         mean, square = self.mean[rows], self.square[rows]
         mean *= one

@@ -117,9 +117,10 @@ def fit_encoder(
         The encoder, and what the manifest says of it.
     """
     asked = [*learnt, *questions_of(lent)]
-    chosen = as_told(how, len(asked_and_written(asked)[0]))
+    articles = [*corpus.articles, *articles_of(lent)]
+    chosen = as_told(how, len(asked_and_written(asked)[0]), len(articles))
     fitted = several.fit(
-        Fitter([*corpus.articles, *articles_of(lent)], cut, chosen),
+        Fitter(articles, cut, chosen),
         asked,
         law=lambda done, total, loss: tell("fitting the encoder to the law", done, total),
         asked=lambda done, total, loss: tell("fitting the encoder to questions", done, total),

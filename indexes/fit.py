@@ -1,9 +1,9 @@
 """Fit a static encoder to a corpus, and then to its annotated questions.
 
-Two stages. First three passes over the articles on pairs cut from the law itself (`indexes.pairs`),
-then six over (annotated question or its answer, article that it cites) with random and wrongly near
-articles as negatives (`indexes.asked`). Numpy and scipy only, about three minutes for 55,000 articles
-and 1,000 questions, a quarter of one for 15,000 (docs/measurements.md).
+Two stages. First three passes over the articles, two over those of a large law, on pairs cut from the law
+itself (`indexes.pairs`), then six over (annotated question or its answer, article that it cites) with
+random and wrongly near articles as negatives (`indexes.asked`). Numpy and scipy only, about two minutes for
+55,000 articles and 1,000 questions, a quarter of one for 15,000 (docs/measurements.md).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from indexes.asked import Asked, Batch, Make
-from indexes.contrastive import SparseAdam, pair_gradient
+from indexes.contrastive import Room, SparseAdam, pair_gradient
+from indexes.cutting import cut, in_texts
 from indexes.fitted import FitSettings, Fitted, suited
 from indexes.pairs import TASKS, TermIds, Texts, bags, pair
 from rag.retrieval.fields import term_ids
@@ -49,26 +49,29 @@ class Fitter:
             settings: how to fit; None fits to questions as is suited to their number.
         """
         self.given: FitSettings | None = settings
-        self.settings = settings or FitSettings()
+        self.settings = settings or suited(0, len(articles))
         self.analyser = analyser
         self.position = {a.id: i for i, a in enumerate(articles)}
-        repeated = lru_cache(maxsize=None)(analyser.terms)  # headings stand above many articles
-        text = [analyser.terms(a.text) for a in articles]
-        headings = [list(chain.from_iterable(repeated(t) for t in (a.code, *a.headings))) for a in articles]
-        counts: Counter[str] = Counter()
-        for body, above in zip(text, headings, strict=True):
-            counts.update({*body, *above})
-        self.vocabulary = self._choose(counts)
+        above = [(a.code, *a.headings) for a in articles]
+        titles = {title: i for i, title in enumerate(dict.fromkeys(chain.from_iterable(above)))}
+        found = cut(analyser, [*(a.text for a in articles), *titles])  # a title stands above many articles
+        text, title = found.texts[: len(articles)], found.texts[len(articles) :]
+        headings = [np.concatenate([title[titles[t]] for t in each]) for each in above]
+        whole = [np.concatenate(each) for each in zip(text, headings, strict=True)]
+        often = in_texts(whole, len(found.terms))
+        self.vocabulary = self._choose(dict(zip(found.terms, often.tolist(), strict=True)))
         self.n_articles = len(articles)
-        self.in_articles = np.array([counts[t] for t in self.vocabulary], dtype=np.float64)
+        number = {term: i for i, term in enumerate(found.terms)}
+        self.in_articles = often[[number[t] for t in self.vocabulary]].astype(np.float64)
+        chosen = np.array([self.vocabulary.get(term, -1) for term in found.terms], dtype=np.int32)
         groups: dict[tuple[str, ...], list[int]] = {}
-        for i, a in enumerate(articles):
-            groups.setdefault((a.code, *a.headings), []).append(i)
+        for i, each in enumerate(above):
+            groups.setdefault(each, []).append(i)
         members = {key: np.array(where, dtype=np.int64) for key, where in groups.items()}
         self.texts = Texts(
-            [_ids(t, self.vocabulary) for t in text],
-            [_ids(t, self.vocabulary) for t in headings],
-            [members[(a.code, *a.headings)] for a in articles],
+            [_known(chosen[ids]) for ids in text],
+            [_known(chosen[ids]) for ids in headings],
+            [members[each] for each in above],
         )
 
     def with_settings(self, settings: FitSettings) -> Fitter:
@@ -175,23 +178,32 @@ class Fitter:
         vectors, log_weights = fitted.vectors.copy(), fitted.log_weights.copy()
         adam_vectors = SparseAdam(vectors.shape, s.rate)
         adam_weights = SparseAdam(log_weights.shape, s.rate)
+        room = Room()
         for step, make in enumerate(batches):
             batch = make(vectors, log_weights)
-            terms = batch.terms
+            weights = np.exp(log_weights[batch.terms])[:, None]
+            weighted = room.rows(vectors, batch.terms)
+            weighted *= weights
             gradient = pair_gradient(
                 batch.left,
                 batch.right,
-                vectors[terms],
-                log_weights[terms],
+                weighted,
+                weights,
                 temperature=temperature,
                 masked=batch.masked,
             )
             scale = 1 - step / len(batches)  # the rate falls to 0 in a line
-            adam_vectors.step(vectors, terms, gradient.vectors, scale)
-            adam_weights.step(log_weights, terms, gradient.log_weights, scale)
+            for part, of_vectors, of_weights in gradient.parts():
+                adam_vectors.step(vectors, batch.terms[part], of_vectors, scale)
+                adam_weights.step(log_weights, batch.terms[part], of_weights, scale)
             if progress is not None:
                 progress(step + 1, len(batches), gradient.loss)
         return replace(fitted, vectors=vectors, log_weights=log_weights)
+
+
+def _known(ids: TermIds) -> TermIds:
+    """Return the numbers without those of terms that are not in the vocabulary, -1."""
+    return ids[ids >= 0]
 
 
 def _ids(terms: Sequence[str], vocabulary: Mapping[str, int]) -> TermIds:

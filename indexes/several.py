@@ -103,7 +103,7 @@ def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:
 
 
 def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
-    settings = fitter.given or as_told(fits, n_questions)
+    settings = fitter.given or as_told(fits, n_questions, fitter.n_articles)
     if settings.fits == 1:
         return [fitter]
     looked_at = views(settings, fitter.analyser)

@@ -61,7 +61,7 @@ class Fits:
 
     def _of_law(self, fitter: Fitter) -> Fitted:
         """Return what is fitted to the law alone, with the settings of this fitter."""
-        settings = fitter.given or FitSettings()
+        settings = fitter.settings
         if settings.id not in self._begun:
             self._begun[settings.id] = self._kept(
                 f"fitted-{self._cut().id}-{settings.id}",

@@ -12,9 +12,17 @@ from autograd import grad
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.contrastive import SparseAdam, embed, pair_gradient
+from indexes import contrastive
+from indexes.contrastive import Gradient, Room, SparseAdam, embed, pair_gradient
 
 TERMS, DIM = 9, 5
+
+
+def gradient_of(
+    left: sp.csr_array, right: sp.csr_array, vectors: np.ndarray, log_weights: np.ndarray, **options: Any
+) -> Gradient:
+    weights = np.exp(log_weights)[:, None]
+    return pair_gradient(left, right, vectors * weights, weights, **options)
 
 
 def loss_of(  # Any: the arrays that autograd passes through have no type of their own
@@ -67,7 +75,7 @@ def test_gradient_agrees_with_automatic_differentiation(
 ) -> None:
     left, right, vectors, log_weights, masked, temperature = batch
     bags = [sp.csr_array(side.astype(np.float32)) for side in (left, right)]
-    found = pair_gradient(*bags, vectors, log_weights, temperature=temperature, masked=masked)
+    found = gradient_of(*bags, vectors, log_weights, temperature=temperature, masked=masked)
     exact = vectors.astype(np.float64), log_weights.astype(np.float64)
     rest = (left, right, temperature, masked)
     assert found.loss == pytest.approx(float(loss_of(*exact, *rest)), rel=1e-4, abs=1e-5)
@@ -84,13 +92,13 @@ def test_a_masked_pair_has_no_part_in_it() -> None:
     vectors = np.random.default_rng(2).standard_normal((4, 3)).astype(np.float32)
     zeros = np.zeros(4, dtype=np.float32)
     masked = np.array([[False, False, True], [False, False, True]])
-    gradient = pair_gradient(left, right, vectors, zeros, masked=masked)
+    gradient = gradient_of(left, right, vectors, zeros, masked=masked)
     assert (gradient.vectors[2] == 0).all()  # of the term that only the masked text has
-    without = pair_gradient(left, sp.csr_array(right.toarray()[:2]), vectors, zeros)
+    without = gradient_of(left, sp.csr_array(right.toarray()[:2]), vectors, zeros)
     assert gradient.loss == pytest.approx(without.loss)
     assert gradient.vectors == pytest.approx(without.vectors, abs=1e-6)
-    diagonal = pair_gradient(left, right, vectors, zeros, masked=np.eye(2, 3, dtype=bool))
-    assert diagonal.loss == pytest.approx(pair_gradient(left, right, vectors, zeros).loss)
+    diagonal = gradient_of(left, right, vectors, zeros, masked=np.eye(2, 3, dtype=bool))
+    assert diagonal.loss == pytest.approx(gradient_of(left, right, vectors, zeros).loss)
 
 
 def test_the_loss_of_two_pairs_by_hand() -> None:
@@ -98,7 +106,7 @@ def test_the_loss_of_two_pairs_by_hand() -> None:
     # -log(e^2 / (e^2 + 1)) with a temperature of 0.5
     bags = sp.csr_array(np.eye(2, dtype=np.float32))
     vectors = np.eye(2, dtype=np.float32)
-    gradient = pair_gradient(bags, bags, vectors, np.zeros(2, np.float32), temperature=0.5)
+    gradient = gradient_of(bags, bags, vectors, np.zeros(2, np.float32), temperature=0.5)
     assert gradient.loss == pytest.approx(np.log1p(np.exp(-2.0)), abs=1e-6)
 
 
@@ -106,11 +114,44 @@ def test_a_step_against_the_gradient_lowers_the_loss() -> None:
     rng = np.random.default_rng(3)
     bags = [sp.csr_array(rng.integers(0, 2, (5, TERMS)).astype(np.float32)) for _ in range(2)]
     vectors, weights = rng.standard_normal((TERMS, DIM)).astype(np.float32), np.zeros(TERMS, np.float32)
-    before = pair_gradient(*bags, vectors, weights)
+    before = gradient_of(*bags, vectors, weights)
     step = 1e-3 / np.linalg.norm(before.vectors)
-    after = pair_gradient(*bags, vectors - step * before.vectors, weights)
+    after = gradient_of(*bags, vectors - step * before.vectors, weights)
     drop = step * np.linalg.norm(before.vectors) ** 2
     assert before.loss - after.loss == pytest.approx(drop, rel=0.05)
+
+
+@given(batch=batches(), few=st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_what_is_worked_out_part_by_part_is_the_whole(
+    batch: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None, float], few: int
+) -> None:
+    left, right, vectors, log_weights, masked, temperature = batch
+    bags = [sp.csr_array(side.astype(np.float32)) for side in (left, right)]
+    found = gradient_of(*bags, vectors, log_weights, temperature=temperature, masked=masked)
+    whole = found.vectors, found.log_weights
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(contrastive, "_IN_CACHE", few * DIM)
+        parts = [(part, of.copy(), weights) for part, of, weights in found.parts()]
+    assert len(parts) == -(-TERMS // few)
+    together = [np.concatenate([part[n] for part in parts]) for n in (1, 2)]
+    assert all((one == other).all() for one, other in zip(whole, together, strict=True))
+    assert np.concatenate([np.arange(TERMS)[part] for part, _, _ in parts]).tolist() == list(range(TERMS))
+
+
+def test_the_room_of_a_step_is_used_again_and_what_was_copied_stays_there() -> None:
+    rng = np.random.default_rng(6)
+    parameters, room = rng.standard_normal((20, 3)).astype(np.float32), Room()
+    before = parameters.copy()
+    first = room.rows(parameters, np.arange(10))
+    assert (first == parameters[:10]).all()
+    again = room.rows(parameters, np.array([19, 3]))
+    assert (again == parameters[[19, 3]]).all()
+    assert np.shares_memory(first, again)
+    again *= 2
+    assert (parameters == before).all()
+    assert (room.rows(parameters, np.arange(20)) == parameters).all()
+    assert room.rows(rng.standard_normal((4, 7)).astype(np.float32), np.arange(2)).shape == (2, 7)
 
 
 def test_embedding_gives_unit_vectors_and_zeros_for_an_empty_text() -> None:

@@ -13,7 +13,7 @@ from indexes import store
 from indexes.corpus import Corpus
 from indexes.encoders import fit_encoder
 from indexes.fit import FitSettings
-from indexes.fitted import MANY, suited
+from indexes.fitted import LARGE, MANY, suited
 from indexes.lent import articles_of, checked, questions_of, read_lent
 from indexes.manifest import read as read_manifest
 from rag.errors import BadInput
@@ -118,3 +118,6 @@ def test_how_it_is_fitted_goes_by_the_number_of_questions() -> None:
     assert suited(0) == suited(MANY - 1) == FitSettings()
     assert suited(MANY).drop_question < suited(MANY - 1).drop_question
     assert suited(MANY).id != FitSettings().id
+    assert suited(0, LARGE - 1) == FitSettings()
+    assert suited(0, LARGE) == replace(FitSettings(), passes=2)
+    assert suited(MANY, LARGE) == replace(suited(MANY), passes=2)
