@@ -19,7 +19,7 @@ from indexes.card import read_card
 from indexes.corpus import Corpus, read
 from indexes.export import export
 from indexes.importing import bring_in, with_cleaning, with_shipped
-from indexes.learned import worth_fitting
+from indexes.learned import asked_by_people, worth_fitting
 from indexes.lent import read_lent
 from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
@@ -130,7 +130,7 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
     if worth_fitting(manifest):
-        asked = f"{manifest.corpus['learnt']:,} annotated questions"
+        asked = f"{asked_by_people(manifest):,} annotated questions"
         print(f"to have its {asked} decide what counts how much: {store.learn_fusion(name)}")
     print(f"next: {store.page(name)}")
 

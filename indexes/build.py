@@ -10,7 +10,7 @@ from typing import Any
 
 from indexes import basis, bridge, distributions, learned, store
 from indexes.comparing import Former, compare
-from indexes.corpus import Corpus, to_learn_from
+from indexes.corpus import Corpus, apart, to_learn_from
 from indexes.corpus import write as write_corpus
 from indexes.counted import canonical
 from indexes.encoders import FIT_FROM, Chosen, Report, choose, fit_encoder, pretrained
@@ -227,6 +227,7 @@ def write_index(
         learned.save(settings.learned, corpus, counts, settings.bm25, ready.cut, folder)
     if settings.updatable:
         basis.keep(counts, ready.vectors, settings.vectors, folder)
+    _, written = apart(ready.learnt)
     manifest = Manifest(
         name=name,
         version=version,
@@ -237,6 +238,7 @@ def write_index(
             "questions": len(corpus.questions),
             "questions_sha256": corpus.questions_sha256,
             "learnt": len(ready.learnt),
+            **({"written": len(written)} if written else {}),  # of these by a machine
             "licence": corpus.card.licence,
         },
         analyser={"id": ready.cut.id, "options": ready.options},

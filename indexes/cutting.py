@@ -12,10 +12,12 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+from tqdm._monitor import TMonitor
 
 from indexes.pairs import TermIds
 from rag.text import Analyser
@@ -43,14 +45,17 @@ def cut(analyser: Analyser, texts: Sequence[str], processes: int | None = None) 
     """
     if processes is None:
         processes = cores() if sum(map(len, texts)) > APART else 1
-    # a thread that holds a lock when the process forks would hold it for ever in the other
-    if processes < 2 or len(texts) < 2 or threading.active_count() > 1 or _FORK not in _ways():
+    processes = min(processes, len(texts))
+    if processes < 2 or not _may_fork():
         return _cut(analyser, texts)
     _cut(analyser, texts[:1])  # what is read once, such as a dictionary, is there before they fork
     bounds = np.linspace(0, len(texts), processes + 1).astype(int).tolist()
     context = multiprocessing.get_context(_FORK)
-    with ProcessPoolExecutor(processes, context, _hand_over, (analyser, texts)) as pool:
-        return _joined(pool.map(_piece, pairwise(bounds)))
+    try:
+        with ProcessPoolExecutor(processes, context, _hand_over, (analyser, texts)) as pool:
+            return _joined(pool.map(_piece, pairwise(bounds)))
+    except BrokenProcessPool:  # one was ended from outside, as where memory is short: alone it needs less
+        return _cut(analyser, texts)
 
 
 def cores() -> int:
@@ -60,8 +65,17 @@ def cores() -> int:
     return min(there, int(asked)) if asked.isdecimal() and int(asked) else there
 
 
-def _ways() -> Sequence[str]:
-    return multiprocessing.get_all_start_methods()
+def _may_fork() -> bool:
+    """Tell whether this process can have others beside it.
+
+    Not where it is itself one of several that were forked, which share the cores already; and not beside
+    another thread, which might hold a lock that would then be held for ever in the other process. What
+    watches a progress bar is no such thread: nothing there draws one.
+    """
+    if _FORK not in multiprocessing.get_all_start_methods() or multiprocessing.parent_process() is not None:
+        return False
+    others = (each for each in threading.enumerate() if each is not threading.current_thread())
+    return all(isinstance(each, TMonitor) for each in others)
 
 
 _handed: list[tuple[Analyser, Sequence[str]]] = []  # to a process that was forked

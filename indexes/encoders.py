@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from indexes import several
 from indexes.corpus import Corpus, asked_and_written
 from indexes.fit import Fitter
-from indexes.fitted import How, as_told
+from indexes.fitted import How, as_told, for_written
 from indexes.lent import articles_of, questions_of
 from indexes.machine import machine
 from indexes.manifest import read as read_manifest
@@ -118,11 +118,13 @@ def fit_encoder(
     """
     asked = [*learnt, *questions_of(lent)]
     articles = [*corpus.articles, *articles_of(lent)]
-    chosen = as_told(how, len(asked_and_written(asked)[0]), len(articles))
+    people, written = asked_and_written(asked)
+    chosen = as_told(how, len(people), len(articles))
     fitted = several.fit(
         Fitter(articles, cut, chosen),
         asked,
         law=lambda done, total, loss: tell("fitting the encoder to the law", done, total),
+        taught=lambda done, total, loss: tell("fitting the encoder to written questions", done, total),
         asked=lambda done, total, loss: tell("fitting the encoder to questions", done, total),
     )
     dim = fitted.vectors.shape[1]
@@ -139,6 +141,8 @@ def fit_encoder(
         "learnt_from": [provenance(each.card) for each in (corpus, *lent)],
         "made_on": machine(),
     }
+    if written:  # before those that people asked
+        entry["settings_of_written"] = asdict(for_written(chosen, len(written)))
     if lent:
         entry["lent"] = [
             {"name": each.card.name, "corpus_sha256": each.sha256, "questions_sha256": each.questions_sha256}

@@ -46,7 +46,7 @@ class Fitter:
         Args:
             articles: the corpus.
             analyser: cuts the text; the encoder must be used with the same one.
-            settings: how to fit; None fits to questions as is suited to their number.
+            settings: how to fit; None fits as is suited to the law and to the number of questions.
         """
         self.given: FitSettings | None = settings
         self.settings = settings or suited(0, len(articles))

@@ -10,7 +10,7 @@ from pathlib import Path
 from indexes import arrival, provenance, sources
 from indexes.cleaning import ALL, clean, would_find
 from indexes.cleaning.removed import Removed, read_removed, write_removed
-from indexes.corpus import Corpus, to_learn_from, write
+from indexes.corpus import Corpus, write
 from indexes.inspection import ImportReport
 from indexes.nodes import Node, write_nodes
 from indexes.places import command
@@ -105,13 +105,7 @@ def with_cleaning(imported: Imported, kinds: Sequence[str]) -> Imported:
 
 
 def with_shipped(imported: Imported) -> Imported:
-    """Attach the questions that ship, where the corpus holds the law that they are about.
-
-    A published data set with questions to learn from stays as it was published: whoever measures adds
-    others by `--beside`.
-    """
-    if sources.SOURCES[imported.source].published and to_learn_from(imported.corpus.questions):
-        return imported
+    """Attach the questions that ship, where the corpus holds the law that they are about."""
     corpus = with_shipped_questions(imported.corpus)
     attached = len(corpus.questions) - len(imported.corpus.questions)
     return replace(imported, corpus=corpus, attached=attached)

@@ -50,7 +50,13 @@ def worth_fitting(manifest: Manifest) -> bool:
     """
     encoder = manifest.encoder
     own = encoder is not None and encoder["kind"] == "static" and "borrowed_from" not in encoder
-    return own and int(manifest.corpus["learnt"]) >= WORTH_IT
+    return own and asked_by_people(manifest) >= WORTH_IT
+
+
+def asked_by_people(manifest: Manifest) -> int:
+    """Return how many questions a learned fusion would be fitted to: all where a machine wrote all."""
+    learnt = int(manifest.corpus["learnt"])
+    return learnt - int(manifest.corpus.get("written", 0)) or learnt
 
 
 def save(

@@ -36,6 +36,7 @@ def fit(
     *,
     begin: Begin | None = None,
     law: Progress | None = None,
+    taught: Progress | None = None,
     asked: Progress | None = None,
 ) -> Fitted:
     """Fit to the law, then to questions where there are any, as often as is wanted.
@@ -50,6 +51,7 @@ def fit(
         begin: gives what comes before the questions that people asked, where that is kept; left out, it
             is fitted.
         law: called as the fits to the law go on, if they are made here.
+        taught: called as those to written questions do, if they are made here.
         asked: called as those to questions that people asked do.
 
     Raises:
@@ -58,7 +60,9 @@ def fit(
     people, written = asked_and_written(questions)
     each = _each(fitter, len(people), fits)
     made = [
-        begin(one, written) if begin else begun(one, written, _part(law, n, len(each)))
+        begin(one, written)
+        if begin
+        else begun(one, written, law=_part(law, n, len(each)), taught=_part(taught, n, len(each)))
         for n, one in enumerate(each)
     ]
     if people:
@@ -75,21 +79,25 @@ def fit(
 def begun(
     fitter: Fitter,
     written: Sequence[Question],
-    law: Progress | None = None,
     of_law: Fitted | None = None,
+    *,
+    law: Progress | None = None,
+    taught: Progress | None = None,
 ) -> Fitted:
     """Fit once to the law, and to questions that a machine wrote.
 
     Args:
         fitter: the corpus, analysed, with the settings of one fit.
         written: the questions, or none.
-        law: called as the fit to the law goes on.
         of_law: what is fitted to the law, where that is known.
+        law: called as the fit to the law goes on.
+        taught: called as that to the questions does.
     """
     fitted = of_law or fitter.fit_corpus(law)
     if not written:
         return fitted
-    return fitter.with_settings(for_written(fitter.settings, len(written))).fit_questions(fitted, written)
+    suiting = fitter.with_settings(for_written(fitter.settings, len(written)))
+    return suiting.fit_questions(fitted, written, taught)
 
 
 def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:

@@ -12,9 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from indexes.builtin_corpus import CODE
+from indexes.card import FILE as CARD
+from indexes.card import read_card
 from indexes.corpus import Cited, Corpus, attach, read, read_cited
 from indexes.places import builtin
+from rag.card import CorpusCard
 
+_AS_PUBLISHED = frozenset({"stard", "stard-original"})  # sources
 WRITTEN = Path(__file__).parent / "written"  # a folder for each language, with a card
 
 
@@ -22,11 +26,12 @@ def with_shipped_questions(corpus: Corpus) -> Corpus:
     """Return the corpus with the shipped questions of the articles it holds; others come back as they are.
 
     Only a corpus that says whose law it is on its card gets them: jurisdiction FR and language fr, or CN
-    and zh. A question whose id the corpus uses already is left out.
+    and zh. A question whose id the corpus uses already is left out. A benchmark of that law stays as it was
+    published, wherever it comes from: who measures adds them by `--beside`.
     """
     card = corpus.card
     ships = _SHIPS.get((card.jurisdiction, card.language))
-    if ships is None:
+    if ships is None or card.origin in _AS_PUBLISHED:
         return corpus
     there = {question.id for question in corpus.questions}
     fresh = [q for q in attach(ships(), corpus.articles) if q.id not in there]
@@ -48,6 +53,11 @@ def shipped() -> tuple[Cited, ...]:
 def written_zh() -> tuple[Cited, ...]:
     """Return the questions that were written for Chinese national law, by law and article number."""
     return read_cited(WRITTEN / "zh" / "questions.jsonl")
+
+
+def card_of_written() -> CorpusCard:
+    """Return the card of those questions, which says under which licence they are."""
+    return read_card(WRITTEN / "zh" / CARD)
 
 
 _SHIPS: Mapping[tuple[str, str], Callable[[], tuple[Cited, ...]]] = {  # by jurisdiction and language

@@ -9,6 +9,7 @@ from typing import Any
 from indexes import store
 from indexes.corpus import read
 from indexes.manifest import Manifest
+from indexes.shipped_questions import card_of_written, written_zh
 from rag.card import CorpusCard
 from rag.errors import BadInput
 from rag.licence import provenance
@@ -61,9 +62,11 @@ def learnt_from(
         found = [Source.of(provenance(card))]
     else:
         found = [Source.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
-    known = {(question.id, question.text) for question in ours.questions}
-    if own and any((question.id, question.text) in known for question in learnt):
-        found.append(Source.of({**provenance(ours.card), "name": "the questions that ship"}))
+    ships = {ours.card: ours.questions, card_of_written(): [each.question for each in written_zh()]}
+    for whose, questions in ships.items() if own else ():
+        known = {(question.id, question.text) for question in questions}
+        if any((question.id, question.text) in known for question in learnt):
+            found.append(Source.of({**provenance(whose), "name": "the questions that ship"}))
     return tuple(found)
 
 

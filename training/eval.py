@@ -129,6 +129,8 @@ def _refuse(parsed: argparse.Namespace) -> None:
             f"--beside {parsed.beside}: the index that ships has learnt from its questions already: "
             "add --corpus to fit one anew"
         )
+    if parsed.beside is not None and parsed.tune:
+        raise BadInput("--tune chooses without what --beside adds: leave one of them out")
     if parsed.curves and parsed.output is None:
         raise BadInput("--curves needs --output: give a new folder for curves.json and curves.svg")
     for name in parsed.measures:

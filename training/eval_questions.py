@@ -8,7 +8,15 @@ from pathlib import Path
 
 from indexes import bridge, sources, store
 from indexes.builtin_corpus import TEST, read_test_questions
-from indexes.corpus import Corpus, attach, read, read_cited, read_questions, to_learn_from
+from indexes.corpus import (
+    Corpus,
+    asked_and_written,
+    attach,
+    read,
+    read_cited,
+    read_questions,
+    to_learn_from,
+)
 from indexes.distributions import load_fusion
 from indexes.learned import ranker_of
 from indexes.lent import read_lent
@@ -54,12 +62,12 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         if not asked:
             raise BadInput(f"{folder / TEST} holds no questions: run {again}")
         asked = _typed(parsed, asked, corpus.card.language)
-        return bench, asked, _annotated(parsed, corpus) or to_learn_from(corpus.questions)
+        return bench, asked, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
     corpus = sources.law(parsed.corpus, language=parsed.language)
     lent = read_lent(parsed.lent, corpus.card.language)
     bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, tell=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
-    return bench, asked, _annotated(parsed, corpus)
+    return bench, asked, _cited(parsed.annotated, corpus)
 
 
 def _asked(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
@@ -98,20 +106,22 @@ def file_of(named: Path | None) -> Path | None:
     return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
 
 
-def _annotated(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
-    return _cited(parsed.annotated, corpus)
-
-
 def with_those_beside(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
     """Return the plan with the questions of `--beside` among what every part learns from.
 
+    What is there already, word for word, is not learnt twice.
+
     Raises:
-        BadInput: none of them cites an article of the corpus, or a question of the same id is there.
+        BadInput: none of them cites an article of the corpus, or there is nothing that they are beside.
     """
     more = _cited(file, corpus)
     if more and any(not learn for _, learn, _ in plan):
         raise BadInput(f"--beside {file}: beside nothing: add --folds, --splits or --annotated")
-    return [(held, [*learn, *more], tune) for held, learn, tune in plan]
+    found = []
+    for held, learn, tune in plan:
+        there = {q.text for q in learn}
+        found.append((held, [*learn, *(q for q in more if q.text not in there)], tune))
+    return found
 
 
 def _cited(file: Path | None, corpus: Corpus) -> list[Question]:
@@ -133,7 +143,11 @@ Plan = list[Part]
 
 
 def planned(parsed: argparse.Namespace, questions: list[Question], annotated: list[Question]) -> Plan:
-    """Return, part by part: the questions to ask, to learn from, and to tune on."""
+    """Return, part by part: the questions to ask, to learn from, and to tune on.
+
+    What a machine wrote is asked of nobody, unless people asked none: every fold learns from it.
+    """
+    people, written = asked_and_written(questions)
     if not folded(parsed):
         if parsed.tune:
             raise BadInput(
@@ -141,12 +155,15 @@ def planned(parsed: argparse.Namespace, questions: list[Question], annotated: li
             )
         if parsed.only_fold is not None:
             raise BadInput("--only-fold needs --folds or --splits: give the folds too")
-        return [(questions, annotated, [])]
+        return [(people, annotated, [])]
+    asked = {q.id for q in people}
+    of = people if parsed.splits is None else questions  # a file of splits is of all of them
     plan = []
-    for fold in asked_folds(questions, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
-        others = pick(questions, fold.learn)
+    for fold in asked_folds(of, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
+        held, others = ([q for q in pick(of, part) if q.id in asked] for part in (fold.held, fold.learn))
         gold = to_learn_from(others)
-        plan.append((pick(questions, fold.held), annotated or gold, gold))
+        if held:
+            plan.append((held, annotated or [*gold, *to_learn_from(written)], gold))
     return plan
 
 

@@ -74,7 +74,7 @@ class Fits:
         return self._begun[settings.id]
 
     def _before_people(self, fitter: Fitter, written: Sequence[Question]) -> Fitted:
-        """Return what is fitted to the law and to questions that a machine wrote: the same in every fold."""
+        """Return what is fitted to the law and to written questions, which folds share as they do the law."""
         law = self._of_law(fitter)
         if not written:
             return law
@@ -82,8 +82,12 @@ class Fits:
             self._written = tuple(written), {}
         made, key = self._written[1], fitter.settings.id
         if key not in made:
-            self._tell("fitting to written questions", 0, 1)
-            made[key] = several.begun(fitter, written, of_law=law)
+            made[key] = several.begun(
+                fitter,
+                written,
+                law,
+                taught=lambda done, total, loss: self._tell("fitting to written questions", done, total),
+            )
         return made[key]
 
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import multiprocessing
 import threading
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tqdm import tqdm
+from tqdm._monitor import TMonitor
 
 from indexes import cutting
 from indexes.cutting import Cut, cores, cut, in_texts
@@ -31,8 +36,11 @@ def test_numbers_stand_for_the_terms_of_each_text(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("language", ["fr", "zh"])
-@pytest.mark.parametrize("processes", [2, 3, 5])
-def test_several_processes_give_what_one_gives(language: str, processes: int) -> None:
+@pytest.mark.parametrize("processes", [2, 3, 5, 20])
+def test_several_processes_give_what_one_gives(
+    language: str, processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cutting, "_may_fork", lambda: True)
     texts = ["", "Le bail est écrit. 租赁合同", "le loyer du bail", "", "用人单位解除劳动合同", "voisin", ""]
     by = analyser(language)
     one, several = cut(by, texts, 1), cut(by, texts, processes)
@@ -41,11 +49,12 @@ def test_several_processes_give_what_one_gives(language: str, processes: int) ->
     assert all(ids.dtype == np.int32 for ids in several.texts)
 
 
-def test_beside_another_thread_it_does_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forks(*_: object) -> None:
-        raise AssertionError("forked")
+def refused(*_: object) -> None:
+    raise AssertionError("forked")
 
-    monkeypatch.setattr(cutting, "ProcessPoolExecutor", forks)
+
+def test_beside_another_thread_it_does_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "ProcessPoolExecutor", refused)
     done = threading.Event()
     other = threading.Thread(target=done.wait)
     other.start()
@@ -54,8 +63,33 @@ def test_beside_another_thread_it_does_not_fork(monkeypatch: pytest.MonkeyPatch)
     finally:
         done.set()
         other.join()
+
+
+def test_what_watches_a_progress_bar_is_no_other_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tqdm(total=2, file=io.StringIO()):  # begins a thread that outlives the bar
+        pass
+    watching = [each for each in threading.enumerate() if isinstance(each, TMonitor)]
+    monkeypatch.setattr(threading, "enumerate", lambda: [threading.current_thread(), *watching])
+    monkeypatch.setattr(cutting, "ProcessPoolExecutor", refused)
+    assert watching
     with pytest.raises(AssertionError, match="forked"):
         cut(FR, ["un bail", "un loyer"], 2)
+
+
+def test_one_of_several_processes_has_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
+    monkeypatch.setattr(cutting, "ProcessPoolExecutor", refused)
+    assert read_back(cut(FR, ["un bail", "un loyer"], 2)) == [FR.terms("un bail"), FR.terms("un loyer")]
+
+
+def test_where_a_process_is_ended_it_is_cut_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended:
+        def __init__(self, *_: object) -> None:
+            raise BrokenProcessPool("ended")
+
+    monkeypatch.setattr(cutting, "_may_fork", lambda: True)
+    monkeypatch.setattr(cutting, "ProcessPoolExecutor", Ended)
+    assert read_back(cut(FR, ["un bail", "un loyer"], 2)) == [FR.terms("un bail"), FR.terms("un loyer")]
 
 
 def test_as_many_processes_as_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ from indexes.__main__ import main
 from indexes.basis import Start
 from indexes.build import BuildSettings, build_into
 from indexes.changes import Changes
-from indexes.corpus import Corpus, to_learn_from, write
+from indexes.corpus import SYNTHETIC, Corpus, to_learn_from, write
 from indexes.encoders import Chosen, fit_encoder
 from indexes.learned import FOLDER, REFERENCES, TERMS, TREES, WORTH_IT, load_terms, ranker_of, save_terms
 from indexes.manifest import read, stamp
@@ -296,6 +296,8 @@ HUNDREDS = replace(
     VILLAGE, questions=tuple(Question(f"h{n}", f"La chèvre {n} ?", ("v-5",)) for n in range(WORTH_IT))
 )
 
+BY_MACHINE = tuple(replace(q, id=f"w-{q.id}", split=SYNTHETIC) for q in HUNDREDS.questions[:20])
+
 
 @pytest.mark.parametrize(
     ("corpus", "encoder", "told"),
@@ -309,8 +311,10 @@ HUNDREDS = replace(
             "fit",
             False,
         ),  # a test
+        (replace(HUNDREDS, questions=(*HUNDREDS.questions, *BY_MACHINE)), "fit", True),
+        (replace(HUNDREDS, questions=(*HUNDREDS.questions[1:], *BY_MACHINE)), "fit", False),
     ],
-    ids=["some hundreds", "borrowed", "no encoder", "fewer", "one held out"],
+    ids=["some hundreds", "borrowed", "no encoder", "fewer", "one held out", "others", "fewer, and others"],
 )
 def test_a_build_tells_how_to_fit_one(
     corpus: Corpus,

@@ -75,6 +75,15 @@ def test_chinese_national_law_gets_what_was_written_for_it(
     assert "shipped questions attached" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("origin", ["stard", "stard-original"])
+def test_a_benchmark_stays_as_it_was_published_wherever_it_was_read_from(origin: str) -> None:
+    law = (Article("x", "中华人民共和国民法典", "第一千零七十九条", "离婚。"),)
+    card = CorpusCard(name="cn", title="", language="zh", jurisdiction="CN")
+    assert with_shipped_questions(Corpus(card, law)).questions
+    benchmark = Corpus(replace(card, origin=origin), law)
+    assert with_shipped_questions(benchmark) is benchmark
+
+
 @pytest.mark.data
 def test_a_published_data_set_stays_as_it_was_published(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -17,9 +17,12 @@ from indexes.fit import FitSettings
 from rag.types import Question
 from training.bench import Bench
 from training.eval import main
+from training.eval_grammar import parser
 from training.eval_parts import FORKS
+from training.eval_questions import planned, with_those_beside
 from training.metrics import DEFAULT
 from training.names import SYSTEMS
+from training.splits import main as split_command
 
 LEXICAL = ["bm25", "tfidf", "ql"]
 
@@ -197,6 +200,51 @@ def test_questions_beside_those_of_each_fold(
     assert "beside nothing: add --folds, --splits or --annotated" in capsys.readouterr().err
     assert run("--beside", written, "--systems", "bm25") == 2
     assert "fit one anew" in capsys.readouterr().err
+    assert run("--corpus", corpus, "--folds", 3, "--tune", "--beside", written) == 2
+    assert "--tune chooses without what --beside adds" in capsys.readouterr().err
+
+
+def test_what_a_machine_wrote_is_learnt_from_and_not_asked(tmp_path: Path) -> None:
+    written = [
+        Question(f"w{n}", f"Que dire de mot{n} donc ?", (f"a{n % 10}",), split="synthetic") for n in range(18)
+    ]
+    mixed = write(replace(CORPUS, questions=(*written, *QUESTIONS)), tmp_path / "mixed")
+    plain = write(CORPUS, tmp_path / "plain")
+    typed = ["--folds", 3, "--systems", "bm25", "bm25+questions"]
+    assert run("--corpus", plain, *typed, "--output", tmp_path / "one") == 0
+    assert run("--corpus", mixed, *typed, "--output", tmp_path / "two") == 0
+    one, two = said(tmp_path / "one"), said(tmp_path / "two")
+    assert two["questions"] == one["questions"] == 18
+    assert two["systems"]["bm25"]["R@10"] == one["systems"]["bm25"]["R@10"]  # the same folds
+    told = (tmp_path / "two" / "bm25.trec").read_text(encoding="utf-8").splitlines()
+    assert {line.split()[0] for line in told} <= {q.id for q in QUESTIONS}
+    plan = planned(parser().parse_args(["--folds", "3"]), [*written, *QUESTIONS], [])
+    for held, learn, tune in plan:
+        assert {q.id for q in written} < {q.id for q in learn}
+        assert not {q.id for q in written} & {q.id for q in (*held, *tune)}
+
+
+def test_a_file_of_splits_may_hold_written_questions(tmp_path: Path) -> None:
+    written = [replace(q, id=f"w-{q.id}", split="synthetic") for q in QUESTIONS[:6]]
+    mixed = write(replace(CORPUS, questions=(*QUESTIONS, *written)), tmp_path / "mixed")
+    splits = tmp_path / "folds.jsonl"
+    assert split_command([str(mixed), "--folds", "4", "--output", str(splits)]) == 0
+    assert run("--corpus", mixed, "--splits", splits, "--systems", "bm25+questions", "--output",
+               tmp_path / "out") == 0  # fmt: skip
+    assert said(tmp_path / "out")["questions"] == 18
+
+
+def test_what_is_there_word_for_word_is_not_learnt_twice(corpus: Path, tmp_path: Path) -> None:
+    told = [{"id": f"w{n}", "question": q.text, "article_ids": list(q.article_ids)}
+            for n, q in enumerate(QUESTIONS[:18])]  # fmt: skip
+    again = [*told, {"id": "new", "question": "Autre chose ?", "article_ids": ["a1"]}]
+    more = write_lines(tmp_path / "more.jsonl", again)
+    plan = planned(parser().parse_args(["--folds", "3"]), list(QUESTIONS), [])
+    for (_, before, _), (_, learn, _) in zip(plan, with_those_beside(plan, more, CORPUS), strict=True):
+        texts = [q.text for q in learn]
+        assert len(set(texts)) == len(texts)
+        assert "Autre chose ?" in texts
+        assert learn[: len(before)] == before
 
 
 def test_plain_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from indexes import store
 from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, read
 from indexes.fit import FitSettings
+from indexes.shipped_questions import written_zh
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.licence import Grant
@@ -150,6 +151,11 @@ def test_shipped_questions_and_borrowed_encoders_are_named(tmp_path: Path) -> No
     assert [s.name for s in card.sources] == ["small", "the questions that ship"]
     assert card.licence is not None
     assert card.licence.grant is Grant.ATTRIBUTION
+    written = replace(written_zh()[0].question, article_ids=("a1",))
+    built(corpus=replace(CORPUS, questions=(*CORPUS.questions, written)))
+    told = exporting.export_encoder("small", tmp_path / "written").sources
+    assert [s.name for s in told] == ["small", "the questions that ship"]
+    assert "CC BY 4.0" in str(told[1])
     built("borrow", **NC)  # of its own corpus a borrowed encoder knows nothing
     card = exporting.export_encoder("small", tmp_path / "borrowed")
     assert [s.name for s in card.sources] == ["fr-full-text"]  # what ours was fitted to, as its index says
