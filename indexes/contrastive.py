@@ -39,7 +39,7 @@ class Gradient:
 
     def parts(self) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield which terms, the derivative by their vectors (n, dim) and by their log-weights (n,)."""
-        few = rows_in_cache(self._weighted)
+        few = max(1, _IN_CACHE // max(1, self._weighted.shape[1]))
         for start in range(0, len(self._weighted), few):
             part = slice(start, start + few)
             found, *others = (texts[part] @ d for texts, d in self._sides)
@@ -58,11 +58,6 @@ class Gradient:
     def log_weights(self) -> Floats:
         """By the log-weights, (n_terms,)."""
         return np.concatenate([of for _, _, of in self.parts()])
-
-
-def rows_in_cache(parameters: Floats) -> int:
-    """Return how many rows are worked on together."""
-    return max(1, _IN_CACHE // max(1, parameters[:1].size))
 
 
 class Room:

@@ -61,9 +61,9 @@ class Fitter:
         often = in_texts(whole, len(found.terms))
         self.vocabulary = self._choose(dict(zip(found.terms, often.tolist(), strict=True)))
         self.n_articles = len(articles)
-        number = {term: i for i, term in enumerate(found.terms)}
-        self.in_articles = often[[number[t] for t in self.vocabulary]].astype(np.float64)
         chosen = np.array([self.vocabulary.get(term, -1) for term in found.terms], dtype=np.int32)
+        self.in_articles = np.zeros(len(self.vocabulary))
+        self.in_articles[chosen[chosen >= 0]] = often[chosen >= 0]
         groups: dict[tuple[str, ...], list[int]] = {}
         for i, each in enumerate(above):
             groups.setdefault(each, []).append(i)

@@ -168,10 +168,23 @@ def load(
     kept = place / TERMS
     cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
     nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
-    people, _ = asked_and_written(learnt)
-    around = Surroundings.of(articles, people, _links(place / REFERENCES, len(articles)))
+    around = around_of(articles, learnt, _links(place / REFERENCES, len(articles)))
     evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
     return Learned(evidence, ranker)
+
+
+def around_of(
+    articles: Sequence[Article], learnt: Sequence[Question], references: Ints | None
+) -> Surroundings:
+    """Return where articles stand, and how people's questions cite them: what a machine wrote is no citation.
+
+    Args:
+        articles: of the corpus, in order.
+        learnt: the annotated questions.
+        references: as `Surroundings.of` takes them.
+    """
+    people, _ = asked_and_written(learnt)
+    return Surroundings.of(articles, people, references)
 
 
 def _links(file: Path, n_articles: int) -> Ints | None:

@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus import Corpus, asked_and_written
+from indexes.corpus import Corpus
 from indexes.fitted import How
+from indexes.learned import around_of
 from indexes.referring import references
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
@@ -23,7 +24,7 @@ from rag.retrieval.fields import FieldCounts
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.learned import Learned, of_questions
 from rag.retrieval.nearest import NEAREST, Nearest
-from rag.surroundings import Surroundings, groups, side_by_side
+from rag.surroundings import groups, side_by_side
 from rag.text import Analyser
 from rag.types import Ints, Question, Retriever
 from training.bridges import Bridges
@@ -279,8 +280,7 @@ class Bench:
         )
         asked = of_questions(counts, lesson.settings.bm25, self.mask, keyword.analyser)
         nearest = Nearest(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
-        people, _ = asked_and_written(lesson.learn)
-        around = Surroundings.of(self.corpus.articles, people, self._references)
+        around = around_of(self.corpus.articles, lesson.learn, self._references)
         return Evidence(keyword, law, asked, meaning, nearest, around, self._over(keyword, lesson))
 
     def _choice(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Choice:

@@ -62,11 +62,12 @@ def learnt_from(
         found = [Source.of(provenance(card))]
     else:
         found = [Source.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
-    ships = {ours.card: ours.questions, card_of_written(): [each.question for each in written_zh()]}
-    for whose, questions in ships.items() if own else ():
-        known = {(question.id, question.text) for question in questions}
-        if any((question.id, question.text) in known for question in learnt):
-            found.append(Source.of({**provenance(whose), "name": "the questions that ship"}))
+    if own:
+        ships = (ours.card, ours.questions), (card_of_written(), [each.question for each in written_zh()])
+        asked = {(question.id, question.text) for question in learnt}
+        for whose, questions in ships:
+            if not asked.isdisjoint((question.id, question.text) for question in questions):
+                found.append(Source.of({**provenance(whose), "name": "the questions that ship"}))
     return tuple(found)
 
 
