@@ -13,11 +13,12 @@ import streamlit as st
 from indexes.places import version_of
 from rag.errors import PandectError
 from rag.types import Question
-from rag.ui import failure, frame, opened, pages
-from rag.ui.begun import begin
+from rag.ui import engine_cache, layout, navigation
+from rag.ui.components import failure
+from rag.ui.pages.begun import begin
 
 if TYPE_CHECKING:
-    from rag.engine import Engine
+    from rag.engine.engine import Engine
 
 
 def _open(index: str | None) -> Engine:
@@ -45,14 +46,14 @@ def main() -> None:
     """Draw the page."""
     index = os.environ.get("PANDECT_INDEX") or None
     version = version_of(index)  # one small file is read
-    frame.set_up()
-    t = frame.interface(st.session_state.get("corpus_language"))
-    frame.masthead(t)
-    page = pages.draw(t)
-    begun = begin(t) if page == pages.ASK else None
+    layout.set_up()
+    t = layout.interface(st.session_state.get("corpus_language"))
+    layout.masthead(t)
+    page = navigation.draw(t)
+    begun = begin(t) if page == navigation.ASK else None
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
-            engine = opened.engine(index, version, _open)
+            engine = engine_cache.engine(index, version, _open)
             from rag.ui import configured  # only now: it brings what reads the settings of a model
 
             kept = configured.feedback()
@@ -60,23 +61,24 @@ def main() -> None:
         if begun is not None:
             begun.stage.empty()
         failure.draw(error, t)
-        frame.notice(t)
+        layout.notice(t)
         return
     if "corpus_language" not in st.session_state:
         # A browser that speaks none of our languages gets the corpus's, which is known only now.
         st.session_state["corpus_language"] = engine.card.language
-        if frame.interface(engine.card.language).language != t.language:
+        if layout.interface(engine.card.language).language != t.language:
             st.rerun()
     handed: tuple[object, ...] = ()  # what a page needs beside the index
-    if page == pages.COMPARE:
-        handed = (partial(opened.asked_questions, index, version, _asked),)
-    elif page == pages.QUALITY:
+    if page == navigation.COMPARE:
+        handed = (partial(engine_cache.asked_questions, index, version, _asked),)
+    elif page == navigation.QUALITY:
         from indexes import measured
 
         handed = (partial(measured.of, index),)
-    elif page in (pages.ASK, pages.ABOUT):
-        handed = (opened.answers(index, version, engine), kept, *([begun] if begun is not None else []))
-    import_module(f"rag.ui.{page or 'ask'}").render(engine, t, *handed)  # only now: it brings the analysers
+    elif page in (navigation.ASK, navigation.ABOUT):
+        handed = (engine_cache.answers(index, version, engine), kept, *([begun] if begun is not None else []))
+    page_module = import_module(f"rag.ui.pages.{page or 'ask'}")  # only now: it brings the analysers
+    page_module.render(engine, t, *handed)
 
 
 main()

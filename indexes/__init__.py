@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rag.engine import Engine
+    from rag.engine.engine import Engine
 
 __all__ = ["open"]
 

@@ -25,9 +25,9 @@ from indexes.manifest import read as read_manifest
 from indexes.manifest import verify
 from indexes.opening import analyser_of
 from indexes.progress import Bars
+from rag.corpus.licence import licence_of
 from rag.errors import BadInput, MissingIndex, PandectError
 from rag.fusion import FusionSettings
-from rag.licence import licence_of
 from rag.retrieval.bm25 import BM25Settings
 
 

@@ -15,7 +15,7 @@ from indexes.learned import FOLDER as LEARNED
 from indexes.manifest import Manifest, read, verify
 from indexes.opening import damaged_if_unreadable
 from rag.retrieval.dense import Dense, Kind
-from rag.retrieval.fields import FieldCounts
+from rag.retrieval.term_counts import FieldCounts
 from rag.types import ArticleOrder, Floats
 
 VECTORS = "vectors.faiss"

@@ -9,12 +9,12 @@ from importlib.resources import files
 from pathlib import Path
 
 from indexes.bridging import BridgeSettings, learn
-from rag.bridge import PAIRS, Bridge, Pair
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.bridged import BridgedBM25, LawWords
-from rag.retrieval.fields import FieldCounts
+from rag.retrieval.query_expansion import BridgedBM25, LawWords
+from rag.retrieval.term_counts import FieldCounts
+from rag.retrieval.translation_model import PAIRS, Bridge, Pair
 from rag.text import Analyser
 from rag.types import Article, Encoder, Question
 

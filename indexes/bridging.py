@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rag.bridge import Bridge, Pair
 from rag.encoders.static import StaticEncoder
-from rag.retrieval.fields import FieldCounts, document_frequency
+from rag.retrieval.term_counts import FieldCounts, document_frequency
+from rag.retrieval.translation_model import Bridge, Pair
 from rag.types import Ints, Question
 
 Doubles = npt.NDArray[np.float64]

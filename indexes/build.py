@@ -18,15 +18,15 @@ from indexes.fitted import How, refuse_no_fit
 from indexes.manifest import Manifest, stamp
 from indexes.versions import KEEP
 from rag.encoders.static import StaticEncoder
-from rag.engine import KEYWORD, MEANING
+from rag.engine.engine import KEYWORD, MEANING
 from rag.errors import BadInput, PandectError
 from rag.fusion import FusionSettings
-from rag.ranker import Ranker
+from rag.ltr.ranker import Ranker
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, Kind, build_vectors
-from rag.retrieval.fields import FieldCounts, count
-from rag.retrieval.nearest import NEAREST
-from rag.retrieval.scored import Mask
+from rag.retrieval.question_knn import NEAREST
+from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import Floats, Question

@@ -24,12 +24,12 @@ from indexes.card import card_of
 from indexes.corpus import Corpus, attach, read_cited
 from indexes.manifest import Manifest
 from indexes.places import BUILTIN
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.fusion import FusionSettings
-from rag.ranker import Ranker
-from rag.retrieval.learned import KEYWORD, MEANING
-from rag.retrieval.nearest import NEAREST
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import KEYWORD, MEANING
+from rag.retrieval.question_knn import NEAREST
 from rag.text.analysers import analyser
 from rag.types import Article, Question
 

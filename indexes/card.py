@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 from indexes.articles import day, text, texts
 from indexes.inspection import Inspection, Place, Reason, UnfitError
 from indexes.jsonl import Record, decode
-from rag.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.errors import BadInput
 
 FILE = "card.json"

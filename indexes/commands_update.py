@@ -21,7 +21,7 @@ from indexes.provenance import as_before
 from indexes.renewal import with_former_card, with_former_questions
 from indexes.update import Outcome, is_kept, update
 from indexes.versions import refuse_to_keep
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 
 
 class _New(NamedTuple):

@@ -18,7 +18,7 @@ from indexes.changes import Changed, Changes
 from indexes.corpus import Corpus, read_cited
 from indexes.folder import articles_file, questions_file
 from indexes.jsonl import dump
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.types import Article, Ints, Question
 
 _T = TypeVar("_T", Article, Question)

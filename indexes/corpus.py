@@ -32,7 +32,7 @@ from indexes.inspection import ImportReport, Inspection
 from indexes.jsonl import Progress, dump, write_lines
 from indexes.places import command
 from indexes.questions import Cited, attach, read_cited, read_questions
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question
 

@@ -16,9 +16,9 @@ from indexes.lent import articles_of, questions_of
 from indexes.machine import machine
 from indexes.manifest import read as read_manifest
 from indexes.places import BUILTIN, locate
+from rag.corpus.licence import provenance
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
-from rag.licence import provenance
 from rag.text import Analyser
 from rag.types import Encoder, Question
 

@@ -22,7 +22,7 @@ from indexes.contrastive import Room, SparseAdam, pair_gradient
 from indexes.cutting import cut, in_texts
 from indexes.fitted import FitSettings, Fitted, suited
 from indexes.pairs import TASKS, TermIds, Texts, bags, pair
-from rag.retrieval.fields import term_ids
+from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser
 from rag.types import Article, Bools, Floats, Question

@@ -18,19 +18,19 @@ import numpy as np
 from indexes.corpus import Corpus, asked_and_written, to_learn_from
 from indexes.manifest import Manifest
 from indexes.referring import references
+from rag.corpus.structure import Surroundings
 from rag.errors import BadInput
-from rag.evidence import Evidence
-from rag.ranker import Ranker
+from rag.ltr.features import Evidence
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import Learned, of_questions
+from rag.ltr.trees import AGAIN
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.bridged import BridgedBM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.fields import LAW_FIELDS, FieldCounts
-from rag.retrieval.learned import Learned, of_questions
-from rag.retrieval.nearest import Nearest
-from rag.retrieval.scored import Mask
-from rag.surroundings import Surroundings
+from rag.retrieval.query_expansion import BridgedBM25
+from rag.retrieval.question_knn import Nearest
+from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
 from rag.text import Analyser
-from rag.trees import AGAIN
 from rag.types import Article, Ints, Question
 
 FOLDER = "learned"

@@ -10,8 +10,8 @@ from typing import Any
 from indexes.learned import ranker_of
 from indexes.manifest import read as read_manifest
 from indexes.places import BUILTIN, command, locate
+from rag.corpus.quality import Bin, Measured, Rate, System, Topic
 from rag.errors import BadInput, StaleIndex
-from rag.measured import Bin, Measured, Rate, System, Topic
 
 # Beside the versions of an index, as what a version holds is stamped when it is built; what was measured
 # names the corpus that it was measured on.

@@ -18,20 +18,20 @@ from indexes.distributions import load_fusion as read_fusion
 from indexes.learned import load as read_learned
 from indexes.manifest import Manifest, libraries, read, verify
 from indexes.places import builtin, locate
-from rag.card import CorpusCard
-from rag.confidence import Confidence
+from rag.corpus.card import CorpusCard
+from rag.corpus.structure import side_by_side
 from rag.encoders.static import StaticEncoder
-from rag.engine import Engine, IndexInfo, Knows
+from rag.engine.confidence import Confidence
+from rag.engine.engine import Engine, IndexInfo, Knows
 from rag.errors import BadInput, DamagedIndex, StaleIndex
-from rag.known_words import known_words
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.nearest import NEAREST, Nearest
-from rag.retrieval.scored import Mask
-from rag.surroundings import side_by_side
+from rag.retrieval.question_knn import NEAREST, Nearest
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.text.tolerant import tolerant
+from rag.text.known_words import known_words
+from rag.text.spelling import tolerant
 from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers

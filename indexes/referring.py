@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
+from rag.corpus.structure import given_references
 from rag.retrieval.known_item import KnownItems
-from rag.surroundings import given_references
 from rag.text.references import LONGEST
 from rag.types import Article, Ints
 

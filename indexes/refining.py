@@ -18,9 +18,9 @@ from indexes.manifest import stamp, verify
 from indexes.opening import analyser_of, damaged_if_unreadable
 from indexes.versions import KEEP, stamp_now, written
 from rag.errors import BadInput
-from rag.ranker import Ranker
+from rag.ltr.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
-from rag.retrieval.fields import count
+from rag.retrieval.term_counts import count
 from rag.types import ArticleOrder
 
 

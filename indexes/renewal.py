@@ -13,7 +13,7 @@ from indexes.importing import Imported
 from indexes.inspection import Inspection
 from indexes.jsonl import dump
 from indexes.nodes import read_nodes
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question
 

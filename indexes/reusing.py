@@ -21,7 +21,7 @@ from indexes.opening import damaged_if_unreadable
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.dense import Kind
-from rag.retrieval.fields import FieldCounts, count
+from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
 from rag.types import ArticleOrder, Floats, Ints, Question
 

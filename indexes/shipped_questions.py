@@ -16,7 +16,7 @@ from indexes.card import FILE as CARD
 from indexes.card import read_card
 from indexes.corpus import Cited, Corpus, attach, read, read_cited
 from indexes.places import builtin
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 
 _AS_PUBLISHED = frozenset({"stard", "stard-original"})  # sources
 WRITTEN = Path(__file__).parent / "written"  # a folder for each language, with a card

@@ -17,9 +17,9 @@ from rag.types import Filter
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from rag.card import CorpusCard
-    from rag.engine import Engine
-    from rag.result import Result, Shown
+    from rag.corpus.card import CorpusCard
+    from rag.engine.engine import Engine
+    from rag.engine.result import Result, Shown
 
 DESCRIPTION = """\
 Finds the articles of law that answer a legal question, best first. Law: {title}{date}. \
@@ -56,7 +56,7 @@ def _retriever_class() -> type:
 
         __qualname__ = "PandectRetriever"
 
-        engine: Any  # a rag.engine.Engine, such as indexes.open() returns
+        engine: Any  # a rag.engine.engine.Engine, such as indexes.open() returns
         k: int = 10  # articles at most
         where: Filter | None = None  # which articles may be shown
 

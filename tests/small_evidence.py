@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexes.learned import of_law
+from rag.corpus.structure import Surroundings
 from rag.encoders.static import StaticEncoder
-from rag.evidence import NAMES, Candidates, Evidence
+from rag.ltr.features import NAMES, Candidates, Evidence
+from rag.ltr.reranker import lists_of, of_questions
+from rag.ltr.trees import Tree
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import count
-from rag.retrieval.learned import lists_of, of_questions
-from rag.retrieval.nearest import Nearest
-from rag.retrieval.scored import Mask
-from rag.surroundings import Surroundings
+from rag.retrieval.question_knn import Nearest
+from rag.retrieval.term_counts import count
 from rag.text import Analyser, Token
-from rag.trees import Tree
 from rag.types import Article, Encoder, Filter, Question
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag.networks import Network
+from rag.ltr.networks import Network
 
 
 def network(features: int, seed: int = 0, hidden: tuple[int, ...] = (5, 3)) -> Network:

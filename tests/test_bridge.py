@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.bridge import PAIRS, TOLD, TOLD_FROM, Bridge, Bridged, Pair, telling
 from rag.errors import BadInput
+from rag.retrieval.translation_model import (
+    PAIRS,
+    TOLD,
+    TOLD_FROM,
+    Bridge,
+    Bridged,
+    Pair,
+    telling,
+)
 
 BRIDGE = Bridge(
     {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.browsing import DEEPEST, Law, Place, steps, written
+from rag.corpus.contents import DEEPEST, Law, Place, steps, written
 from rag.types import Article, Question
 
 HEADINGS = st.lists(st.sampled_from(["Livre I", "Livre II", "Titre I", ""]), max_size=4).map(tuple)

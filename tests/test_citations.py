@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.card import CorpusCard
-from rag.citations import citation, numeral
-from rag.text.numbers import chinese_number
+from rag.corpus.card import CorpusCard
+from rag.corpus.citation import citation, numeral
+from rag.text.article_numbers import chinese_number
 from rag.types import Article
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rag.card import Contact, CorpusCard, Elsewhere
+from rag.corpus.card import Contact, CorpusCard, Elsewhere
+from rag.corpus.out_of_scope import WHOLE, Topics
 from rag.text.analysers import analyser
-from rag.topics import WHOLE, Topics
 from rag.ui.i18n import LANGUAGES
 
 BUILTIN = Path(__file__).resolve().parent.parent / "indexes" / "builtin"

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_evidence import CUT, ENCODER, LAW, QUESTIONS, WAYS, asked, column, evidence_of
 
-from rag.companions import together
-from rag.evidence import (
+from rag.corpus.structure import Surroundings
+from rag.fusion import reciprocal_rank
+from rag.ltr.companions import together
+from rag.ltr.features import (
     AROUND,
     BESIDE,
     DAMPING,
@@ -25,10 +27,8 @@ from rag.evidence import (
     SYSTEMS,
     TOGETHER,
 )
-from rag.fusion import reciprocal_rank
-from rag.retrieval.learned import KEYWORD, MEANING, lists_of
+from rag.ltr.reranker import KEYWORD, MEANING, lists_of
 from rag.retrieval.postings import columns
-from rag.surroundings import Surroundings
 from rag.types import Article, Filter, Hit, Question
 
 EVIDENCE = evidence_of()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.card import CorpusCard
-from rag.exporting import Extract, Labels, escape, to_json, to_markdown
+from rag.corpus.card import CorpusCard
+from rag.corpus.export import Extract, Labels, escape, to_json, to_markdown
 from rag.types import Article
 
 CARD = CorpusCard("civil", "Code civil", "fr", "FR", "CC BY 4.0", source="DILA", law_date=date(2025, 1, 1))

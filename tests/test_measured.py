@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.corpus.quality import (
+    Bin,
+    Measured,
+    Rate,
+    System,
+    Topic,
+    cut_offs,
+    wilson,
+)
 from rag.errors import BadInput
-from rag.measured import Bin, Measured, Rate, System, Topic, cut_offs, wilson
 
 RATE = st.lists(st.floats(0, 1), min_size=3, max_size=3).map(sorted).map(lambda r: Rate(r[1], r[0], r[2]))
 SYSTEMS = st.dictionaries(

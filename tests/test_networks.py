@@ -12,9 +12,9 @@ from small_networks import network
 from test_trees import N_FEATURES, forests, tables
 
 from rag.errors import BadInput
-from rag.networks import BOUND, Network
-from rag.ranker import Ranker, Spread
-from rag.trees import Tree, Trees
+from rag.ltr.networks import BOUND, Network
+from rag.ltr.ranker import Ranker, Spread
+from rag.ltr.trees import Tree, Trees
 
 seeds = st.integers(0, 50)
 rankers = st.builds(

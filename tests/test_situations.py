@@ -7,10 +7,17 @@ from pathlib import Path
 import pytest
 
 import rag
-from rag.answer.clarify import clarify
-from rag.answer.patterns import data, plain
-from rag.result import Shown, Why
-from rag.situations import held, in_front, label, living_in, region_name, situations
+from rag.answer.screening.dialogue import clarify
+from rag.answer.screening.patterns import data, plain
+from rag.corpus.asker_situations import (
+    held,
+    in_front,
+    label,
+    living_in,
+    region_name,
+    situations,
+)
+from rag.engine.result import Shown, Why
 from rag.text.analysers import analyser
 from rag.types import Article
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.trees import LEAVES, Tree, Trees
+from rag.ltr.trees import LEAVES, Tree, Trees
 
 N_FEATURES = 3
 numbers = st.floats(-4, 4, allow_nan=False, width=32).map(lambda x: round(x, 1))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 
-from rag.card import CorpusCard
-from rag.known_words import known_words
-from rag.retrieval.fields import FieldCounts, document_frequency
+from rag.corpus.card import CorpusCard
+from rag.retrieval.term_counts import FieldCounts, document_frequency
 from rag.text import Analyser
-from rag.text.tolerant import tolerant
+from rag.text.known_words import known_words
+from rag.text.spelling import tolerant
 from rag.types import Question
 from training.fits import KEPT
 

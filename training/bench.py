@@ -12,19 +12,19 @@ from indexes.corpus import Corpus
 from indexes.fitted import How
 from indexes.learned import around_of
 from indexes.referring import references
+from rag.corpus.structure import groups, side_by_side
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
-from rag.evidence import Evidence
 from rag.fusion import Distribution, FusionSettings
-from rag.ranker import Ranker
+from rag.ltr.features import Evidence
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import Learned, of_questions
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.bridged import BridgedBM25, Expanded
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import FieldCounts
 from rag.retrieval.hybrid import Hybrid
-from rag.retrieval.learned import Learned, of_questions
-from rag.retrieval.nearest import NEAREST, Nearest
-from rag.surroundings import groups, side_by_side
+from rag.retrieval.query_expansion import BridgedBM25, Expanded
+from rag.retrieval.question_knn import NEAREST, Nearest
+from rag.retrieval.term_counts import FieldCounts
 from rag.text import Analyser
 from rag.types import Ints, Question, Retriever
 from training.bridges import Bridges

@@ -24,9 +24,9 @@ import numpy as np
 from indexes import sources
 from indexes.places import builtin
 from rag.errors import PandectError
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
 from training import benchmark_encoder, benchmark_fusion, benchmark_neural

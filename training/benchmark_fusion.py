@@ -23,15 +23,15 @@ from indexes import sources
 from indexes.build import BuildSettings, build_into
 from indexes.fit import FitSettings
 from indexes.opening import open_index
-from rag.bridging import Bridging
-from rag.engine import KEYWORD, MEANING, Engine
+from rag.engine.engine import KEYWORD, MEANING, Engine
 from rag.errors import BadInput
-from rag.evidence import DEPTH, NAMES, Evidence
-from rag.networks import Network
-from rag.ranker import Ranker
+from rag.ltr.bridging import Bridging
+from rag.ltr.features import DEPTH, NAMES, Evidence
+from rag.ltr.networks import Network
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import Learned, lists_of
+from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import Hybrid
-from rag.retrieval.learned import Learned, lists_of
-from rag.trees import LEAVES, Tree, Trees
 from rag.types import Floats
 from training.benchmark_figures import Say
 from training.learned_fusion import NETWORKS, LearnedSettings
@@ -137,7 +137,7 @@ def made_up(features: Floats, trees: int, networks: int = 0, seed: int = 0) -> R
     """Return trees of eight leaves over all features, split at values that the features have, and networks.
 
     Args:
-        features: (n, len(rag.evidence.NAMES)), of some candidates.
+        features: (n, len(rag.ltr.features.NAMES)), of some candidates.
         trees: how many.
         networks: how many, of as many units as are fitted.
         seed: of the draw.

@@ -19,11 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rag.errors import BadInput
+from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT
-from rag.retrieval.scored import Mask
 from rag.retrieval.splade import Splade
+from rag.retrieval.token_index import Encoded, TokenVectors
 from rag.retrieval.token_search import Neighbourhoods, TokenSearch
-from rag.retrieval.token_vectors import Encoded, TokenVectors
 from rag.types import Article, ArticleOrder, Floats, Question, Ranking
 from training.benchmark_apart import FIRST, Act, Cost, apart, table
 from training.neural.backbone import make_scratch, require

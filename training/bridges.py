@@ -6,11 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from indexes import bridge
-from rag.bridge import Bridge
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.bridged import BridgedBM25, LawWords
-from rag.retrieval.fields import FieldCounts
+from rag.retrieval.query_expansion import BridgedBM25, LawWords
+from rag.retrieval.term_counts import FieldCounts
+from rag.retrieval.translation_model import Bridge
 from rag.text import Analyser
 from rag.types import Article, Question
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from rag.svg import Figure
+from rag.corpus.svg import Figure
 from training.significance import CONFIDENCE, RESAMPLES, Interval
 
 Vector = npt.NDArray[np.float64]

@@ -23,13 +23,13 @@ from indexes import store
 from indexes.builtin_corpus import read_test_questions
 from indexes.corpus import Corpus, read, read_questions, to_learn_from
 from indexes.folder import appearing
-from rag.engine import KEYWORD, MEANING, Engine
+from rag.engine.engine import KEYWORD, MEANING, Engine
+from rag.engine.signals import NAMES, Signals
 from rag.errors import BadInput, PandectError
+from rag.ltr.reranker import Learned
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
-from rag.retrieval.learned import Learned
-from rag.signals import NAMES, Signals
 from rag.types import Question
 from training import calibration, report
 from training.cross_fit import FALSE_ALARMS, Asked, OutOfFold, Plan, cross_fit, fit_all

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rag.confidence import RECIPROCAL, Confidence
+from rag.engine.confidence import RECIPROCAL, Confidence
+from rag.engine.signals import NAMES, SIGNS
 from rag.errors import BadInput
-from rag.signals import NAMES, SIGNS
 from rag.types import Question
 from training import calibration
 from training.calibration import Vector
@@ -34,7 +34,7 @@ class Asked:
     """Questions that an index was asked, row by row."""
 
     questions: tuple[Question, ...]
-    rows: Vector  # (n_questions, n_features), as `rag.confidence.NAMES`
+    rows: Vector  # (n_questions, n_features), as `rag.engine.confidence.NAMES`
     labels: Vector  # 1: a gold article is among the first ten
     fitted: npt.NDArray[np.bool_]  # may take part in a fit
 

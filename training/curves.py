@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag.corpus.svg import Box, Figure
 from rag.fusion import scale
-from rag.svg import Box, Figure
 from rag.types import Qrels, Run
 from training.lists import Lists
 from training.names import fused, single

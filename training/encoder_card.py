@@ -10,9 +10,9 @@ from indexes import store
 from indexes.corpus import read
 from indexes.manifest import Manifest
 from indexes.shipped_questions import card_of_written, written_zh
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
+from rag.corpus.licence import provenance
 from rag.errors import BadInput
-from rag.licence import provenance
 from rag.types import Question
 from training.model_card import ModelCard, Source
 

@@ -15,8 +15,8 @@ from indexes.build import FIT_FROM
 from indexes.corpus import Corpus
 from indexes.fitted import refuse_no_fit
 from indexes.progress import Bars
+from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
-from rag.licence import provenance
 from rag.types import Question
 from training import curves, dated, report
 from training.comparisons import compared, table

@@ -1,4 +1,4 @@
-"""LambdaMART (Burges 2010) by LightGBM, whose trees become ours: it fits, `rag.trees` scores."""
+"""LambdaMART (Burges 2010) by LightGBM, whose trees become ours: it fits, `rag.ltr.trees` scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rag.errors import MissingExtra
-from rag.trees import Tree
+from rag.ltr.trees import Tree
 from rag.types import Bools, Floats
 
 ALONE = 100_000  # rows; of fewer, threads wait for each other longer than they work

@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from indexes.corpus import asked_and_written
 from rag.errors import BadInput
-from rag.evidence import BY_WEIGHT, GROUPS, NAMES, REFERENCES
 from rag.fusion import Fuse
-from rag.networks import Network
-from rag.ranker import Ranker
+from rag.ltr.features import BY_WEIGHT, GROUPS, NAMES, REFERENCES
+from rag.ltr.networks import Network
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import lists_of
+from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import damped
-from rag.retrieval.learned import lists_of
-from rag.trees import LEAVES, Tree, Trees
 from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
 from training.inner import FOLDS, inner_folds
 from training.lambdamart import boosted, library
@@ -85,7 +85,7 @@ class Example:
     question: Question
     fold: int  # in which it was asked
     order: ArticleOrder = field(repr=False)  # the n candidates, best first by reciprocal rank
-    features: Floats = field(repr=False)  # (n, len(rag.evidence.NAMES))
+    features: Floats = field(repr=False)  # (n, len(rag.ltr.features.NAMES))
     gold: Bools = field(repr=False)  # (n,)
     fused: Ranking = field(repr=False)  # what a fusion that learns nothing makes of the same lists
 

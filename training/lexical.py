@@ -8,10 +8,10 @@ from typing import Any
 
 from indexes import counted
 from indexes.corpus import Corpus
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.fields import ANNOTATED_FIELDS, FieldCounts, count
-from rag.retrieval.query_likelihood import QueryLikelihood
-from rag.retrieval.scored import Mask
+from rag.retrieval.lexical_baselines import QueryLikelihood
+from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts, count
 from rag.retrieval.tfidf import TfIdf
 from rag.text import Analyser
 from rag.text.analysers import analyser

@@ -2,7 +2,7 @@
 
 The loss is ListNet's with one grade of gold (Cao et al. 2007; Bruch et al. 2019 on why it suits ranking):
 the gold candidates of a list share the probability that the softmax of its scores gives. Its gradient looks
-at all candidates at once, where LambdaMART's looks at pairs. `rag.networks` scores what is fitted here.
+at all candidates at once, where LambdaMART's looks at pairs. `rag.ltr.networks` scores what is fitted here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.networks import BOUND, Network
+from rag.ltr.networks import BOUND, Network
 from rag.types import Bools, Floats, Ints
 
 _FORGET, _FORGET_SQUARES, _TINY = 0.9, 0.999, 1e-8  # Adam's, as its authors give them

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag.licence import Licence, classify, strictest
+from rag.corpus.licence import Licence, classify, strictest
 from training.tables import SHORT
 from training.tables import markdown as measures_table
 
@@ -25,7 +25,7 @@ class Source:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Source:
-        """Make it of what `rag.licence.provenance` returned, perhaps in an older version."""
+        """Make it of what `rag.corpus.licence.provenance` returned, perhaps in an older version."""
         text, url = str(record.get("licence") or ""), record.get("licence_url")
         licence = Licence(text, classify(text, url), url)
         return cls(str(record.get("name") or "?"), licence, str(record.get("source") or ""))

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.errors import BadInput
-from rag.evidence import GROUPS
 from rag.fusion import METHODS
+from rag.ltr.features import GROUPS
 from training.extra import Extra
 from training.inner import LEAST
 

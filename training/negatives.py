@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rag.corpus.structure import groups
 from rag.errors import BadInput
-from rag.surroundings import groups
 from rag.types import Article, Question, Retriever
 from training.neural.settings import Negatives, Stage
 

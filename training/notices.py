@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag.engine import Engine
+from rag.engine.engine import Engine
 from rag.types import Question
 
 ANSWERABLE = "answerable"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexes.sources.source import card_beside
-from rag.card import CorpusCard
-from rag.licence import licence_of
+from rag.corpus.card import CorpusCard
+from rag.corpus.licence import licence_of
 
 
 def cards_of(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tuple[CorpusCard, ...]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from rag.encoders import hub
-from rag.encoders.hub import HubRecipe
+from rag.encoders import model_recipes
+from rag.encoders.model_recipes import HubRecipe
 from rag.errors import BadInput
 from rag.types import Reranker, Retriever
 from training.names import ENCODER
@@ -117,10 +117,10 @@ def pair_models(
     """
     found: dict[str, PairModel] = {}
     for typed in encoders:
-        recipe = hub.recipe_of(typed)
+        recipe = model_recipes.recipe_of(typed)
         if recipe.kind != "cross-encoder":
             continue
-        hub.check(recipe, kinds=("cross-encoder",), remote_code=remote_code)
+        model_recipes.check(recipe, kinds=("cross-encoder",), remote_code=remote_code)
         name = f"{ENCODER}{PurePath(recipe.name).name}".replace(",", "-")
         if name in found:
             raise BadInput(f"{name} was given twice, or two folders bear this name: rename one")

@@ -15,7 +15,7 @@ from typing import Any
 from indexes.corpus import Corpus
 from indexes.folder import appearing
 from indexes.trec import write_run
-from rag.licence import provenance
+from rag.corpus.licence import provenance
 from rag.types import Run
 from training.measure import Measured
 

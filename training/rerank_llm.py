@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
-from rag.answer.budget import fit, tokens
+from rag.answer.generation.context import fit, tokens
 from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text import Analyser

@@ -19,10 +19,10 @@ from typing import Any
 
 import indexes
 from indexes.questions import read_questions
-from rag.engine import Engine
+from rag.corpus.asker_situations import in_front, situations
+from rag.engine.engine import Engine
+from rag.engine.result import Result
 from rag.errors import BadInput, PandectError
-from rag.result import Result
-from rag.situations import in_front, situations
 from rag.types import Hit, Question
 from training.metrics import per_question
 from training.report import commit

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rag.encoders.late_interaction import LateInteractionEncoder
-from rag.retrieval.token_vectors import TokenVectors
+from rag.retrieval.token_index import TokenVectors
 from rag.types import Article
 
 

@@ -19,9 +19,9 @@ from indexes.opening import damaged_if_unreadable
 from indexes.refining import refine
 from rag.errors import BadInput, StaleIndex
 from rag.fusion import Fuse, FusionSettings
-from rag.ranker import Ranker
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25Settings
-from rag.retrieval.learned import KEYWORD, MEANING
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.bench import Bench

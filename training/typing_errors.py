@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rag.errors import BadInput
-from rag.text.tolerant import keyboard, sounds
+from rag.text.spelling import keyboard, sounds
 from rag.types import Question
 
 EVERY = 8  # one word in so many

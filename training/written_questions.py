@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexes.corpus import SYNTHETIC
-from rag.answer.budget import tokens
+from rag.answer.generation.context import tokens
 from rag.errors import BadInput
 from rag.text import Analyser
 from rag.text.folding import fold, level
@@ -209,7 +209,7 @@ class Estimate:
 
 
 def estimate(chat_model: Chat, asked: Sequence[Plan], cache: Cache, count: int) -> Estimate:
-    """Return what a run will take: tokens are counted as at most so many (`rag.answer.budget.tokens`)."""
+    """Return what a run will take: tokens as `rag.answer.generation.context.tokens` has them."""
     left = [p for p in asked if cache.get(reply_key(chat_model, p.prompt)) is None]
     read = sum(tokens(p.prompt) for p in left)
     return Estimate(len(asked), len(asked) - len(left), read, len(left) * count * WRITTEN)

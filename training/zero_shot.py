@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rag.encoders import hub
-from rag.encoders.hub import HubRecipe
+from rag.encoders import model_recipes
+from rag.encoders.model_recipes import HubRecipe
 from rag.encoders.texts import article_text
 from rag.encoders.transformer import Pooling, TransformerEncoder
 from rag.encoders.vector_files import VectorFile, open_vectors
@@ -67,7 +67,7 @@ def zero_shot(
         _add(made, f"vectors:{file.name}", partial(_vectors, file, questions, say))
     options = {"remote_code": remote_code, "device": device}
     for name in encoders:
-        recipe = hub.recipe_of(name, pooling=pooling)
+        recipe = model_recipes.recipe_of(name, pooling=pooling)
         if recipe.kind == "cross-encoder":
             continue
         if recipe.kind == "yes-no":
@@ -75,7 +75,7 @@ def zero_shot(
                 f"{recipe.name} says yes or no of a pair: give --rerank yes-no:bm25 --yes-no-model "
                 f"{recipe.name} instead"
             )
-        hub.check(recipe, kinds=ENCODES, remote_code=remote_code)
+        model_recipes.check(recipe, kinds=ENCODES, remote_code=remote_code)
         _add(made, f"{ENCODER}{Path(recipe.name).name}", partial(_MAKERS[recipe.kind], recipe, options))
     return made
 
@@ -106,7 +106,7 @@ def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: Bench)
 
 
 def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> Dense:
-    encoder = hub.load(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
+    encoder = model_recipes.load(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
     # the same weights, recipe and articles give the same vectors: hours of work for a large model
     key = {"weights": encoder.sha256, **asdict(recipe)}
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
@@ -115,7 +115,7 @@ def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Be
 
 
 def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> ColBERT:
-    encoder = hub.load_tokens(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
+    encoder = model_recipes.load_tokens(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
     bench.tell(f"encoding tokens with {recipe.name}", 0, 1)
     vectors = token_vectors(encoder, bench.corpus.articles)
     bench.tell(f"encoding tokens with {recipe.name}", 1, 1)
@@ -133,7 +133,7 @@ _MAKERS: Mapping[str, Callable[[HubRecipe, dict[str, bool | str | None], Bench],
     "late-interaction": _tokens,
     "sparse": _splade,
 }
-ENCODES: tuple[hub.Kind, ...] = ("dense", "late-interaction", "sparse")
+ENCODES: tuple[model_recipes.Kind, ...] = ("dense", "late-interaction", "sparse")
 
 
 def _encode(encoder: TransformerEncoder, bench: Bench) -> Floats:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from indexes.describing.description import Description
 from indexes.describing.rendering import Share, Table, as_markdown, shown
 from indexes.facts import FACTS, SECTIONS, Facts
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
+from rag.corpus.licence import licence_of, provenance
 from rag.errors import BadInput
-from rag.licence import licence_of, provenance
 
 GAP = "Not stated by the source."
 _SCHEME = "Data statement (Bender and Friedman 2018), with date of the law, licence, uses and maintenance"

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from indexes.describing.spread import Spread
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 
 NONE = "(none)"  # how files and tables name questions without a category or split
 

@@ -23,7 +23,7 @@ from indexes.describing.units import Lengths, Report, Units, progress_of
 from indexes.folder import articles_file
 from indexes.inspection import Inspection, Reason, UnfitError
 from indexes.jsonl import Progress, dump, records
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from indexes.describing.description import Code, Description
 from indexes.describing.rendering import cut
 from indexes.describing.spread import Bin, Spread, bins, groups, skewed
-from rag.svg import Box, Figure, across_grid, log_ticks, ticks
+from rag.corpus.svg import Box, Figure, across_grid, log_ticks, ticks
 
 WIDTH = 760  # pixels
 CODES = 20  # the largest ones; the others are one bar

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from indexes.describing.description import NONE, Description
 from indexes.describing.rendering import Cell, Share, Table
 from indexes.describing.spread import Spread, groups
-from rag.licence import licence_of
+from rag.corpus.licence import licence_of
 
 FIGURES = ("mean", "min", "25 %", "median", "75 %", "95 %", "max")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from indexes.digest.finding import REFERENCE_ADDED, Finding
 from indexes.digest.wording import Wording
-from rag.text.numbers import number_key
+from rag.text.article_numbers import number_key
 
 _SUFFIX = r"(?: (?:bis|ter|quater|quinquies|sexies)\b)?"
 _NUMBER = rf"(?:[lrd](?:\. ?|\*+ ?)?|[lr] )?\d+(?:-\d+)*(?:er\b)?{_SUFFIX}"

@@ -17,7 +17,7 @@ from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 
 _FRENCH = CorpusCard(

@@ -16,7 +16,7 @@ from indexes.jsonl import Progress, Record, decode
 from indexes.sources.source import Source, assembled, chosen, first_file, found_counts
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
-from rag.card import Contact, CorpusCard
+from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput
 
 CARD = CorpusCard(

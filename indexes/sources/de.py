@@ -11,7 +11,7 @@ from indexes.corpus import ARTICLES, Corpus
 from indexes.inspection import ImportReport, Inspection
 from indexes.jsonl import Progress
 from indexes.sources.source import Source, load_folder
-from rag.card import Contact, CorpusCard
+from rag.corpus.card import Contact, CorpusCard
 
 CARD = CorpusCard(
     name="de",

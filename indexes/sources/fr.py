@@ -10,7 +10,7 @@ from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection
 from indexes.jsonl import Progress
 from indexes.sources.source import Source, load_folder
-from rag.card import Contact, CorpusCard
+from rag.corpus.card import Contact, CorpusCard
 
 CONTACTS = (
     Contact(

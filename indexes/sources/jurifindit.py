@@ -18,7 +18,7 @@ from indexes.sources.source import Source, assembled, chosen
 from indexes.sources.source import found_counts as counts_of
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 
 CARD = CorpusCard(
     name="jurifindit",

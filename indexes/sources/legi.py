@@ -13,7 +13,7 @@ from indexes.corpus import Corpus
 from indexes.inspection import ImportReport, Inspection, Place, Reason
 from indexes.jsonl import Progress, Record
 from indexes.sources.source import Source, assembled
-from rag.card import Contact, CorpusCard
+from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput, MissingExtra
 
 CARD = CorpusCard(

@@ -14,7 +14,7 @@ from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen, first_file
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 
 CARD = CorpusCard(
     name="lleqa",

@@ -23,7 +23,7 @@ from indexes.sources.bsard import ids_of
 from indexes.sources.source import Source, assembled, chosen
 from indexes.tabbed import cells
 from indexes.trec import judgements
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 
 CARD = CorpusCard(

@@ -15,7 +15,7 @@ from indexes.inspection import ImportReport, Inspection, Place
 from indexes.jsonl import Progress, Record
 from indexes.nodes import Node
 from indexes.questions import read_questions
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 
 Recognise = Callable[[Path], bool]

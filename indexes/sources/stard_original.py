@@ -15,7 +15,7 @@ from indexes.inspection import ImportReport, Inspection, Place, Reason
 from indexes.jsonl import Progress, Record, array, decode, lines, records
 from indexes.sources import stard
 from indexes.sources.source import Source
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 
 CARD = CorpusCard(
     name="stard-original",

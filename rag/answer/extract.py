@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
-from rag.answer.patterns import any_of, data, plain
+from rag.answer.screening.patterns import any_of, data, plain
 from rag.encoders.static import StaticEncoder
-from rag.engine import Engine
+from rag.engine.engine import Engine
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.text import Analyser, Token

@@ -16,7 +16,7 @@ import numpy as np
 from rag.encoders.texts import article_text
 from rag.encoders.transformer import missing, sound
 from rag.errors import BadInput
-from rag.retrieval.token_vectors import Encoded
+from rag.retrieval.token_index import Encoded
 from rag.types import Article
 
 if TYPE_CHECKING:

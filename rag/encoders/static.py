@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rag.retrieval.fields import term_ids
+from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.types import Article, Floats
 

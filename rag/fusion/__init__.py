@@ -3,10 +3,18 @@
 `Hybrid(parts, fuse=partial(normalised, by=z_score, weights=(0.4, 0.6)))` is how one is used.
 """
 
-from rag.fusion.beside import BESIDE, lift, lifted
-from rag.fusion.distribution import Distribution
-from rag.fusion.methods import DAMPING, METHODS, SCALES, FusionSettings, scale
-from rag.fusion.rankings import Fuse, borda, comb_mnz, comb_sum, normalised, ranks, reciprocal_rank
+from rag.fusion.normalisation import Distribution
+from rag.fusion.rank_fusion import (
+    Fuse,
+    borda,
+    comb_mnz,
+    comb_sum,
+    normalised,
+    ranks,
+    reciprocal_rank,
+)
+from rag.fusion.section_boost import BESIDE, lift, lifted
+from rag.fusion.settings import DAMPING, METHODS, SCALES, FusionSettings, scale
 from rag.fusion.shares import Matrix, Share, borda_points, min_max, percentile, places, reciprocals, z_score
 
 __all__ = [

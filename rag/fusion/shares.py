@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.fusion.distribution import Distribution
+from rag.fusion.normalisation import Distribution
 from rag.types import Bools
 
 Matrix: TypeAlias = npt.NDArray[np.float64]

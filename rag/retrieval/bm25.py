@@ -15,9 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rag.errors import BadInput
-from rag.retrieval.fields import FieldCounts, document_frequency, term_ids
+from rag.retrieval.base import Mask, ScoredRetriever
 from rag.retrieval.postings import add_postings
-from rag.retrieval.scored import Mask, ScoredRetriever
+from rag.retrieval.term_counts import FieldCounts, document_frequency, term_ids
 from rag.text import Analyser
 from rag.types import ArticleOrder, Floats
 

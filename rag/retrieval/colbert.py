@@ -14,9 +14,9 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from rag.explanation import TokenMatch
-from rag.retrieval.scored import Mask
-from rag.retrieval.token_vectors import Encoded, TokenVectors, max_sim
+from rag.engine.explanation import TokenMatch
+from rag.retrieval.base import Mask
+from rag.retrieval.token_index import Encoded, TokenVectors, max_sim
 from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, Retriever, first, hits
 
 # question, its vectors, how many, filter -> positions of articles that are admitted, in any order

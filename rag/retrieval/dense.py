@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.retrieval.scored import Mask
+from rag.retrieval.base import Mask
 from rag.types import NOTHING, ArticleOrder, Bools, Encoder, Filter, Floats, Found, Ranking, first, hits
 
 Kind: TypeAlias = Literal["flat", "hnsw", "8bit"]

@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import date
 from importlib.resources import files
 
-from rag.card import CorpusCard, Moved
-from rag.result import KnownItem
+from rag.corpus.card import CorpusCard, Moved
+from rag.engine.result import KnownItem
 from rag.retrieval.versions import of_day
+from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.text.folding import fold, level
-from rag.text.numbers import number_key
 from rag.text.references import Reference, find_references
 from rag.types import Article
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from rag.retrieval.scored import Mask, ScoredRetriever
+from rag.retrieval.base import Mask, ScoredRetriever
 from rag.types import ArticleOrder, Floats
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse as sp
 
-from rag.retrieval.fields import FieldCounts, document_frequency, term_ids
+from rag.retrieval.base import Mask, ScoredRetriever
 from rag.retrieval.postings import add_postings
-from rag.retrieval.scored import Mask, ScoredRetriever
+from rag.retrieval.term_counts import FieldCounts, document_frequency, term_ids
 from rag.text import Analyser
 from rag.types import Floats
 

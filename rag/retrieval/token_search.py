@@ -15,8 +15,8 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from rag.retrieval.scored import Mask
-from rag.retrieval.token_vectors import BLOCK, TokenVectors
+from rag.retrieval.base import Mask
+from rag.retrieval.token_index import BLOCK, TokenVectors
 from rag.types import ArticleOrder, Filter, Floats, Ints, first
 
 PROBES = 8  # neighbourhoods that a token looks into

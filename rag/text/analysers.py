@@ -14,7 +14,7 @@ from rag.errors import BadInput
 from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser, Units
 from rag.text.folding import fold, level
-from rag.text.snowball import DIALECTS, WordAnalyser
+from rag.text.stemming import DIALECTS, WordAnalyser
 
 LANGUAGES = ("fr", "nl", "en", "de", "it", "zh")
 RULES = 1  # raise it when the rules of this package change terms: indexes built before are then stale

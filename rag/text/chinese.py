@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from rag.text import Analyser, Token
+from rag.text.article_numbers import CHINESE_REFERENCE, chinese_number, chinese_reference_term, number_term
 from rag.text.folding import INVISIBLE, fold, level
-from rag.text.numbers import CHINESE_REFERENCE, chinese_number, chinese_reference_term, number_term
 
 Units: TypeAlias = Literal["words", "bigrams", "both"]
 Piece: TypeAlias = tuple[int, int, str]  # start, end, term

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rag.text.numbers import CHINESE_DIGITS, LATIN_ORDINALS
+from rag.text.article_numbers import CHINESE_DIGITS, LATIN_ORDINALS
 
 AROUND = " \n\r?!.,;:\"'«»“”()[]"
 # L. 1234-5, L.1234-5, L1234-5, R.* 421-1; a small letter and a space only before 1234-5: "il a 1240".

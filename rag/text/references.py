@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from rag.text import reference_patterns as patterns
+from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.text.folding import level
-from rag.text.numbers import number_key
 
 LONGEST = (
     2_000  # characters of a question that are looked at; a reference stands in a sentence, not in a file

@@ -7,10 +7,10 @@ import threading
 
 import streamlit as st
 
-from rag.answer.setup import model_writer
+from rag.answer.generation.setup import model_writer
 from rag.errors import PandectError
 from rag.feedback import Feedback, of_environment
-from rag.ui.ports import Model
+from rag.ui.protocols import Model
 
 
 @st.cache_resource(show_spinner=False)

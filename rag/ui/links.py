@@ -7,8 +7,8 @@ from urllib.parse import quote, unquote, urlencode
 
 import streamlit as st
 
+from rag.ui.html import Html, tag
 from rag.ui.i18n import LANGUAGES
-from rag.ui.markup import Html, tag
 
 MOST = 50  # articles that one address may name; more is no list that a person made
 LONGEST = 400  # characters of an id in an address

@@ -7,11 +7,11 @@ soon lack something; a question goes through it as everybody's do.
 
 from __future__ import annotations
 
-from rag.answer.before import before
-from rag.answer.clarify import clarify
+from rag.answer.screening.decision import before
+from rag.answer.screening.dialogue import clarify
 from rag.logs import log_failure
-from rag.ui.ports import AskEngine
-from rag.ui.searching import SHOWN
+from rag.ui.protocols import AskEngine
+from rag.ui.search import SHOWN
 
 
 def rehearse(engine: AskEngine) -> None:

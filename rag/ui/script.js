@@ -240,7 +240,7 @@ if (!window.pandectListens) {
     button.dataset.busy = "yes";
     setTimeout(() => { button.textContent = label; delete button.dataset.busy; }, 2000);
   });
-  // rag/ui/explained.py writes no others
+  // rag/ui/components/explanation.py writes no others
   const MADE = ["table", "caption", "thead", "tbody", "tr", "th", "td", "p", "ul", "li", "q"];
   const KEPT_OF_IT = ["class", "scope", "lang"];
   const make = (from, into) => {

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from rag.answer.sentences import sentences
 from rag.answer.types import Quote, Statement
+from rag.answer.verification.sentences import sentences
 from rag.types import Article
 
 LONGEST = 1_200  # characters of a sentence that a model would copy

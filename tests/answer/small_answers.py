@@ -8,10 +8,10 @@ from typing import Any
 
 from scripted_server import Server, missing, sentence
 
-from rag.answer.chain import ModelWriter
-from rag.answer.limits import Limits
-from rag.answer.secret import Secret
-from rag.answer.settings import ModelSettings
+from rag.answer.generation.rate_limit import Limits
+from rag.answer.generation.secret import Secret
+from rag.answer.generation.settings import ModelSettings
+from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Answer, Event, Fault, Passage, Passed, Removed, Statement
 from rag.types import Article
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.budget import CUT, LEAST, Fitted, fit, tokens
-from rag.answer.depth import how_many
+from rag.answer.generation.context import CUT, LEAST, Fitted, fit, tokens
+from rag.answer.generation.depth import how_many
 from rag.text.analysers import analyser
 from rag.types import Article
 

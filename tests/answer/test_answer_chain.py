@@ -45,11 +45,11 @@ from small_answers import (
     writer,
 )
 
-from rag.answer import prompt
-from rag.answer.chain import ModelWriter
-from rag.answer.failures import Reason, english
-from rag.answer.job import MOST_SENTENCES
-from rag.answer.limits import Limits, Rate
+from rag.answer.generation import prompt
+from rag.answer.generation.errors import Reason, english
+from rag.answer.generation.rate_limit import Limits, Rate
+from rag.answer.generation.session import MOST_SENTENCES
+from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Answer, Ending, Fault, Passed, Removed, Statement, Writing
 from rag.types import Article
 
@@ -406,7 +406,7 @@ def test_dropping_the_draft_ends_the_request() -> None:
 def test_another_thread_may_close_while_one_waits(
     behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag.answer.job.BACKOFF", 1.0)
+    monkeypatch.setattr("rag.answer.generation.session.BACKOFF", 1.0)
     with serving(behaviour) as server:
         draft = writer(server, retries=10).write(QUESTION, ARTICLES, "fr")
         timer = threading.Timer(0.3, draft.close)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rag.answer.failures import Reason, convert, english
+from rag.answer.generation.errors import Reason, convert, english
 
 
 class Response:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.limits import Limits, Rate
+from rag.answer.generation.rate_limit import Limits, Rate
 from rag.errors import BadInput
 
 

@@ -29,7 +29,7 @@ from scripted_server import (
 )
 from small_answers import ARTICLES, KEY, LINES, QUESTION, TEXTS, answer, settings, writer
 
-from rag.answer.quiet import CLIENTS, silence_clients
+from rag.answer.generation.quiet import CLIENTS, silence_clients
 from rag.answer.types import Answer, Ending
 
 # what must not be told: the key, the question, an article, what the model wrote

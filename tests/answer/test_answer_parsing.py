@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scripted_server import REFUSAL, missing, root, sentence
 
-from rag.answer import objects
-from rag.answer.parsing import LONGEST, Labels, PieceReader, ProseReader
+from rag.answer.generation import objects
+from rag.answer.generation.parser import LONGEST, Labels, PieceReader, ProseReader
 from rag.answer.types import Missing, Piece, Quote, Refusal, Statement
 
 IDS = ("KEYS", "RENT", "12")

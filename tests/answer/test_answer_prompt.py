@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.budget import Excerpt
-from rag.answer.parsing import Labels, pieces
-from rag.answer.prompt import BASELINE, LANGUAGES, Messages, Prompt, load, parse
+from rag.answer.generation.context import Excerpt
+from rag.answer.generation.parser import Labels, pieces
+from rag.answer.generation.prompt import (
+    BASELINE,
+    LANGUAGES,
+    Messages,
+    Prompt,
+    load,
+    parse,
+)
 from rag.answer.types import Missing, Refusal, Statement
 from rag.errors import BadInput
 from rag.types import Article

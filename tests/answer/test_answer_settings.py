@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.limits import Rate
-from rag.answer.secret import Secret
-from rag.answer.settings import FIELDS, SETTINGS, ModelSettings, read
+from rag.answer.generation.rate_limit import Rate
+from rag.answer.generation.secret import Secret
+from rag.answer.generation.settings import FIELDS, SETTINGS, ModelSettings, read
 from rag.errors import BadInput
 
 KEY = "sk-very-secret-0123456789"

@@ -6,11 +6,11 @@ import pytest
 
 import indexes
 from indexes.questions import read_questions
-from rag.answer.before import Advice, Decision, Reason, before, not_law
-from rag.answer.personal import Kind
-from rag.card import Contact, CorpusCard, Elsewhere
-from rag.engine import Engine
-from rag.result import KnownItem, Result, Shown, Why
+from rag.answer.screening.decision import Advice, Decision, Reason, before, not_law
+from rag.answer.screening.personal_data import Kind
+from rag.corpus.card import Contact, CorpusCard, Elsewhere
+from rag.engine.engine import Engine
+from rag.engine.result import KnownItem, Result, Shown, Why
 from rag.types import Article, Filter
 from training.before import measure
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.claims import quantities, telling
-from rag.answer.flat import flat
-from rag.answer.force import Force, clauses
-from rag.answer.language import language_of
-from rag.answer.parties import OTHER, OWNER, SUBJECT, parts
-from rag.answer.sentences import sentences
-from rag.text.spelt_numbers import spelt_numbers
+from rag.answer.verification.language import language_of
+from rag.answer.verification.modality import Force, clauses
+from rag.answer.verification.normalise import flat
+from rag.answer.verification.parties import OTHER, OWNER, SUBJECT, parts
+from rag.answer.verification.quantities import quantities, telling
+from rag.answer.verification.sentences import sentences
+from rag.text.numerals import spelt_numbers
 
 
 def _keys(text: str, language: str) -> list[tuple[Fraction, str]]:

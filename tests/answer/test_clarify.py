@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 import indexes
-from rag.answer.clarify import On, answered, clarify
-from rag.result import Shown, Why
+from rag.answer.screening.dialogue import On, answered, clarify
+from rag.engine.result import Shown, Why
 from rag.types import Article
 
 

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 import indexes
-from rag.answer.conversation import LONGEST, TURNS, Conversation, How, Standalone, leans, standalone
+from rag.answer.screening.conversation import (
+    LONGEST,
+    TURNS,
+    Conversation,
+    How,
+    Standalone,
+    leans,
+    standalone,
+)
 from rag.text.analysers import analyser
 from training.before import measure
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from rag.answer.gate import LONGEST, CitationGate
 from rag.answer.types import Fault, Passage, Passed, Quote, Removed, Statement
+from rag.answer.verification.gate import LONGEST, CitationGate
 from rag.types import Article
 
 BAIL = Article(

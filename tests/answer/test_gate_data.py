@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.gate import CitationGate
 from rag.answer.types import Passed, Removed
+from rag.answer.verification.gate import CitationGate
 from tests.answer.real_law import drawn, lies
 
 DRAWN = 150

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from rag.answer.gate import CitationGate
 from rag.answer.types import Passed, Removed
+from rag.answer.verification.gate import CitationGate
 from tests.answer.lying import LIES, lies, truths
 
 EACH = 90  # of seven kinds: 630 lies, and as many truths

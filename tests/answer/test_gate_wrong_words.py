@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag.answer.gate import CitationGate
 from rag.answer.types import Passed, Quote, Statement
+from rag.answer.verification.gate import CitationGate
 from rag.types import Article
 
 FR = (

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rag.answer.gate import CitationGate
-from rag.answer.missing import missing_text
 from rag.answer.types import Passed, Quote, Removed, Statement
+from rag.answer.verification.gate import CitationGate
+from rag.answer.verification.missing import missing_text
 from rag.types import Article
 
 LINES = (Path(__file__).parent / "attacks.jsonl").read_text(encoding="utf-8").splitlines()

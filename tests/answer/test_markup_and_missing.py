@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from rag.answer.markup import marked, plain
-from rag.answer.missing import LONGEST, missing_text
-from rag.answer.prompt import LANGUAGES, load
+from rag.answer.generation.prompt import LANGUAGES, load
+from rag.answer.verification.markup import marked, plain
+from rag.answer.verification.missing import LONGEST, missing_text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.normal import Places, long_enough, normal, trimmed
+from rag.answer.verification.quotes import Places, long_enough, normal, trimmed
 
 TEXT = (
     "Le preneur ne peut céder l’œuvre « en l'état » ;\n"

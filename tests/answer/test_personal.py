@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.patterns import data
-from rag.answer.personal import Finding, Kind, personal_data, redact
+from rag.answer.screening.patterns import data
+from rag.answer.screening.personal_data import Finding, Kind, personal_data, redact
 from rag.errors import MissingExtra
 from training.before import measure
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.gate import CitationGate
-from rag.answer.support import EncoderSupport, EntailmentSupport
 from rag.answer.types import Fault, Passed, Quote, Removed, Statement
+from rag.answer.verification.gate import CitationGate
+from rag.answer.verification.support import EncoderSupport, EntailmentSupport
 from rag.errors import BadInput
 from rag.types import Article, Floats
 from tests.retrieval import tiny_model

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.patterns import data
-from rag.answer.urgent import Danger, Situation, help_for, situations
-from rag.card import Contact, CorpusCard
+from rag.answer.screening.emergencies import Danger, Situation, help_for, situations
+from rag.answer.screening.patterns import data
+from rag.corpus.card import Contact, CorpusCard
 from training.before import measure
 
 CASES = Path(__file__).parent / "cases"

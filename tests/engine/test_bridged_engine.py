@@ -7,16 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from rag.bridge import Bridge, Pair
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.encoders.static import StaticEncoder
-from rag.engine import Engine, IndexInfo
-from rag.result import Mode
+from rag.engine.engine import Engine, IndexInfo
+from rag.engine.result import Mode
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.bridged import BridgedBM25, LawWords
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.query_expansion import BridgedBM25, LawWords
+from rag.retrieval.term_counts import count
+from rag.retrieval.translation_model import Bridge, Pair
 from rag.text.analysers import analyser
 from rag.types import Article
 

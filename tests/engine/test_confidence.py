@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.confidence import Confidence
 from rag.encoders.static import StaticEncoder
+from rag.engine.confidence import Confidence
+from rag.engine.result import Level, Result
+from rag.engine.signals import NAMES, SIGNS, Signals, Words, features
 from rag.errors import BadInput
-from rag.result import Level, Result
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
-from rag.signals import NAMES, SIGNS, Signals, Words, features
+from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article, Hit, Question, Ranking
 

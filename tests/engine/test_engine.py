@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.card import CorpusCard, Elsewhere, Moved
+from rag.corpus.card import CorpusCard, Elsewhere, Moved
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine import KEYWORD, MAX_QUESTION, MEANING, Engine, IndexInfo
-from rag.result import Mode, Result
+from rag.engine.engine import KEYWORD, MAX_QUESTION, MEANING, Engine, IndexInfo
+from rag.engine.result import Mode, Result
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article, Filter, Question, Retriever
 
@@ -375,7 +375,7 @@ def test_a_topic_of_another_law_is_known_by_a_mistyped_word() -> None:
 
 def test_a_calibration_for_another_corpus_is_left_aside() -> None:
     import indexes
-    from rag.confidence import Confidence
+    from rag.engine.confidence import Confidence
 
     engine = indexes.open()
     elsewhere = engine.info.corpus_sha256[::-1]
@@ -399,7 +399,7 @@ def test_a_calibration_for_another_corpus_is_left_aside() -> None:
 
 def test_a_calibration_for_other_trees_is_left_aside() -> None:
     import indexes
-    from rag.confidence import Confidence
+    from rag.engine.confidence import Confidence
 
     engine = indexes.open()
     shipped = engine._confidence

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine import KEYWORD, MEANING, Engine, IndexInfo
-from rag.explain import ALIKE
-from rag.explanation import Explanation
-from rag.result import Mode, Result
+from rag.engine.engine import KEYWORD, MEANING, Engine, IndexInfo
+from rag.engine.explain import ALIKE
+from rag.engine.explanation import Explanation
+from rag.engine.result import Mode, Result
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import FieldCounts, count
-from rag.retrieval.scored import Mask
+from rag.retrieval.term_counts import FieldCounts, count
 from rag.text.analysers import analyser
 from rag.types import Article, Encoder, Floats, Question, Retriever
 

@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.card import CorpusCard, Moved
+from rag.corpus.card import CorpusCard, Moved
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine import Engine, IndexInfo
-from rag.result import Result
+from rag.engine.engine import Engine, IndexInfo
+from rag.engine.result import Result
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.term_counts import count
 from rag.retrieval.versions import together
 from rag.text.analysers import analyser
 from rag.types import Article, Filter, in_force

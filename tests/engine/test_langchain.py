@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import indexes
-from rag.engine import Engine
+from rag.engine.engine import Engine
 from rag.types import Filter
 
 pytest.importorskip("langchain_core", reason="langchain-core is not installed: pip install 'pandect[llm]'")

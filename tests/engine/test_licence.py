@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.sources import bbsard, bsard, de, fr, jurifindit, legi, lleqa, mmarco, stard, stard_original
-from rag.card import CorpusCard
-from rag.licence import RESTRICTED, Grant, Licence, classify, licence_of, provenance, strictest
+from rag.corpus.card import CorpusCard
+from rag.corpus.licence import (
+    RESTRICTED,
+    Grant,
+    Licence,
+    classify,
+    licence_of,
+    provenance,
+    strictest,
+)
 
 KNOWN = {
     Grant.OPEN: (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rag.errors import BadInput
 from rag.fusion import BESIDE, FusionSettings, lift
-from rag.fusion.beside import told
+from rag.fusion.section_boost import told
 from rag.types import Hit, Ranking
 
 GROUP = {"a": 0, "b": 0, "c": 1, "d": 0}

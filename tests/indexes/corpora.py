@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from indexes.corpus import Corpus
 from indexes.extras import Extras
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 
 CARD = CorpusCard(name="any", title="Any law", language="en", licence="CC0")

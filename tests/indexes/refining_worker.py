@@ -15,7 +15,7 @@ import killed_worker
 
 from indexes.basis import Start
 from indexes.refining import refine
-from rag.ranker import Ranker
+from rag.ltr.ranker import Ranker
 
 
 def main(words: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, write
 from indexes.fit import FitSettings
 from indexes.versions import KEEP, new_corpus
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 
 CODE = "Code du village"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from indexes.bridge import LEAST, forms, learnt_from, stop_terms
 from indexes.bridging import BridgeSettings, learn
-from rag.bridge import Bridge
 from rag.encoders.static import StaticEncoder
-from rag.retrieval.fields import count
+from rag.retrieval.term_counts import count
+from rag.retrieval.translation_model import Bridge
 from rag.text.analysers import LANGUAGES, analyser
 from rag.types import Article, Question
 

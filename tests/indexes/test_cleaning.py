@@ -20,7 +20,7 @@ from indexes.cleaning.short import short
 from indexes.corpus import Corpus, read, write
 from indexes.export import FORMATS, export
 from indexes.sources import load
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question
 

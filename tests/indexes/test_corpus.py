@@ -28,7 +28,7 @@ from indexes.corpus import (
 )
 from indexes.folder import appearing
 from indexes.jsonl import dump
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question
 

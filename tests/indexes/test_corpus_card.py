@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.card import card_bytes, card_of, card_record, read_card, with_options
-from rag.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.errors import BadInput
 
 PLAIN = CorpusCard(name="village", title="Village rules", language="en")

@@ -13,7 +13,7 @@ from small_corpus import VILLAGE
 
 from indexes.corpus import Corpus, to_learn_from
 from indexes.counted import FIELDS, Rows, canonical, load, rows, save, updated
-from rag.retrieval.fields import FieldCounts, count
+from rag.retrieval.term_counts import FieldCounts, count
 from rag.text.analysers import analyser
 from rag.types import Article, ArticleOrder, Question
 

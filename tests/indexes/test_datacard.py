@@ -21,7 +21,7 @@ from indexes.describing.tables import tables
 from indexes.describing.units import units
 from indexes.facts import FACTS, SECTIONS
 from indexes.sources import bbsard, bsard, de, fr, jurifindit, legi, lleqa, mmarco, stard, stard_original
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]

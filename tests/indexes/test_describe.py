@@ -22,7 +22,7 @@ from indexes.describing.measure import measure
 from indexes.describing.rendering import LIMIT, WIDTH, Share, Table, as_csv, as_markdown, as_text, columns
 from indexes.describing.tables import tables
 from indexes.describing.units import units
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, MissingExtra
 from rag.types import Article, Question
 

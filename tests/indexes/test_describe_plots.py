@@ -20,7 +20,7 @@ from indexes.describing.measure import measure
 from indexes.describing.plots import CODES, codes, counted, lengths, plots
 from indexes.describing.spread import Spread
 from indexes.describing.units import units
-from rag.svg import Box, Figure, across_grid, log_ticks, ticks
+from rag.corpus.svg import Box, Figure, across_grid, log_ticks, ticks
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -15,11 +15,11 @@ from small_corpus import FIT, GOAT, NONE, VILLAGE, install
 import indexes
 from indexes import distributions, store
 from indexes.corpus import to_learn_from
-from rag.engine import KEYWORD, MEANING
+from rag.engine.engine import KEYWORD, MEANING
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import Distribution, FusionSettings, matrices, percentile
 from rag.retrieval.dense import Dense
-from rag.retrieval.nearest import NEAREST
+from rag.retrieval.question_knn import NEAREST
 from rag.types import Article, Floats, Question, rank
 
 LEARNT = to_learn_from(VILLAGE.questions)

@@ -10,8 +10,8 @@ import pytest
 from indexes.encoders import trained_on
 from indexes.opening import knows
 from indexes.sources import mmarco
-from rag.engine import Knows
-from rag.licence import provenance
+from rag.corpus.licence import provenance
+from rag.engine.engine import Knows
 
 LAW = [{"name": "village", "licence": "CC0"}]
 

@@ -38,9 +38,9 @@ from indexes.referring import references
 from indexes.refining import refine
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
-from rag.ranker import Ranker
+from rag.ltr.ranker import Ranker
+from rag.ltr.trees import Tree, Trees
 from rag.text.analysers import analyser
-from rag.trees import Tree, Trees
 from rag.types import Article, Question
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -13,8 +13,8 @@ from small_corpus import FIT, NONE, VILLAGE
 
 from indexes.build import build_into
 from indexes.manifest import FILE, Manifest, digest, libraries, read, stamp, verify
+from rag.corpus.licence import provenance
 from rag.errors import DamagedIndex, PandectError, StaleIndex
-from rag.licence import provenance
 
 AGAIN = "python -m indexes build village"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.referring import references
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.text.references import LONGEST
 from rag.types import Article
 

@@ -10,8 +10,8 @@ from indexes import measured
 from indexes.__main__ import main
 from indexes.manifest import read
 from indexes.places import builtin
+from rag.corpus.quality import Measured, Rate, Topic
 from rag.errors import BadInput, StaleIndex
-from rag.measured import Measured, Rate, Topic
 
 ROOT = Path(__file__).resolve().parents[2]
 SHA = read(builtin(), "").corpus["sha256"]

@@ -12,7 +12,7 @@ from indexes import sources, store
 from indexes.__main__ import main
 from indexes.corpus import SYNTHETIC, Corpus, read
 from indexes.shipped_questions import with_shipped_questions
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 
 CARD = CorpusCard(name="essai", title="Essai", language="fr", jurisdiction="FR")

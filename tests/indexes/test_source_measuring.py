@@ -12,7 +12,7 @@ import pytest
 from indexes import articles
 from indexes.corpus import Corpus, read, write
 from indexes.sources import SOURCES, detect, load, options
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question
 

@@ -17,7 +17,7 @@ from indexes import opening, store
 from indexes.__main__ import main
 from indexes.corpus import write
 from indexes.places import version_of
-from rag.engine import Engine
+from rag.engine.engine import Engine
 from rag.errors import DamagedIndex
 
 LAST = 6

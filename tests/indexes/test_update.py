@@ -25,10 +25,10 @@ from indexes.opening import open_index
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
-from rag.ranker import Ranker
+from rag.ltr.ranker import Ranker
+from rag.ltr.trees import Trees
 from rag.retrieval.bm25 import BM25Settings
 from rag.text.analysers import analyser
-from rag.trees import Trees
 from rag.types import Article, Encoder, Floats, Question
 from training.benchmark_update import change
 

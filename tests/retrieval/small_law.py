@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
-from rag.retrieval.token_vectors import Encoded
+from rag.retrieval.token_index import Encoded
 from rag.text import Token
 from rag.types import Article, Hit, Ranking
 

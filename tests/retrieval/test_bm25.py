@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from small_law import SPLIT, corpora, plain_articles, queries
 
 from rag.errors import BadInput
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.term_counts import count
 from rag.types import Article, Question
 
 TEXT = {"text": 1.0}

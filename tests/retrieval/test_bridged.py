@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from small_evidence import CUT, LAW, QUESTIONS, asked, column, evidence_of
 from small_law import SPLIT, law
 
-from rag.bridge import Bridge, Pair
 from rag.errors import BadInput
-from rag.evidence import OF_BRIDGE
+from rag.ltr.features import OF_BRIDGE
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.bridged import BridgedBM25, Expanded, LawWords
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.query_expansion import BridgedBM25, Expanded, LawWords
+from rag.retrieval.term_counts import count
+from rag.retrieval.translation_model import Bridge, Pair
 from rag.types import Question
 
 BRIDGE = Bridge(

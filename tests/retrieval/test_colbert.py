@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_law import SPLIT, Words, law
 
+from rag.engine.explain import Explainer
+from rag.engine.explanation import TokenMatch
 from rag.errors import DamagedIndex
-from rag.explain import Explainer
-from rag.explanation import TokenMatch
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.colbert import ColBERT
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.term_counts import count
+from rag.retrieval.token_index import BLOCK, Encoded, TokenVectors, max_sim
 from rag.retrieval.token_search import Neighbourhoods, TokenSearch
-from rag.retrieval.token_vectors import BLOCK, Encoded, TokenVectors, max_sim
 from rag.types import ArticleOrder, Filter, Hit
 
 

@@ -17,24 +17,24 @@ from hypothesis import strategies as st
 from small_evidence import evidence_of, stump
 from small_law import SPLIT, Words, law, random_encoder
 
-from rag.bridge import Bridge, Pair
 from rag.encoders.static import StaticEncoder
-from rag.ranker import Ranker
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import Learned
+from rag.ltr.trees import Trees
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
-from rag.retrieval.bridged import BridgedBM25, LawWords
 from rag.retrieval.colbert import ColBERT, Propose, proposed_by
 from rag.retrieval.dense import Dense, Kind, build_vectors
-from rag.retrieval.fields import count, term_ids
 from rag.retrieval.hybrid import Hybrid
-from rag.retrieval.learned import Learned
-from rag.retrieval.nearest import Nearest
-from rag.retrieval.query_likelihood import QueryLikelihood
-from rag.retrieval.scored import Mask
+from rag.retrieval.lexical_baselines import QueryLikelihood
+from rag.retrieval.query_expansion import BridgedBM25, LawWords
+from rag.retrieval.question_knn import Nearest
 from rag.retrieval.splade import Splade
+from rag.retrieval.term_counts import count, term_ids
 from rag.retrieval.tfidf import TfIdf
+from rag.retrieval.token_index import TokenVectors
 from rag.retrieval.token_search import Neighbourhoods, TokenSearch
-from rag.retrieval.token_vectors import TokenVectors
-from rag.trees import Trees
+from rag.retrieval.translation_model import Bridge, Pair
 from rag.types import Article, ArticleOrder, Encoder, Filter, Question, Ranking, Retriever
 
 EVEN = {"text": 1.0, "headings": 1.0, "code": 1.0}

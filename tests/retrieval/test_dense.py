@@ -13,8 +13,8 @@ import pytest
 from small_law import slow_rank
 
 from rag.errors import BadInput
+from rag.retrieval.base import Mask
 from rag.retrieval.dense import Dense, Kind, build_vectors
-from rag.retrieval.scored import Mask
 from rag.types import Article, ArticleOrder, Filter, Floats, Ranking
 
 KINDS = get_args(Kind)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_law import SPLIT, WORDS, corpora, plain_articles
 
-from rag.retrieval.fields import QUESTIONS_FIELD, FieldCounts, count, document_frequency, term_ids
+from rag.retrieval.term_counts import QUESTIONS_FIELD, FieldCounts, count, document_frequency, term_ids
 from rag.types import Article, Question
 
 ARTICLES = [

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tiny_model
 
-from rag.encoders import hub
-from rag.encoders.hub import HubRecipe, parse, recipe_of, recipes
+from rag.encoders import model_recipes
+from rag.encoders.model_recipes import HubRecipe, parse, recipe_of, recipes
 from rag.encoders.transformer import load_model
 from rag.errors import BadInput
 from rag.types import Article
@@ -104,7 +104,7 @@ def test_names_ids_and_folders() -> None:
 ])  # fmt: skip
 def test_what_cannot_be_loaded_is_told_before(name: str, told: str) -> None:
     with pytest.raises(BadInput, match=told):
-        hub.load(recipe_of(name))
+        model_recipes.load(recipe_of(name))
 
 
 # --- on a tiny model ---
@@ -133,7 +133,7 @@ def test_pooling_of_the_last_hidden_states(bare: Path) -> None:
             expected.setdefault(name, []).append(vector / np.linalg.norm(vector))
     for name, vectors in expected.items():
         recipe = HubRecipe("tiny", str(bare), "dense", 64, "", name, bare=True, chunk=40)  # type: ignore[arg-type]
-        encoder = hub.load(recipe, device="cpu")
+        encoder = model_recipes.load(recipe, device="cpu")
         assert encoder.encode_questions(texts) == pytest.approx(np.array(vectors), abs=1e-5), name
         assert (encoder.name, encoder.model.max_seq_length) == ("tiny", 64)
     assert load_model(bare, device="cpu", window=10_000).max_seq_length == 256  # no more than it can read
@@ -159,7 +159,7 @@ def test_the_first_token_of_a_longformer_sees_the_whole_text(bare: Path, tmp_pat
     long = "le bailleur et le locataire et la dette et le mur et le loyer "
     texts = [long + "chaque mois", long + "après le mariage", "le mur"]  # the ends stand far from the first
     recipe = HubRecipe("long", str(tmp_path), "dense", 128, "", "cls", bare=True, chunk=0, overlap=0)
-    encoder = hub.load(recipe, device="cpu")
+    encoder = model_recipes.load(recipe, device="cpu")
     found = encoder.encode_questions(texts)
     assert found == pytest.approx(
         np.concatenate([encoder.encode_questions([text]) for text in texts]), abs=1e-5
@@ -173,11 +173,11 @@ def test_the_first_token_of_a_longformer_sees_the_whole_text(bare: Path, tmp_pat
 @pytest.mark.models
 def test_prompts_and_chunks_of_a_recipe(bare: Path) -> None:
     plain = HubRecipe("tiny", str(bare), "dense", 256, "", "cls", bare=True)
-    prompted = hub.load(
+    prompted = model_recipes.load(
         replace(plain, question_prompt="query: ", passage_prompt="passage: ", chunk=20, overlap=5),
         device="cpu",
     )
-    encoder = hub.load(plain, device="cpu")
+    encoder = model_recipes.load(plain, device="cpu")
     assert prompted.encode_questions(["le loyer"]) == pytest.approx(
         encoder.encode_questions(["query: le loyer"]), abs=1e-5
     )
@@ -194,7 +194,7 @@ def test_the_adapter_of_a_task_is_named(bare: Path, monkeypatch: pytest.MonkeyPa
     recipe = HubRecipe(
         "t", str(bare), "dense", 256, "", "cls", bare=True, question_task="q", passage_task="p"
     )
-    encoder = hub.load(recipe, device="cpu")
+    encoder = model_recipes.load(recipe, device="cpu")
     named: list[str | None] = []
     encode = type(encoder.model).encode
 
@@ -205,5 +205,5 @@ def test_the_adapter_of_a_task_is_named(bare: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(type(encoder.model), "encode", noted)
     encoder.encode_questions(["le loyer"])
     encoder.encode_articles([Article("1", "", "1", "le mur")])
-    hub.load(replace(recipe, question_task=None), device="cpu").encode_questions(["le loyer"])
+    model_recipes.load(replace(recipe, question_task=None), device="cpu").encode_questions(["le loyer"])
     assert named == ["q", "p", None]

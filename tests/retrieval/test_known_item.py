@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.card import CorpusCard, Moved
-from rag.result import KnownItem
+from rag.corpus.card import CorpusCard, Moved
+from rag.engine.result import KnownItem
 from rag.retrieval.known_item import KnownItems
 from rag.types import Article
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from small_evidence import LAW, WAYS, asked, evidence_of, stump
 from small_networks import network
 
+from rag.engine.explanation import Reason
 from rag.errors import BadInput
-from rag.evidence import DEPTH, GROUPS, NAMES, Evidence
-from rag.explanation import Reason
-from rag.ranker import Ranker
-from rag.retrieval import learned as module
-from rag.retrieval.learned import KEYWORD, MEANING, RECENT, Learned, lists_of
-from rag.trees import Tree, Trees
+from rag.ltr import reranker as module
+from rag.ltr.features import DEPTH, GROUPS, NAMES, Evidence
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import KEYWORD, MEANING, RECENT, Learned, lists_of
+from rag.ltr.trees import Tree, Trees
 from rag.types import Article, Filter, Hit, Question, Ranking
 
 EVIDENCE = evidence_of()

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from small_law import SPLIT, WORDS, SplitAnalyser, law, random_encoder
 
 from rag.encoders.static import StaticEncoder
-from rag.retrieval.nearest import BESIDE, FADING, SHARPNESS, Asked, Nearest
-from rag.retrieval.nearest import WORDS as BESIDE_MEANING
-from rag.retrieval.scored import Mask
+from rag.retrieval.base import Mask
+from rag.retrieval.question_knn import BESIDE, FADING, SHARPNESS, Asked, Nearest
+from rag.retrieval.question_knn import WORDS as BESIDE_MEANING
 from rag.types import ArticleOrder, Encoder, Filter, Hit, Question
 
 LAW = law()

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from small_law import SPLIT, corpora, plain_articles, queries
 
 from rag.errors import BadInput
-from rag.retrieval.fields import count
-from rag.retrieval.query_likelihood import QueryLikelihood
-from rag.retrieval.scored import Mask
+from rag.retrieval.base import Mask
+from rag.retrieval.lexical_baselines import QueryLikelihood
+from rag.retrieval.term_counts import count
 from rag.retrieval.tfidf import TfIdf
 from rag.types import Article
 

@@ -20,8 +20,8 @@ import tiny_model
 
 from rag.encoders.transformer import TransformerEncoder, load_model
 from rag.errors import BadInput, MissingExtra
+from rag.retrieval.base import Mask
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.scored import Mask
 from rag.types import Article, ArticleOrder, Floats
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -250,7 +250,7 @@ def test_a_model_is_loaded_from_a_hub(
 ) -> None:
     script = """
 import json, sys
-from rag.encoders import hub
+from rag.encoders import model_recipes
 from rag.encoders.transformer import TransformerEncoder
 from rag.errors import BadInput
 made = TransformerEncoder("test/tiny", device="cpu")
@@ -260,7 +260,7 @@ try:
 except BadInput as error:
     refused = str(error)
 vectors = made.encode_questions(["le loyer"]).tolist()
-first = hub.load(hub.recipe_of("test/tiny", pooling="cls"), device="cpu")
+first = model_recipes.load(model_recipes.recipe_of("test/tiny", pooling="cls"), device="cpu")
 told = {"name": made.name, "sha256": made.sha256, "vectors": vectors, "refused": refused}
 told |= {"first": first.encode_questions(["le loyer"]).tolist(), "named": first.name}
 json.dump(told, sys.stdout)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_evidence import CUT, ENCODER, LAW, WAYS, asked, column, evidence_of
 
-from rag.evidence import BY_WEIGHT, WEIGHED
+from rag.ltr.features import BY_WEIGHT, WEIGHED
+from rag.ltr.weighed import by_weight, summed, term_parts
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
-from rag.retrieval.weighed import by_weight, summed, term_parts
+from rag.retrieval.term_counts import count
 from rag.types import Article
 
 EVIDENCE = evidence_of()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.text.numbers import chinese_number, number_key, number_term
+from rag.text.article_numbers import chinese_number, number_key, number_term
 
 DIGITS = "零一二三四五六七八九"
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rag.text import Analyser, Mended
 from rag.text.analysers import LANGUAGES, analyser
-from rag.text.tolerant import LONGEST, MOST, TolerantAnalyser, sounds, tolerant
+from rag.text.spelling import LONGEST, MOST, TolerantAnalyser, sounds, tolerant
 
 CUT = analyser("fr")
 LAW = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from indexes.corpus import Corpus
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 
 TOPICS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rag.evidence import NAMES
+from rag.ltr.features import NAMES
 from rag.types import ArticleOrder, Hit, Question
 from training.inner import FOLDS
 from training.learned_fusion import Example

@@ -14,7 +14,7 @@ import pytest
 from small_benchmark import ARTICLES, CORPUS, QUESTIONS
 
 from indexes.corpus import Corpus
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 from training.neural import step
 from training.neural.batches import Batch, Batches

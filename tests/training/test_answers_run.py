@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from answers_fakes import ARTICLES, Scripted, Silent, context, good, lying, refusing
 
-from rag.answer.gate import RULES
 from rag.answer.types import Answer, Ending, Event, Passage, Passed
+from rag.answer.verification.gate import RULES
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question
 from training.answers import writers

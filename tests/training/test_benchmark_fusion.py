@@ -13,8 +13,8 @@ from indexes.corpus import write
 from indexes.fit import FitSettings
 from indexes.opening import open_index
 from rag.errors import BadInput
-from rag.evidence import NAMES
-from rag.trees import LEAVES
+from rag.ltr.features import NAMES
+from rag.ltr.trees import LEAVES
 from training import benchmark, benchmark_fusion
 from training.benchmark_fusion import LISTS, made_up, timed
 

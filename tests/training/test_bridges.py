@@ -9,9 +9,9 @@ import pytest
 from indexes import bridge
 from indexes.corpus import Corpus
 from indexes.fit import FitSettings
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
-from rag.retrieval.bridged import BridgedBM25, Expanded
+from rag.retrieval.query_expansion import BridgedBM25, Expanded
 from rag.types import Article, Question
 from training.bench import Bench
 from training.lesson import Settings

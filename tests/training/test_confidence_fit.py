@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from indexes import store
 from indexes.corpus import read, read_questions
-from rag.confidence import Confidence
+from rag.engine.confidence import Confidence
+from rag.engine.signals import NAMES, SIGNS
 from rag.errors import BadInput
-from rag.signals import NAMES, SIGNS
 from rag.types import Question
 from training import calibration
 from training.calibration import Vector

@@ -455,7 +455,7 @@ def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     from indexes.bridge import pairs_of
     from indexes.corpus import read, to_learn_from
     from indexes.distributions import load_fusion
-    from rag.text.tolerant import TolerantAnalyser
+    from rag.text.spelling import TolerantAnalyser
     from training.bench import Bench
     from training.lesson import Ready
 

@@ -15,9 +15,9 @@ from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, read
 from indexes.fit import FitSettings
 from indexes.shipped_questions import written_zh
+from rag.corpus.licence import Grant
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
-from rag.licence import Grant
 from rag.text.analysers import analyser
 from training import export_encoder as exporting
 from training.model_card import ModelCard, Source, markdown

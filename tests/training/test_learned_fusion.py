@@ -17,10 +17,18 @@ from small_examples import made_up
 from indexes.corpus import SYNTHETIC
 from indexes.fit import FitSettings
 from rag.errors import BadInput, MissingExtra
-from rag.evidence import BY_WEIGHT, GROUPS, NAMES, PRIORS, REFERENCES, WEIGHED, Evidence
 from rag.fusion import FusionSettings
-from rag.ranker import Ranker
-from rag.retrieval.learned import KEYWORD, MEANING, Learned
+from rag.ltr.features import (
+    BY_WEIGHT,
+    GROUPS,
+    NAMES,
+    PRIORS,
+    REFERENCES,
+    WEIGHED,
+    Evidence,
+)
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import KEYWORD, MEANING, Learned
 from rag.types import Article, ArticleOrder, Question
 from training import bench as bench_module
 from training.bench import Bench

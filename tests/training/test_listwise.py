@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag.errors import BadInput
-from rag.networks import Network
+from rag.ltr.networks import Network
 from training.listwise import NetworkSettings, _Steps, fitted, softmax
 
 SMALL = NetworkSettings(hidden=(12, 6), passes=40, batch=8, rate=1e-2, dropout=0.05)

@@ -12,7 +12,7 @@ from small_benchmark import ARTICLES, CORPUS
 from small_neural import NEEDS_TORCH, TINY, batch_of, gradient, here, order_of, system_of, task_of
 
 from indexes.corpus import write
-from rag.encoders import hub
+from rag.encoders import model_recipes
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question
 from training import prompts, train
@@ -183,11 +183,13 @@ def test_an_untuned_model_reads_as_much_as_its_window_says(
 ) -> None:
     from training.neural.yes_no import YesNo
 
-    known = hub.HubRecipe("tiny", str(base), "yes-no", 600, "made by this test", chunk=0, overlap=0)
-    monkeypatch.setattr(hub, "recipes", dict)  # nobody knows it: as long as the recipe that tunes one says
+    known = model_recipes.HubRecipe("tiny", str(base), "yes-no", 600, "made by this test", chunk=0, overlap=0)
+    monkeypatch.setattr(
+        model_recipes, "recipes", dict
+    )  # nobody knows it: as long as the recipe that tunes one says
     long = Article("l", "Code", "1", "loyer bail " * 900)
     assert len(YesNo.untuned(str(base), "cpu").prompt("Qui paie ?", long)) == 1024
-    monkeypatch.setattr(hub, "recipes", lambda: {"tiny": known})
+    monkeypatch.setattr(model_recipes, "recipes", lambda: {"tiny": known})
     for name in ("tiny", str(base)):  # by name, and by what it is on the hub
         system = YesNo.untuned(name, "cpu")
         assert len(system.prompt("Qui paie ?", long)) == 600

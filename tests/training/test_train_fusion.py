@@ -26,11 +26,11 @@ from indexes.fit import FitSettings
 from indexes.learned import FOLDER, TREES, ranker_of
 from indexes.manifest import read, stamp
 from indexes.versions import new_corpus
-from rag.card import CorpusCard
-from rag.engine import KEYWORD, MEANING
-from rag.evidence import PRIORS
+from rag.corpus.card import CorpusCard
+from rag.engine.engine import KEYWORD, MEANING
 from rag.fusion import Fuse, FusionSettings
-from rag.retrieval.nearest import NEAREST
+from rag.ltr.features import PRIORS
+from rag.retrieval.question_knn import NEAREST
 from rag.types import Article, Question
 from training import train_fusion
 from training.bench import Bench

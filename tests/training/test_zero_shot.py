@@ -15,7 +15,7 @@ from small_benchmark import ARTICLES, CORPUS, TOPICS
 from small_published import PUBLISHED
 
 from indexes.corpus import write
-from rag.encoders import hub
+from rag.encoders import model_recipes
 from training.eval import main
 from training.eval_grammar import parser
 
@@ -148,11 +148,11 @@ def test_the_published_splade_and_monobert_are_measured_as_they_are(
 ) -> None:
     pytest.importorskip("sentence_transformers")
     names = {"splade-legal-french": "fill-mask", "monobert-legal-french": "sequence-classification"}
-    ours = dict(hub.recipes())
+    ours = dict(model_recipes.recipes())
     for name, task in names.items():
         folder = scratch(tmp_path / name, task)
         ours[name] = replace(ours[name], model=str(folder), window=48, question_window=24)
-    monkeypatch.setattr(hub, "recipes", lambda: ours)
+    monkeypatch.setattr(model_recipes, "recipes", lambda: ours)
     systems = ["bm25", "rrf:bm25,tfidf", *(f"encoder:{name}" for name in names)]
     systems.append("encoder:monobert-legal-french:rrf:bm25,tfidf")
     out = tmp_path / "out"
@@ -179,13 +179,17 @@ def test_a_folder_says_what_kind_of_model_it_holds(corpus: Path, tmp_path: Path)
     from training.published_models import recipe_of
 
     masked = scratch(tmp_path / "masked", "fill-mask")
-    assert hub.recipe_of(str(masked)).kind == "dense"  # an encoder as any other, if nothing says more
-    sparse = hub.HubRecipe("s", str(masked), "sparse", 48, "typed", chunk=0, overlap=0, similarity="cosine")
+    assert (
+        model_recipes.recipe_of(str(masked)).kind == "dense"
+    )  # an encoder as any other, if nothing says more
+    sparse = model_recipes.HubRecipe(
+        "s", str(masked), "sparse", 48, "typed", chunk=0, overlap=0, similarity="cosine"
+    )
     built = Splade.build(recipe_of(sparse), str(masked))
     built.save(tmp_path / "splade")
-    found = hub.recipe_of(str(tmp_path / "splade"))
+    found = model_recipes.recipe_of(str(tmp_path / "splade"))
     assert (found.kind, found.window, found.similarity) == ("sparse", 48, "cosine")
-    pair = hub.recipe_of(str(scratch(tmp_path / "mono", "sequence-classification")))
+    pair = model_recipes.recipe_of(str(scratch(tmp_path / "mono", "sequence-classification")))
     assert (pair.kind, pair.window, pair.similarity) == ("cross-encoder", 48, None)
     assert recipe_of(pair).text.question_tokens == 12
     measured = ("--corpus", corpus, "--device", "cpu", "--measures", "R@10")
@@ -207,7 +211,7 @@ def test_the_commands_of_published_rows_can_be_typed() -> None:
     for name, words in rows:
         typed = parser().parse_args(["--corpus", *words])
         for encoder in typed.encoder or ():
-            assert encoder == "FOLDER" or encoder in hub.recipes(), name
+            assert encoder == "FOLDER" or encoder in model_recipes.recipes(), name
 
 
 @pytest.mark.data

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from page_fakes import CARD, ENGINES, FakeEngine
 
-from rag.answer.draft import Cancel, Draft
 from rag.answer.extract import Extract
-from rag.answer.failures import Reason
+from rag.answer.generation.draft import Cancel, Draft
+from rag.answer.generation.errors import Reason
+from rag.answer.generation.stream import Stopped
 from rag.answer.types import (
     Answer,
     Ending,
@@ -23,9 +24,8 @@ from rag.answer.types import (
     Trimmed,
     Writing,
 )
-from rag.answer.wire import Stopped
 from rag.types import Article
-from rag.ui.ports import Answers
+from rag.ui.protocols import Answers
 
 ARREST = "Mon voisin me frappe et menace de me tuer à cause de l'arbre"
 PERSONAL = "Mon voisin Jean Dupont, 06 12 34 56 78, a planté un arbre contre ma clôture"

@@ -3,8 +3,9 @@
 import streamlit as st
 from page_fakes import ENGINES
 
-from rag.measured import Measured
-from rag.ui import about, ask, browse, frame, quality, sheet
+from rag.corpus.quality import Measured
+from rag.ui import layout
+from rag.ui.pages import about, ask, browse, quality, sheet
 
 
 def results() -> Measured | None:
@@ -14,10 +15,10 @@ def results() -> Measured | None:
     return told
 
 
-frame.set_up()
-words = frame.interface()
-frame.masthead(words)
-frame.content()
+layout.set_up()
+words = layout.interface()
+layout.masthead(words)
+layout.content()
 engine = st.session_state.get("engine") or ENGINES["plain"]
 match st.session_state["page"]:
     case "browse":

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from rag.ui import compare, frame
+from rag.ui import layout
+from rag.ui.pages import compare
 
-frame.set_up()
-words = frame.interface()
-frame.masthead(words)
-frame.content()
+layout.set_up()
+words = layout.interface()
+layout.masthead(words)
+layout.content()
 questions = st.session_state["benchmark_questions"]
 compare.render(st.session_state["engine"], words, lambda: questions)

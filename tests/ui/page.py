@@ -10,20 +10,22 @@ from answer_fakes import ANSWER_ENGINES, ANSWERS
 
 from rag.errors import BadInput, MissingIndex
 from rag.feedback import Feedback
-from rag.ui import ask, browse, compare, failure, frame, quality
+from rag.ui import layout
+from rag.ui.components import failure
+from rag.ui.pages import ask, browse, compare, quality
 
 
 def broken() -> None:
     raise BadInput("results.json: line 1 is no JSON")
 
 
-frame.set_up()
-words = frame.interface()
-frame.masthead(words)
-frame.content()
+layout.set_up()
+words = layout.interface()
+layout.masthead(words)
+layout.content()
 if st.query_params.get("engine") == "missing":
     failure.draw(MissingIndex("belgium is not there: run python -m indexes build belgium"), words)
-    frame.notice(words)
+    layout.notice(words)
     st.stop()
 engine = st.session_state.get("engine") or ANSWER_ENGINES[st.query_params.get("engine", "plain")]
 answers = st.session_state.get("answers") or ANSWERS.get(st.query_params.get("answers", ""), ask.NO_ANSWERS)

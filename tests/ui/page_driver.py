@@ -9,7 +9,7 @@ from page_fakes import FakeEngine
 from streamlit.testing.v1 import AppTest
 
 from rag.feedback import Feedback
-from rag.ui.ports import Answers
+from rag.ui.protocols import Answers
 
 SCRIPT = Path(__file__).with_name("page.py")
 

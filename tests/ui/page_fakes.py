@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 
-from rag.bridge import KEEP_ALL, Bridged, Removed
-from rag.browsing import Law
-from rag.card import Contact, CorpusCard, Elsewhere, Moved
-from rag.engine import Knows
+from rag.corpus.asker_situations import Situation, situations
+from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.corpus.contents import Law
+from rag.engine.engine import Knows
+from rag.engine.explanation import Alike, Explanation, MeaningShare, Place, WordShare
+from rag.engine.result import KnownItem, Mode, Result, Shown, Why
 from rag.errors import DamagedIndex
-from rag.explanation import Alike, Explanation, MeaningShare, Place, WordShare
-from rag.result import KnownItem, Mode, Result, Shown, Why
-from rag.situations import Situation, situations
+from rag.retrieval.translation_model import KEEP_ALL, Bridged, Removed
 from rag.text import Mended, Token
 from rag.types import Article, Filter, Question
 

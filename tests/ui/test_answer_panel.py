@@ -32,12 +32,12 @@ from page_fakes import ARTICLES, HOSTILE_CARD, QUESTION, FakeEngine, FakeFacets
 from page_fakes import HOSTILE as HOSTILE_ARTICLES
 from streamlit.testing.v1 import AppTest
 
-from rag.answer.failures import Reason
+from rag.answer.generation.errors import Reason
 from rag.answer.types import Answer, Ending, Passed, Writing
 from rag.types import Article
 from rag.ui import configured
-from rag.ui.ports import Answers
-from rag.ui.underway import Underway
+from rag.ui.background import Underway
+from rag.ui.protocols import Answers
 
 SHOWN = ("672", "671", "673")  # for QUESTION
 
@@ -530,7 +530,9 @@ def test_a_mistyped_setting_is_told_without_a_key(
 
 def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PANDECT_MODEL", "openai:scripted")
-    monkeypatch.setattr("rag.answer.setup.find_spec", lambda name: None if name == "langchain" else object())
+    monkeypatch.setattr(
+        "rag.answer.generation.setup.find_spec", lambda name: None if name == "langchain" else object()
+    )
     configured.model.clear()
     found, problem = configured.model()
     configured.model.clear()

@@ -14,16 +14,16 @@ from page_fakes import CARD, QUESTION, FakeEngine
 from streamlit.testing.v1 import AppTest
 
 import indexes
+from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
-from rag.result import Result
-from rag.ui import failure
+from rag.ui.components import failure
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
 def failing(name: str, text: str, language: str) -> None:
     from rag import errors
-    from rag.ui import failure
+    from rag.ui.components import failure
     from rag.ui.i18n import words
 
     failure.draw(getattr(errors, name)(text), words(language))
@@ -180,7 +180,7 @@ def test_what_takes_its_time_says_so_meanwhile(monkeypatch: pytest.MonkeyPatch) 
         return Asked()
 
     monkeypatch.setattr(st, "spinner", spinner)
-    monkeypatch.setattr("rag.ui.opened._warm", lambda _: None)  # asks too, in its own time
+    monkeypatch.setattr("rag.ui.engine_cache._warm", lambda _: None)  # asks too, in its own time
     app = start(monkeypatch, opened, "meanwhile", "en-GB")
     assert said == ["Opening the law…", "opened", "over"]
     said.clear()

@@ -7,9 +7,9 @@ from page_driver import ask, body, cards, checked, page
 from page_fakes import QUESTION, FakeEngine
 from streamlit.testing.v1 import AppTest
 
-from rag.bridge import Bridged
-from rag.explanation import Explanation, WordShare
-from rag.ui.explained import panel
+from rag.engine.explanation import Explanation, WordShare
+from rag.retrieval.translation_model import Bridged
+from rag.ui.components.explanation import panel
 from rag.ui.i18n import words
 
 PAIRS = (

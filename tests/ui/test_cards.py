@@ -7,13 +7,13 @@ import pytest
 from html_reading import Element, read
 from page_fakes import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, FakeAnalyser
 
-from rag.card import CorpusCard
-from rag.result import Shown, Why
+from rag.corpus.card import CorpusCard
+from rag.engine.result import Shown, Why
 from rag.types import Article
-from rag.ui.cards import View, card_html
-from rag.ui.cite import title
+from rag.ui.components.article_card import View, card_html
+from rag.ui.components.cite import title
+from rag.ui.components.why import matched_words
 from rag.ui.i18n import words
-from rag.ui.why import matched_words
 
 ALLOWED = {
     "article", "header", "footer", "section", "h3", "h4", "div", "nav", "ol", "ul", "li", "p", "span", "mark",

@@ -10,11 +10,11 @@ from page_driver import ask, body, checked, examples, headings
 from page_fakes import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine, explanation
 from streamlit.testing.v1 import AppTest
 
-from rag.result import Shown, Why
+from rag.engine.result import Shown, Why
 from rag.types import Article, Question
-from rag.ui.compare import gold
+from rag.ui.components.comparison import Column, recall, reciprocal_rank, table
 from rag.ui.i18n import words
-from rag.ui.side_by_side import Column, recall, reciprocal_rank, table
+from rag.ui.pages.compare import gold
 
 SCRIPT = Path(__file__).with_name("compare_page.py")
 TESTS = (

@@ -8,11 +8,18 @@ import pytest
 from html_reading import Element, read
 from page_fakes import ARTICLES, CARD, FakeAnalyser
 
-from rag.evidence import GROUPS
-from rag.explanation import Alike, Explanation, MeaningShare, Place, Reason, WordShare
-from rag.result import Shown, Why
-from rag.ui.cards import View, card_html
-from rag.ui.explained import MAX_ROWS, REASONS, panel, percent
+from rag.engine.explanation import (
+    Alike,
+    Explanation,
+    MeaningShare,
+    Place,
+    Reason,
+    WordShare,
+)
+from rag.engine.result import Shown, Why
+from rag.ltr.features import GROUPS
+from rag.ui.components.article_card import View, card_html
+from rag.ui.components.explanation import MAX_ROWS, REASONS, panel, percent
 from rag.ui.i18n import LANGUAGES, words
 
 ALLOWED = {

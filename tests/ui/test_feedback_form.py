@@ -12,8 +12,8 @@ from page_driver import ask, body, checked, page
 from page_fakes import QUESTION, FakeEngine
 from streamlit.testing.v1 import AppTest
 
+from rag.corpus.asker_situations import situations
 from rag.feedback import Feedback, Reason, Word
-from rag.situations import situations
 
 OFFER = "Dire ce que vous pensez de ces articles"
 WORD = Word(date.today(), "civil", "3", ("672", "671", "673"), Reason.WRONG_ARTICLE, "671")

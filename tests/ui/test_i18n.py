@@ -16,9 +16,9 @@ from rag.ui.i18n import LANGUAGES, choose, compile_mo, read_po, words
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
-    *sorted((ROOT / "rag" / "ui").glob("*.py")),
+    *sorted((ROOT / "rag" / "ui").rglob("*.py")),
     ROOT / "app.py",
-    ROOT / "rag" / "answer" / "failures.py",  # shown by the page, in the reader's language
+    ROOT / "rag" / "answer" / "generation" / "errors.py",  # shown by the page, in the reader's language
 ]
 
 

@@ -10,7 +10,7 @@ from page_driver import ask, body, checked, page
 from page_fakes import MANY_FACETS, QUESTION, FakeEngine
 from streamlit.testing.v1 import AppTest
 
-from rag.ui import kept
+from rag.ui import url_state
 from rag.ui.browser import mark
 
 
@@ -125,4 +125,4 @@ def test_articles_of_a_link_were_not_asked() -> None:
 
 @pytest.mark.parametrize("day", [None, date(2020, 2, 29)])
 def test_a_day_comes_back_as_it_was(day: date | None) -> None:
-    assert kept.read_day((kept.written_day(day),)) == day
+    assert url_state.read_day((url_state.written_day(day),)) == day

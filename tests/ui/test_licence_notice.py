@@ -8,7 +8,7 @@ import pytest
 from page_driver import body, page
 from page_fakes import CARD, HOSTILE_CARD, FakeEngine
 
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 
 
 def facts(card: CorpusCard, locale: str) -> dict[str, str]:

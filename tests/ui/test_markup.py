@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from rag.ui.markup import Html, join, link, paragraphs, plain_label, rows, tag, telephone, web_address
+from rag.ui.html import (
+    Html,
+    join,
+    link,
+    paragraphs,
+    plain_label,
+    rows,
+    tag,
+    telephone,
+    web_address,
+)
 
 # Carriage returns and lone surrogates are left out: parsers read them in their own ways, and never as markup.
 PLAIN = st.text(st.characters(exclude_categories=["Cs", "Cc"])) | st.sampled_from(
@@ -89,7 +99,7 @@ def test_a_text_keeps_its_margin_on_the_page() -> None:
     def app() -> None:
         import streamlit as st
 
-        from rag.ui.markup import tag
+        from rag.ui.html import tag
 
         st.html(tag("pre", "a\n    b\n    c"))
 

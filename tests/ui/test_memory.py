@@ -15,8 +15,8 @@ import indexes
 from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, write
 from indexes.versions import new_corpus
-from rag.card import CorpusCard
-from rag.engine import Engine
+from rag.corpus.card import CorpusCard
+from rag.engine.engine import Engine
 from rag.types import Article
 
 APP = Path(__file__).resolve().parents[2] / "app.py"

@@ -10,8 +10,8 @@ from page_driver import ask, body, cards, headings, page
 from page_fakes import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets
 from streamlit.testing.v1 import AppTest
 
-from rag.card import CorpusCard, Moved
-from rag.result import KnownItem, Result, Shown, Why
+from rag.corpus.card import CorpusCard, Moved
+from rag.engine.result import KnownItem, Result, Shown, Why
 from rag.text import Mended
 
 DOUBT = {
@@ -129,14 +129,14 @@ def known(
     """What is said of one number that the question names."""
 
     def script(result: object, card: object, language: str) -> None:
-        from rag.card import CorpusCard
-        from rag.result import Result
-        from rag.ui import moved
+        from rag.corpus.card import CorpusCard
+        from rag.engine.result import Result
+        from rag.ui.components import article_history
         from rag.ui.i18n import words
 
         assert isinstance(result, Result)
         assert isinstance(card, CorpusCard)
-        moved.known(result, card, words(language))
+        article_history.known(result, card, words(language))
 
     items = tuple(Shown(n, ARTICLES[i], 1.0, Why()) for n, i in enumerate(shown, 1))
     item = KnownItem(move.old, move.old, move.code, found, (move,))

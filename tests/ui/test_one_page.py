@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.ui.one_page import FRAME, LEAST, LINE, PAGE, WRITTEN, cut, lines, room
+from rag.ui.pages.one_page import (
+    FRAME,
+    LEAST,
+    LINE,
+    PAGE,
+    WRITTEN,
+    cut,
+    lines,
+    room,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from page_driver import ask, body, cards, checked, examples, headings, page
 from page_fakes import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
 
 from rag.errors import BadInput
-from rag.ui.form import MAX_CHARS, shorten
+from rag.ui.components.question_form import MAX_CHARS, shorten
 from rag.ui.i18n import words
 
 

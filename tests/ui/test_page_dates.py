@@ -12,17 +12,17 @@ from page_driver import ask, body, cards, checked, headings, page
 from page_fakes import CARD, MANY_FACETS, QUESTION, FakeAnalyser, FakeEngine, explanation
 from streamlit.testing.v1 import AppTest
 
-from rag.card import CorpusCard
-from rag.engine import Engine, IndexInfo
-from rag.result import Shown, Why
+from rag.corpus.card import CorpusCard
+from rag.engine.engine import Engine, IndexInfo
+from rag.engine.result import Shown, Why
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.fields import count
-from rag.retrieval.scored import Mask
+from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article
-from rag.ui.cards import View, card_html
+from rag.ui.components.article_card import View, card_html
+from rag.ui.components.comparison import Column, table
 from rag.ui.i18n import words
-from rag.ui.side_by_side import Column, table
 
 CHANGED = date(2016, 10, 1)
 CODE = "Code du four"

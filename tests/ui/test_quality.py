@@ -11,10 +11,10 @@ from any_page_driver import open_page
 from page_driver import body, headings
 from page_fakes import CARD, HOSTILE_CARD, FakeEngine, FakeInfo
 
+from rag.corpus.quality import Bin, Measured, Rate, System, Topic
 from rag.errors import BadInput
-from rag.measured import Bin, Measured, Rate, System, Topic
-from rag.ui.published import ROWS, Published
-from rag.ui.quality import SYSTEMS
+from rag.ui.components.published import ROWS, Published
+from rag.ui.pages.quality import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared")) / "published"  # papers' tables

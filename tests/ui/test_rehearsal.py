@@ -13,8 +13,9 @@ from page_driver import cards, page
 from page_fakes import ARTICLES, CARD, QUESTION, FakeEngine
 
 import indexes
-from rag.answer import country, urgent
-from rag.ui import ask, opened, rehearsal
+from rag.answer.screening import emergencies, jurisdiction
+from rag.ui import engine_cache, rehearsal
+from rag.ui.pages import ask
 
 
 @pytest.fixture(autouse=True)
@@ -35,10 +36,10 @@ def test_an_example_of_the_corpus_is_asked_as_everybody_asks() -> None:
 
 
 def test_patterns_are_compiled_before_anybody_asks() -> None:
-    urgent._patterns.cache_clear()
-    country._countries.cache_clear()
+    emergencies._patterns.cache_clear()
+    jurisdiction._countries.cache_clear()
     rehearsal.rehearse(indexes.open(None))  # the law that ships
-    assert urgent._patterns.cache_info().currsize == country._countries.cache_info().currsize == 1
+    assert emergencies._patterns.cache_info().currsize == jurisdiction._countries.cache_info().currsize == 1
 
 
 def test_a_rehearsal_that_breaks_breaks_nothing_and_tells_no_question(
@@ -46,7 +47,7 @@ def test_a_rehearsal_that_breaks_breaks_nothing_and_tells_no_question(
 ) -> None:
     engine = FakeEngine(error=RuntimeError(CARD.examples[0]))
     with caplog.at_level(logging.ERROR):
-        opened._warm(engine)  # type: ignore[arg-type]
+        engine_cache._warm(engine)  # type: ignore[arg-type]
     assert "the rehearsal failed with RuntimeError" in caplog.text
     assert CARD.examples[0] not in caplog.text
 

@@ -10,10 +10,10 @@ from page_driver import ask, body, cards, checked, headings, page
 from page_fakes import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
 from streamlit.testing.v1 import AppTest
 
-from rag.exporting import Extract, to_markdown
+from rag.corpus.export import Extract, to_markdown
+from rag.ui.components.share import labels
 from rag.ui.i18n import words
 from rag.ui.links import LONGEST, MOST, listed, named
-from rag.ui.share import labels
 
 
 def shared(**query: str) -> AppTest:

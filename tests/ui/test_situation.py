@@ -6,7 +6,7 @@ from page_driver import SCRIPT, ask, body, cards, checked, page, press
 from page_fakes import ARTICLES, QUESTION, FakeEngine, FakeFacets
 from streamlit.testing.v1 import AppTest
 
-from rag.situations import situations
+from rag.corpus.asker_situations import situations
 from rag.types import Article, Filter
 
 TENANT, OWNER = (each for each in situations("fr") if each.id in ("tenant", "owner"))

@@ -14,7 +14,7 @@ from indexes.__main__ import main
 from indexes.build import BuildSettings, build
 from indexes.corpus import Corpus, write
 from indexes.versions import new_corpus
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.types import Article
 
 APP = Path(__file__).resolve().parents[2] / "app.py"

@@ -11,8 +11,8 @@ from typing import Any
 
 from indexes import store
 from indexes.progress import Bars
+from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
-from rag.licence import provenance
 from rag.types import Question
 from training.answers import contexts, published, report, tasks
 from training.answers.bertscore import BERTScore

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from rag.answer.chain import ModelWriter
 from rag.answer.extract import Extractor
 from rag.answer.extractive import ExtractiveWriter
-from rag.answer.gate import RULES, CitationGate
-from rag.answer.prompt import BASELINE, Prompt
-from rag.answer.prompt import load as prompt_of
-from rag.answer.quiet import silence_clients
-from rag.answer.settings import read
+from rag.answer.generation.prompt import BASELINE, Prompt
+from rag.answer.generation.prompt import load as prompt_of
+from rag.answer.generation.quiet import silence_clients
+from rag.answer.generation.settings import read
+from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Passed, Removed, Statement, Usage
+from rag.answer.verification.gate import RULES, CitationGate
 from rag.errors import BadInput, MissingExtra
 from rag.text.analysers import analyser
 from rag.types import Article

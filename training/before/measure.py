@@ -12,14 +12,14 @@ from time import process_time
 
 import numpy as np
 
-from rag.answer.before import before
-from rag.answer.clarify import clarify
-from rag.answer.conversation import JOINT, Conversation, leans, standalone
-from rag.answer.country import other_country
 from rag.answer.extract import Extractor
-from rag.answer.personal import Finding, Kind, personal_data
-from rag.answer.urgent import situations
-from rag.engine import Engine
+from rag.answer.screening.conversation import JOINT, Conversation, leans, standalone
+from rag.answer.screening.decision import before
+from rag.answer.screening.dialogue import clarify
+from rag.answer.screening.emergencies import situations
+from rag.answer.screening.jurisdiction import other_country
+from rag.answer.screening.personal_data import Finding, Kind, personal_data
+from rag.engine.engine import Engine
 from rag.text.highlight import sentences
 from rag.types import Article, Question
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indexes.corpus import Corpus
+from rag.retrieval.base import Mask
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.scored import Mask
 from rag.types import Article, ArticleOrder, Floats, Retriever
 from training.neural.backbone import load_backbone, quiet, write
 from training.neural.batches import Batch, texts_of

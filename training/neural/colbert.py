@@ -27,8 +27,8 @@ import numpy as np
 from indexes.corpus import Corpus
 from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.errors import BadInput
+from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT as Search
-from rag.retrieval.scored import Mask
 from rag.retrieval.token_search import Neighbourhoods, TokenSearch
 from rag.types import ArticleOrder, Bools
 from training.neural.backbone import check_length, load_backbone, quiet, sound, write

@@ -20,7 +20,7 @@ import numpy as np
 
 from indexes.corpus import Corpus
 from rag.errors import BadInput
-from rag.retrieval.scored import Mask, ScoredRetriever
+from rag.retrieval.base import Mask, ScoredRetriever
 from rag.types import ArticleOrder, Floats, Retriever
 from training.neural.backbone import load_backbone, quiet, write
 from training.neural.batches import Batch

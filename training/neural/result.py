@@ -14,9 +14,9 @@ from typing import Any
 
 from indexes.folder import appearing
 from indexes.manifest import digest
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
+from rag.corpus.licence import provenance
 from rag.errors import BadInput, DamagedIndex
-from rag.licence import provenance
 from training.model_card import ModelCard, Source, markdown
 from training.neural import learnt
 from training.neural.recipe import made

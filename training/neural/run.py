@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.corpus import SYNTHETIC, Corpus
-from rag.card import CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Hit, Question, Retriever
 from training import report

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from indexes.corpus import Corpus
-from rag.retrieval.scored import Mask
+from rag.retrieval.base import Mask
 from rag.retrieval.splade import Splade as Search
 from rag.types import ArticleOrder, Floats, Ints, Retriever
 from training.neural.backbone import load_backbone, quiet, write

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.encoders import hub
+from rag.encoders import model_recipes
 from rag.errors import BadInput
 from rag.types import Article, Retriever
 from training import prompts
@@ -127,7 +127,7 @@ class YesNo(CrossEncoder):
             BadInput: it cannot be loaded.
         """
         torch, _ = libraries()
-        known = next((r for r in hub.recipes().values() if name in (r.name, r.model)), None)
+        known = next((r for r in model_recipes.recipes().values() if name in (r.name, r.model)), None)
         source = known.model if known is not None else name
         changes = [f"model.backbone={json.dumps(source)}"]
         if known is not None:

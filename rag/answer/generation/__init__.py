@@ -1,0 +1,1 @@
+"""Write an answer with a language model: prompt, call, stream, parse."""

@@ -1,0 +1,254 @@
+"""A LangChain chat model from the settings (extra [llm]); nothing of it is loaded before a model is asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rag.answer.generation.prompt import Messages
+from rag.answer.generation.quiet import silence_clients, silence_langchain
+from rag.answer.generation.settings import ModelSettings
+from rag.errors import BadInput, MissingExtra
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessageChunk
+
+# provider -> the package that LangChain loads for it, where it is not langchain-PROVIDER
+_PACKAGES = {
+    "azure_openai": "langchain-openai",
+    "bedrock": "langchain-aws",
+    "bedrock_converse": "langchain-aws",
+    "google_genai": "langchain-google-genai",
+    "google_vertexai": "langchain-google-vertexai",
+}
+_SHIPPED = {"langchain", "langchain-openai", "langchain-ollama", "langchain-anthropic"}  # the extra [llm]
+
+# A connection serves one answer. Kept ones would save a handshake, little beside what a model takes to write,
+# and lie open between questions.
+_ONCE = {"Connection": "close"}
+
+_ITEM = {"type": "string"}
+
+
+def _closed(properties: Mapping[str, object]) -> dict[str, object]:
+    """Return the schema of an object with just these keys, as strict servers want it."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+SCHEMA = _closed(
+    {
+        "refusal": {"type": "boolean"},
+        "answer": {
+            "type": "array",
+            "items": _closed(
+                {
+                    "text": _ITEM,
+                    "articles": {"type": "array", "items": _ITEM},
+                    "quotes": {"type": "array", "items": _closed({"article": _ITEM, "text": _ITEM})},
+                }
+            ),
+        },
+        "missing": {"type": "array", "items": _ITEM},
+    }
+)
+# provider -> how a request names the schema. Not `with_structured_output`, whose stream is of partly filled
+# dictionaries: a sentence has to be known to be whole.
+_OPENAI = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
+SCHEMA_PARTS: Mapping[str, Mapping[str, object]] = {
+    "anthropic": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+    "ollama": {"format": SCHEMA},
+    "openai": {"response_format": _OPENAI},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One chunk of a stream."""
+
+    text: str = ""
+    token: bool = False  # whether the model wrote something, be it thoughts that are not shown
+    cut: bool = False  # it reached the bound of its output
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Client(Protocol):
+    """Asks a model once."""
+
+    @property
+    def schema(self) -> bool:
+        """Whether the server is asked to hold the model to the schema."""
+        ...
+
+    def stream(self, messages: Messages) -> AsyncIterator[Delta]:
+        """Yield what comes; cancelling closes the connection."""
+        ...
+
+
+class LangChainClient:
+    """Asks any chat model that LangChain knows."""
+
+    def __init__(self, settings: ModelSettings, *, plain: bool = False) -> None:
+        """Load the provider's package and make its client; the server is not asked yet.
+
+        Args:
+            settings: the model's.
+            plain: send nothing that some servers reject: no schema, temperature or wish for counts.
+
+        Raises:
+            MissingExtra: a package is not installed.
+            BadInput: LangChain does not know the provider, or it refuses the settings.
+        """
+        silence_clients()  # before the packages are loaded: some write when they are
+        self._model = _load(settings, plain)
+        silence_clients()  # and again, for the loggers that came with them
+        profile: Mapping[str, Any] = getattr(self._model, "profile", None) or {}
+        able = profile.get("structured_output") is True or settings.provider == "ollama"
+        wanted = settings.format == "schema" or (settings.format == "auto" and able)
+        self.schema = wanted and not plain and settings.provider in SCHEMA_PARTS
+        if settings.format == "schema" and settings.provider not in SCHEMA_PARTS:
+            raise BadInput(
+                f"PANDECT_MODEL_FORMAT=schema: Pandect does not know how {settings.provider} takes a schema; "
+                f"expected one of {', '.join(SCHEMA_PARTS)}, or PANDECT_MODEL_FORMAT=lines"
+            )
+        self._parts = _parts(settings, plain=plain, schema=self.schema)
+
+    async def stream(self, messages: Messages) -> AsyncIterator[Delta]:
+        """Yield what comes, traced by nobody, whatever the environment says."""
+        from langsmith import tracing_context
+
+        silence_clients()
+        silence_langchain()
+        with tracing_context(enabled=False, parent=False):
+            sent = [("system", messages.system), ("human", messages.user)]
+            # the model's own `astream` is an async generator, which its annotation does not say
+            chunks: Any = self._model.astream(sent, **self._parts)
+            async with aclosing(chunks):
+                async for chunk in chunks:
+                    yield delta(chunk)
+
+
+def delta(chunk: AIMessageChunk) -> Delta:
+    """Read what a chunk of LangChain holds."""
+    usage: Mapping[str, Any] = chunk.usage_metadata or {}
+    extra = chunk.additional_kwargs.get("reasoning_content")
+    told: Mapping[str, Any] = chunk.response_metadata or {}
+    ended = told.get("finish_reason") or told.get("stop_reason") or told.get("done_reason")
+    return Delta(
+        str(chunk.text),
+        bool(chunk.content or extra),
+        ended in ("length", "max_tokens"),
+        usage.get("input_tokens"),
+        usage.get("output_tokens"),
+    )
+
+
+def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError:
+        raise MissingExtra('answers need LangChain: run pip install "pandect[llm]"') from None
+    if settings.url is None and os.environ.get("LANGSMITH_GATEWAY", "").lower() not in (
+        "",
+        "0",
+        "false",
+        "no",
+    ):
+        raise BadInput(
+            "LANGSMITH_GATEWAY is set, which would send questions through a third party: unset it, "
+            "or name the server in PANDECT_MODEL_URL"
+        )
+    if os.environ.get("LANGCHAIN_TRACING") or os.environ.get("LANGCHAIN_HANDLER"):
+        raise BadInput("LANGCHAIN_TRACING or LANGCHAIN_HANDLER is set, which LangChain 1 refuses: unset them")
+    provider = settings.provider
+    try:
+        model: BaseChatModel = init_chat_model(
+            settings.name, model_provider=provider, **_options(settings, plain)
+        )
+    except ImportError:
+        package = _PACKAGES.get(provider, "langchain-" + provider.replace("_", "-"))
+        what = '"pandect[llm]"' if package in _SHIPPED else package
+        raise MissingExtra(f"the model {settings.model} needs {package}: run pip install {what}") from None
+    except (
+        ValueError
+    ) as error:  # pydantic's too; its message quotes what it was given, so it is not passed on
+        if "Unsupported provider" in str(error):
+            raise BadInput(
+                f"PANDECT_MODEL: LangChain knows no provider {provider!r}; such as openai, ollama, anthropic"
+            ) from None
+        raise BadInput(
+            f"{provider} refuses the settings of PANDECT_MODEL_…: check key, model and address"
+        ) from None
+    except Exception:  # noqa: BLE001 - each client has errors of its own, and they may quote the key
+        raise BadInput(
+            f"the client of {provider} cannot be made: check PANDECT_MODEL_KEY and the model"
+        ) from None
+    model.callbacks, model.verbose, model.cache = None, False, False
+    return model
+
+
+def _options(settings: ModelSettings, plain: bool) -> dict[str, Any]:
+    """Return what the constructor of a provider's chat model takes."""
+    options: dict[str, Any] = {}
+    if settings.temperature is not None and not plain:
+        options["temperature"] = settings.temperature
+    if settings.url:
+        options["base_url"] = settings.url
+    key = settings.key.reveal() if settings.key else None
+    patience = (settings.connect, settings.first_token, settings.first_token, settings.connect)
+    match settings.provider:
+        case "openai":
+            from openai import (
+                Timeout,
+            )  # why not floats: they would bound the connection as generously as the answer
+
+            # Without a key the client does not start; servers of one's own mostly ask for none. And no key of
+            # the environment is sent to an address that is not its maker's.
+            options["api_key"] = key or ("none" if settings.url else None)
+            connect, read, write, pool = patience
+            options["timeout"] = Timeout(connect=connect, read=read, write=write, pool=pool)
+            options |= {"max_retries": 0, "use_responses_api": False, "default_headers": _ONCE}
+            options["stream_chunk_timeout"] = 0  # `Call` watches over that
+            if not settings.url:
+                options["max_tokens"] = settings.output
+        case "anthropic":
+            options |= {"api_key": key or ("none" if settings.url else None)}
+            options |= {"timeout": settings.first_token, "max_retries": 0, "max_tokens": settings.output}
+            options["default_headers"] = _ONCE
+        case "ollama":
+            # num_ctx: else Ollama cuts the prompt, silently, to its default window
+            options |= {"num_ctx": settings.window, "num_predict": settings.output}
+            headers = _ONCE | ({"Authorization": f"Bearer {key}"} if key else {})
+            options["client_kwargs"] = {"timeout": patience, "headers": headers}
+        case "huggingface":
+            options["task"] = "text-generation"
+            options["pipeline_kwargs"] = {"max_new_tokens": settings.output, "return_full_text": False}
+            options.pop("temperature", None)  # the pipeline's own: greedy unless told to sample
+            options.pop("base_url", None)
+        case _:
+            options |= {"timeout": settings.first_token, "max_retries": 0, "max_tokens": settings.output}
+            if key:
+                options["api_key"] = key
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _parts(settings: ModelSettings, *, plain: bool, schema: bool) -> dict[str, Any]:
+    """Return what goes along with one request."""
+    if settings.provider != "openai":
+        return dict(SCHEMA_PARTS[settings.provider]) if schema else {}
+    parts: dict[str, Any] = {} if plain else {"stream_usage": True}
+    body: dict[str, Any] = dict(SCHEMA_PARTS["openai"]) if schema else {}
+    if settings.url:
+        body["max_tokens"] = settings.output  # every server reads it; "max_completion_tokens" only newer ones
+    # why in the body: as an argument, `response_format` makes the client parse the whole, and fail on what it
+    # cannot read
+    return parts | ({"extra_body": body} if body else {})

@@ -1,0 +1,268 @@
+"""One answer: the prompt within its budget, the call and its retries, each piece to where it belongs."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+
+from rag.answer.generation import prompt as prompts
+from rag.answer.generation.client import Client
+from rag.answer.generation.clients import Clients
+from rag.answer.generation.context import Fitted, fit, tokens
+from rag.answer.generation.draft import Cancel
+from rag.answer.generation.errors import Failure, Reason, Say
+from rag.answer.generation.parser import Labels, PieceReader, ProseReader, Reader, whole
+from rag.answer.generation.prompt import Messages, Prompt
+from rag.answer.generation.rate_limit import Limits
+from rag.answer.generation.settings import MOST_ARTICLES, ModelSettings
+from rag.answer.generation.stream import Call, Patience, Stopped
+from rag.answer.types import (
+    Answer,
+    Ending,
+    Event,
+    Gate,
+    Missing,
+    Passed,
+    Piece,
+    Refusal,
+    Removed,
+    Statement,
+    Usage,
+    Writing,
+)
+from rag.answer.verification.missing import missing_text
+from rag.logs import log_failure
+from rag.text import Analyser
+from rag.text.analysers import LANGUAGES, analyser
+from rag.types import Article
+
+MOST_SENTENCES = 40  # five times what the prompts ask for; a model that goes on is going round in circles
+MOST_MISSING = 5
+BACKOFF = 0.5  # seconds before the first retry, twice as many before each further one, up to
+LONGEST_BACKOFF = 8.0
+LONGEST_WAIT = 20.0  # that a server may ask for; more than that is told to the person, who has better to do
+_SLACK = 64  # tokens that a server's own template puts around two messages
+
+_analyser: Callable[[str], Analyser] = functools.cache(analyser)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What answers are written with."""
+
+    settings: ModelSettings
+    gate: Gate
+    limits: Limits
+    clients: Clients
+    prompt: Callable[[str], Prompt]  # for a language
+    as_of: str  # the date of the law, for articles that carry none
+    say: Say
+    session: Hashable = None
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What has come of an answer so far."""
+
+    sentences: list[Passed] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    removed: list[Removed] = field(default_factory=list)
+    fitted: Fitted = field(default_factory=lambda: Fitted(()))
+    unseen: tuple[str, ...] = ()  # shown to the person, and beyond what the settings show the model
+    reader: Reader | None = None
+    refused: bool = False
+    begun: bool = False
+    cut: bool = False
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Job:
+    """One answer being written."""
+
+    def __init__(
+        self, means: Means, question: str, articles: tuple[Article, ...], language: str, cancel: Cancel
+    ) -> None:
+        """Take what to write with and about; nothing happens before the first event is wanted."""
+        self.means, self.question, self.cancel = means, whole(question), cancel
+        self.settings = means.settings
+        most = self.settings.articles or MOST_ARTICLES
+        self.articles = articles[:most]
+        self.language = language
+        self.notes = _Notes(unseen=tuple(article.id for article in articles[most:]))
+        self.started = 0.0
+        self.prompt: Prompt | None = None
+
+    def events(self) -> Iterator[Event]:
+        """Yield all of them; whatever fails becomes an answer that says so."""
+        self.started = time.monotonic()
+        try:
+            if not self.articles:  # there is nothing that an answer could rest on
+                yield self.answer(Ending.REFUSED)
+                return
+            wait = self.means.limits.take(self.means.session)
+            if wait > 0:
+                yield self.answer(Ending.LIMITED, Reason.BUSY, wait)
+                return
+            yield from self.attempts()
+        except Stopped:
+            yield self.answer(Ending.STOPPED)
+        except Failure as failure:
+            limited = failure.reason is Reason.SERVER_BUSY
+            ending = Ending.LIMITED if limited else Ending.FAILED
+            yield self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
+        except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
+            log_failure(error, "the answer")
+            yield self.answer(Ending.FAILED, Reason.UNEXPECTED)
+        else:
+            yield self.written()
+
+    def attempts(self) -> Iterator[Event]:
+        """Ask, and ask again where that may help and nothing has been shown yet."""
+        until = self.started + self.settings.whole
+        clients = self.means.clients
+        plain = clients.plain
+        tries = 0
+        while True:
+            self.cancel.sleep(0)
+            try:
+                yield from self.ask(clients.get(plain), until)
+                clients.plain = plain  # it may be tried first from now on
+                return
+            except Failure as failure:
+                if self.notes.begun:
+                    raise
+                if failure.plainer and not plain:
+                    plain = True
+                else:
+                    tries += 1
+                    pause = self.pause(failure, tries, until)
+                    self.cancel.sleep(pause)
+                if self.means.limits.take(self.means.session, again=True) > 0:
+                    raise
+
+    def pause(self, failure: Failure, tries: int, until: float) -> float:
+        """Return the seconds before the next try.
+
+        Raises:
+            Failure: the one that came, if there shall be none.
+        """
+        if not failure.again or tries > self.settings.retries:
+            raise failure
+        backoff = min(BACKOFF * 2.0 ** (tries - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1.0)  # noqa: S311
+        pause: float = max(backoff, failure.wait or 0.0)
+        if pause > LONGEST_WAIT or time.monotonic() + pause >= until:
+            raise failure
+        return pause
+
+    def ask(self, client: Client, until: float) -> Iterator[Event]:
+        """Make one call and read it."""
+        messages, reader = self.prepare(client.schema)
+        self.notes.reader = reader
+        call = Call(lambda: client.stream(messages))
+        self.cancel.watch(call)
+        patience = Patience(self.settings.first_token, self.settings.between, until)
+        try:
+            for delta in call.deltas(patience):
+                if delta.token and not self.notes.begun:
+                    self.notes.begun = True
+                    yield Writing()
+                self.notes.cut = self.notes.cut or delta.cut
+                self.notes.input_tokens = _more(self.notes.input_tokens, delta.input_tokens)
+                self.notes.output_tokens = _more(self.notes.output_tokens, delta.output_tokens)
+                yield from self.read(reader.feed(delta.text))
+                if self.notes.refused and not self.notes.sentences:
+                    return
+                if reader.full or len(self.notes.sentences) + len(self.notes.removed) >= MOST_SENTENCES:
+                    self.notes.cut = True
+                    return
+        finally:
+            call.cancel()
+        yield from self.read(reader.close())
+        self.notes.cut = self.notes.cut or reader.unfinished
+
+    def prepare(self, schema: bool) -> tuple[Messages, Reader]:
+        """Fill the prompt in, within the window.
+
+        Raises:
+            Failure: the question leaves no room for the articles.
+        """
+        prompt = self.prompt = self.means.prompt(self.language)
+        as_of = self.means.as_of
+        empty = prompt.messages(self.question, (), Labels(()), schema=schema, as_of=as_of)
+        room = (
+            self.settings.window - self.settings.output - _SLACK - tokens(empty.system) - tokens(empty.user)
+        )
+        spoken = next((a.language for a in self.articles if a.language), None) or self.language
+        fitted = fit(
+            self.articles,
+            self.question,
+            room,
+            _analyser(spoken if spoken in LANGUAGES else prompts.FALLBACK),
+            lambda article: tokens(prompt.block(article, "", "A10", "0" * 16, as_of)) + 2,  # blank lines
+        )
+        self.notes.fitted = fitted
+        if not fitted.excerpts:
+            raise Failure(Reason.TOO_LONG)
+        labels = Labels([excerpt.article.id for excerpt in fitted.excerpts])
+        messages = prompt.messages(self.question, fitted.excerpts, labels, schema=schema, as_of=as_of)
+        reader = (
+            PieceReader(labels, prompt.refusal) if prompt.reply == "pieces" else ProseReader(prompt.refusal)
+        )
+        return messages, reader
+
+    def read(self, pieces: Iterator[Piece]) -> Iterator[Event]:
+        """Put each piece where it belongs; what passes the gate is given out."""
+        for piece in pieces:
+            match piece:
+                case Statement():
+                    if any(piece.text == passed.text for passed in self.notes.sentences):
+                        continue  # once is enough
+                    checked = self.means.gate.check(piece, self.articles)
+                    if isinstance(checked, Passed):
+                        self.notes.sentences.append(checked)
+                        yield checked
+                    else:
+                        self.notes.removed.append(checked)
+                case Missing():
+                    text = missing_text(piece.text)
+                    if text and text not in self.notes.missing and len(self.notes.missing) < MOST_MISSING:
+                        self.notes.missing.append(text)
+                case Refusal():
+                    self.notes.refused = True
+
+    def written(self) -> Answer:
+        """Return the answer of a call that came to its end."""
+        if self.notes.sentences:
+            return self.answer(Ending.WRITTEN, Reason.CUT if self.notes.cut else None)
+        if self.notes.refused:
+            return self.answer(Ending.REFUSED)
+        return self.answer(Ending.EMPTY, Reason.UNREADABLE)
+
+    def answer(self, ending: Ending, reason: Reason | None = None, wait: float | None = None) -> Answer:
+        """Return an answer of what has come so far."""
+        notes = self.notes
+        seconds = None if wait is None else max(1, math.ceil(wait))
+        return Answer(
+            ending,
+            tuple(notes.sentences),
+            tuple(notes.missing),
+            tuple(notes.removed),
+            0 if notes.reader is None else notes.reader.unreadable,
+            notes.fitted.trimmed,
+            (*notes.fitted.left_out, *notes.unseen),
+            model=self.settings.name,
+            prompt_version="" if self.prompt is None else self.prompt.id,
+            usage=Usage(time.monotonic() - self.started, notes.input_tokens, notes.output_tokens),
+            reason="" if reason is None else self.means.say(str(reason), seconds=seconds),
+            wait=seconds,
+        )
+
+
+def _more(known: int | None, told: int | None) -> int | None:
+    """Return the larger count: some servers repeat a running total, others tell it once."""
+    return told if known is None else known if told is None else max(known, told)

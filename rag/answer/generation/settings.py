@@ -1,0 +1,221 @@
+"""Which model writes, and within what bounds: read from the environment and from secrets, off by default."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from rag.answer.generation.rate_limit import Rate
+from rag.answer.generation.secret import Secret
+from rag.errors import BadInput
+
+Format: TypeAlias = Literal["auto", "lines", "schema"]
+
+SWITCH = "PANDECT_MODEL"
+KEY = "PANDECT_MODEL_KEY"
+# Where the makers of models tell people to put their keys; read only when the model is the maker's own.
+USUAL_KEYS = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "mistralai": "MISTRAL_API_KEY",
+    "groq": "GROQ_API_KEY",
+    "google_genai": "GOOGLE_API_KEY",
+    "deepseek": "DEEPSEEK_API_KEY",
+    "xai": "XAI_API_KEY",
+    "together": "TOGETHER_API_KEY",
+    "fireworks": "FIREWORKS_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY",
+    "cohere": "COHERE_API_KEY",
+}
+PER_SESSION = Rate(20, 3600.0)  # more than a person asks; a script finds its end
+PER_HOST = Rate(300, 3600.0)
+MOST_ARTICLES = 15  # the largest median of gold articles that an area of law has in the benchmarks
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """A model, and how it may be called. Times are in seconds."""
+
+    model: str  # provider:name, as LangChain's init_chat_model reads it
+    url: str | None = None
+    key: Secret | None = None
+    format: Format = "auto"
+    window: int = 8192  # tokens; what small local models are commonly served with
+    output: int = 1024  # tokens of it for the answer: some twenty sentences with their quotes
+    articles: int | None = 10  # None: as many as the scores call for
+    temperature: float | None = 0.0  # None: not sent
+    connect: float = 5.0
+    first_token: float = 30.0
+    between: float = 15.0
+    whole: float = 120.0
+    retries: int = 2
+    per_session: Rate | None = PER_SESSION
+    per_host: Rate | None = PER_HOST
+
+    @property
+    def provider(self) -> str:
+        """What stands before the first colon, such as "openai"."""
+        return self.model.partition(":")[0]
+
+    @property
+    def name(self) -> str:
+        """What stands after it, such as "llama3.1:8b"."""
+        return self.model.partition(":")[2]
+
+    @property
+    def local(self) -> bool:
+        """Whether the model is known to run on this machine, so that a question does not leave it."""
+        if self.url is not None:
+            host = urlsplit(self.url).hostname or ""
+            return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
+        return self.provider == "huggingface"  # Ollama without an address asks the one of OLLAMA_HOST
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One variable of the environment."""
+
+    variable: str
+    field: str  # of ModelSettings
+    parse: Callable[[str], object]
+    hidden: bool = False  # its value is never shown, not even when it is wrong
+
+
+def _number(low: float, high: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            raise BadInput(f"expected a number from {low:g} to {high:g}")
+        return value
+
+    return parse
+
+
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
+            raise BadInput(f"expected a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def _model(text: str) -> str:
+    provider, colon, name = text.partition(":")
+    provider = provider.lower().replace("-", "_")
+    if not (colon and re.fullmatch(r"[a-z0-9_]+", provider) and name and name.isprintable()):
+        raise BadInput("expected PROVIDER:MODEL, such as ollama:llama3.1, openai:gpt-4.1-mini")
+    return f"{provider}:{name}"
+
+
+def _url(text: str) -> str:
+    expected = "expected an address such as http://127.0.0.1:8000/v1, without user name, password or query"
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if (
+        not sound
+        or parts.username
+        or parts.password
+        or parts.query
+        or parts.fragment
+        or not text.isprintable()
+    ):
+        raise BadInput(expected)
+    return text.rstrip("/")
+
+
+def _key(text: str) -> Secret:
+    if not (text.isascii() and text.isprintable() and " " not in text):
+        raise BadInput("expected a key without blanks, line ends or accents")
+    return Secret(text)
+
+
+def _format(text: str) -> str:
+    if text not in ("auto", "lines", "schema"):
+        raise BadInput("expected auto, lines or schema")
+    return text
+
+
+def _articles(text: str) -> int | None:
+    return None if text == "auto" else _whole(1, MOST_ARTICLES)(text)
+
+
+def _temperature(text: str) -> float | None:
+    return None if text == "off" else _number(0, 2)(text)
+
+
+SETTINGS = (
+    Setting(SWITCH, "model", _model),
+    Setting("PANDECT_MODEL_URL", "url", _url, hidden=True),  # people paste keys into addresses
+    Setting(KEY, "key", _key, hidden=True),
+    Setting("PANDECT_MODEL_FORMAT", "format", _format),
+    Setting("PANDECT_MODEL_TOKENS", "window", _whole(1024, 4_000_000)),
+    Setting("PANDECT_MODEL_OUTPUT", "output", _whole(64, 100_000)),
+    Setting("PANDECT_MODEL_ARTICLES", "articles", _articles),
+    Setting("PANDECT_MODEL_TEMPERATURE", "temperature", _temperature),
+    Setting("PANDECT_MODEL_CONNECT", "connect", _number(0.1, 600)),
+    Setting("PANDECT_MODEL_FIRST_TOKEN", "first_token", _number(0.1, 3600)),
+    Setting("PANDECT_MODEL_BETWEEN", "between", _number(0.1, 3600)),
+    Setting("PANDECT_MODEL_TIMEOUT", "whole", _number(0.1, 3600)),
+    Setting("PANDECT_MODEL_RETRIES", "retries", _whole(0, 10)),
+    Setting("PANDECT_MODEL_PER_SESSION", "per_session", Rate.parse),
+    Setting("PANDECT_MODEL_PER_HOST", "per_host", Rate.parse),
+)
+
+
+def read(environ: Mapping[str, str], secrets: Mapping[str, object] | None = None) -> ModelSettings | None:
+    """Return the settings; None where PANDECT_MODEL is unset or empty: then no model is ever asked.
+
+    Args:
+        environ: variables of the environment; they win.
+        secrets: the page's, under the same names.
+
+    Raises:
+        BadInput: a variable that does not exist, or a value that it cannot have.
+    """
+    texts = {
+        name: str(value) for name, value in (secrets or {}).items() if isinstance(value, (str, int, float))
+    }
+    texts = {name: text.strip() for name, text in {**texts, **environ}.items()}
+    known = {setting.variable for setting in SETTINGS}
+    unknown = sorted(name for name in texts if name.startswith(SWITCH) and name not in known)
+    if unknown:
+        raise BadInput(f"{unknown[0]} is no setting: expected one of {', '.join(sorted(known))}")
+    if not texts.get(SWITCH):
+        return None
+    values = {s.field: _value(s, texts[s.variable]) for s in SETTINGS if texts.get(s.variable)}
+    provider = str(values["model"]).partition(":")[0]
+    usual = USUAL_KEYS.get(provider, "")
+    # why not with a URL: the maker's key would be sent to somebody else's server
+    if "key" not in values and "url" not in values and texts.get(usual):
+        values["key"] = _value(Setting(usual, "key", _key, hidden=True), texts[usual])
+    settings = ModelSettings(**values)  # type: ignore[arg-type]  # each is what its parser returns
+    if settings.output * 2 > settings.window:
+        raise BadInput(
+            f"PANDECT_MODEL_OUTPUT={settings.output} takes more than half of "
+            f"PANDECT_MODEL_TOKENS={settings.window}: lower the one, or raise the other"
+        )
+    return settings
+
+
+def _value(setting: Setting, text: str) -> object:
+    try:
+        return setting.parse(text)
+    except BadInput as error:
+        # a key that was pasted into the wrong variable is not shown either
+        secret = setting.hidden or len(text) > 40 or re.match(r"(?:sk|key|pk|hf|gsk)[-_]", text)
+        came = f"a value of {len(text)} characters" if secret else repr(text)
+        raise BadInput(f"{setting.variable}: got {came}; {error}") from None
+
+
+FIELDS = tuple(field.name for field in fields(ModelSettings))

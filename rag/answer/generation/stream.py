@@ -1,0 +1,117 @@
+"""One call of a model, run beside the thread that reads it: with deadlines, and ended from any thread.
+
+Clients are asked through asyncio, because only there can a request be cancelled while it waits: the
+connection is closed at once. One loop serves the process, for clients keep connections that belong to
+the loop that opened them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import queue
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from rag.answer.generation.client import Delta
+from rag.answer.generation.errors import Failure, Reason, convert
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds."""
+
+    first_token: float
+    between: float  # two tokens
+    until: float  # on the clock: the end of all of it
+
+
+class Stopped(Exception):
+    """The call was cancelled."""
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the loop of the process, begun with its first call."""
+    loop = asyncio.new_event_loop()
+    loop.set_debug(False)  # debugging would log what runs
+    # What goes wrong while connections are closed would be logged with its message, which may quote what was
+    # sent.
+    loop.set_exception_handler(lambda loop, context: None)
+    threading.Thread(target=loop.run_forever, name="answers", daemon=True).start()
+    return loop
+
+
+class Call:
+    """A call that is under way from the moment it is made."""
+
+    def __init__(self, source: Callable[[], AsyncIterator[Delta]]) -> None:
+        """Begin it.
+
+        Args:
+            source: gives what comes; it is called, run and cancelled in the loop's thread.
+        """
+        self._items: queue.SimpleQueue[Delta | Failure | Stopped | None] = queue.SimpleQueue()
+        self._begun = self._cancelled = False
+        # In a context of its own, so that nothing which the caller's thread has set up for itself, such as a
+        # tracer, goes along.
+        self._future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, self._run(source), _loop())
+
+    async def _run(self, source: Callable[[], AsyncIterator[Delta]]) -> None:
+        try:
+            stream = source()
+            async with aclosing(stream) as deltas:  # type: ignore[type-var]  # clients give generators
+                async for delta in deltas:
+                    self._begun = self._begun or delta.token
+                    self._items.put(delta)
+                    # A server that writes faster than it is read would never let go of the loop, in which all
+                    # other calls wait, and the cancelling of this one.
+                    await asyncio.sleep(0)
+                    if (
+                        self._cancelled
+                    ):  # asyncio.wait_for of Python 3.11, which clients use, may lose a cancel
+                        break
+        except asyncio.CancelledError:
+            self._items.put(Stopped())
+            raise
+        except Exception as error:  # noqa: BLE001 - clients raise errors of their own; each is told to the reader
+            self._items.put(convert(error, begun=self._begun))
+        else:
+            self._items.put(None)
+
+    def cancel(self) -> None:
+        """End it: the connection is closed, and whoever waits for the next delta is told. From any thread."""
+        self._cancelled = True
+        self._items.put(Stopped())
+        self._future.cancel()
+
+    def deltas(self, patience: Patience, clock: Callable[[], float] = time.monotonic) -> Iterator[Delta]:
+        """Yield what comes.
+
+        Raises:
+            Failure: the server failed, or was too slow. A chunk without a token, by which some servers
+                keep a connection open, does not count as an answer.
+            Stopped: `cancel` was called.
+        """
+        begun = False
+        due = clock() + patience.first_token
+        while clock() < patience.until:
+            try:
+                item = self._items.get(timeout=max(min(due, patience.until) - clock(), 0.0))
+            except queue.Empty:
+                raise Failure(Reason.STALLED if begun else Reason.SLOW) from None
+            if self._cancelled:
+                raise Stopped
+            if item is None:
+                return
+            if not isinstance(item, Delta):
+                raise item
+            if item.token:
+                begun = True
+                due = clock() + patience.between
+            yield item
+        raise Failure(Reason.STALLED if begun else Reason.SLOW)

@@ -1,0 +1,109 @@
+"""The chain: a question and articles into a prompt, a model's stream into pieces, pieces through the gate."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+
+from rag.answer.generation import prompt as prompts
+from rag.answer.generation.client import Client, LangChainClient
+from rag.answer.generation.clients import Clients
+from rag.answer.generation.draft import Cancel, Draft
+from rag.answer.generation.errors import Failure, Say, english
+from rag.answer.generation.prompt import Prompt
+from rag.answer.generation.rate_limit import Limits
+from rag.answer.generation.session import Job, Means
+from rag.answer.generation.settings import ModelSettings
+from rag.answer.types import Gate, Quote, Statement
+from rag.types import Article
+
+# A gate reads its word lists with the first sentence, for which nobody should wait.
+_LAW = Article("1", "", "1", "Le loyer se paie le premier jour du mois.", language="fr")
+_FIRST = Statement(_LAW.text, (_LAW.id,), (Quote(_LAW.id, _LAW.text),))
+
+
+class ModelWriter:
+    """Writes an answer with a language model; every sentence goes through the gate before it is given out."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        gate: Gate,
+        limits: Limits | None = None,
+        *,
+        prompt: Callable[[str], Prompt] = prompts.load,
+        as_of: str = "",
+        connect: Callable[..., Client] = LangChainClient,
+    ) -> None:
+        """Remember what to write with; nothing is loaded and nobody is asked.
+
+        Args:
+            settings: the model's.
+            gate: decides which sentences may be read.
+            limits: shared by all writers of a process; None for what the settings say, shared by the
+                sessions of this writer.
+            prompt: gives the prompt for a language.
+            as_of: the date of the law, for articles that carry none.
+            connect: makes a client from the settings and `plain=`.
+        """
+        self._means = Means(
+            settings,
+            gate,
+            limits or Limits(settings.per_session, settings.per_host),
+            Clients(settings, connect),
+            prompt,
+            as_of,
+            english,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name, without its provider."""
+        return self._means.settings.name
+
+    @property
+    def local(self) -> bool:
+        """Whether the model runs on this machine for certain."""
+        return self._means.settings.local
+
+    @property
+    def articles(self) -> int | None:
+        """How many articles the model is to be shown; None: as many as the scores call for."""
+        return self._means.settings.articles
+
+    def warm(self) -> None:
+        """Load the packages, make the client, begin the gate: seconds, for a thread; nobody is asked."""
+        self._means.gate.check(_FIRST, (_LAW,))
+        with contextlib.suppress(Failure):  # the log says why; whoever asks is told
+            self._means.clients.get(self._means.clients.plain)
+
+    def for_session(self, session: Hashable, say: Say = english, as_of: str | None = None) -> ModelWriter:
+        """Return this writer for one person: it counts their calls, and tells failures in their language.
+
+        Args:
+            session: any key of theirs.
+            say: translates a message of `rag.answer.generation.errors.Reason` and fills it in.
+            as_of: the date of the law that they ask, where it is not this writer's.
+        """
+        other = copy.copy(self)
+        as_of = self._means.as_of if as_of is None else as_of
+        other._means = replace(self._means, session=session, say=say, as_of=as_of)
+        return other
+
+    def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:
+        """Yield what may be shown, as soon as it may be; the last is always an `Answer`.
+
+        Nothing is raised: what fails is told by the answer's ending and reason. Closing the iterator,
+        from any thread, ends the request; a thread that waits for the next event then gets an answer
+        that says `STOPPED`.
+
+        Args:
+            question: as the person agreed to send it.
+            articles: those shown, best first.
+            language: of the question, ISO 639-1.
+        """
+        cancel = Cancel()
+        job = Job(self._means, question, tuple(articles), language, cancel)
+        return Draft(job.events(), cancel)

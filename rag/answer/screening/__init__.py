@@ -1,0 +1,1 @@
+"""Decide what to do with a question before a language model is asked."""

@@ -1,0 +1,136 @@
+"""What is decided before a model is asked: whether to ask it, and what a person should see first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from rag.answer.screening.emergencies import Situation, help_for, situations
+from rag.answer.screening.jurisdiction import other_country
+from rag.answer.screening.patterns import any_of, data, plain
+from rag.answer.screening.personal_data import Finding, personal_data
+from rag.corpus.card import Contact, CorpusCard
+from rag.engine.result import Result
+
+# A list this sure of an answer outweighs a word of kitchen or weather: "recette" is also what comes in.
+SURE = 0.6
+
+
+class Reason(StrEnum):
+    """Why no model is asked."""
+
+    EMPTY = "empty"  # nothing was typed
+    OTHER_COUNTRY = "other country"  # another country's law is asked for
+    NOT_LAW = "not law"
+    NOTHING = "nothing found"
+    ELSEWHERE = "elsewhere"  # a law governs it that is not loaded
+    DOUBTFUL = "doubtful"  # the calibrated confidence is below its threshold
+
+
+class Advice(StrEnum):
+    """What a person may try when no model is asked; the page words it."""
+
+    TYPE = "type a question"
+    MORE_WORDS = "say who did what, and what you want"
+    OTHER_WORDS = "use the words that a letter or contract uses"
+    FILTERS = "take filters away"
+    OTHER_LAW = "load the law of that country"
+    OFFICIAL_SITE = "look on the site of that law"
+    PEOPLE = "ask a person"
+
+
+_ADVICE = {
+    Reason.EMPTY: (Advice.TYPE,),
+    Reason.OTHER_COUNTRY: (Advice.OTHER_LAW,),
+    Reason.NOT_LAW: (Advice.MORE_WORDS,),
+    Reason.NOTHING: (Advice.OTHER_WORDS, Advice.MORE_WORDS),
+    Reason.ELSEWHERE: (Advice.OFFICIAL_SITE,),
+    Reason.DOUBTFUL: (Advice.MORE_WORDS, Advice.OTHER_WORDS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided of one question; nothing has left the machine."""
+
+    reason: Reason | None = None  # why no model is asked; None: it may be
+    country: str | None = None  # whose law is asked for instead, ISO 3166-1 alpha-2
+    advice: tuple[Advice, ...] = ()  # what to try, most useful first
+    urgent: tuple[Situation, ...] = ()
+    contacts: tuple[Contact, ...] = ()  # whom to call, shown before anything else; () unless urgent
+    personal: tuple[Finding, ...] = ()  # to be agreed to, or taken out with `personal.redact`
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether a model may be asked, once the person has agreed to send what `personal` marks."""
+        return self.reason is None
+
+    @property
+    def grave(self) -> bool:
+        """Whether somebody seems to be in an urgent situation, not only to ask about one."""
+        return any(situation.now for situation in self.urgent)
+
+
+def before(question: str, result: Result, card: CorpusCard, *, leaves: bool = True) -> Decision:
+    """Decide whether a model may be asked, and what comes first.
+
+    A question that names an article by number may be asked without confidence, which is not calibrated
+    for it. A topic of a law that is not loaded stops the model only where the list is doubtful too: the
+    notice of the topic stands on the page in any case.
+
+    Args:
+        question: as typed.
+        result: what the engine answered to it.
+        card: of the corpus.
+        leaves: whether the question could leave the machine: a model is configured. Else personal data
+            is not looked for, which needs the extra [llm].
+
+    Raises:
+        MissingExtra: `leaves`, and the packages that know telephone and identity numbers are not there.
+    """
+    urgent = situations(question)
+    reason, country = _reason(question, result, card)
+    advice = [] if reason is None else list(_ADVICE[reason])
+    if reason in (Reason.NOTHING, Reason.DOUBTFUL) and result.where is not None:
+        advice.insert(0, Advice.FILTERS)
+    if reason not in (None, Reason.EMPTY, Reason.NOT_LAW) and card.contacts:
+        advice.append(Advice.PEOPLE)
+    return Decision(
+        reason,
+        country,
+        tuple(advice),
+        urgent,
+        help_for(urgent, card),
+        personal_data(question, card.jurisdiction) if leaves else (),
+    )
+
+
+def _reason(question: str, result: Result, card: CorpusCard) -> tuple[Reason | None, str | None]:
+    if result.status == "empty" or not question.strip():
+        return Reason.EMPTY, None
+    country = other_country(question, card.jurisdiction)
+    if country is not None:
+        return Reason.OTHER_COUNTRY, country
+    known = any(item.found or item.moved for item in result.known)
+    if not known and not_law(question) and (result.confidence is None or result.confidence < SURE):
+        return Reason.NOT_LAW, None
+    if not result.shown:
+        return Reason.NOTHING, None
+    if result.doubtful and not known:
+        return (Reason.ELSEWHERE if result.elsewhere else Reason.DOUBTFUL), None
+    return None, None
+
+
+def not_law(question: str) -> bool:
+    """Tell whether the words of a question are those of another matter, and none is one of law."""
+    topics, law = _words()
+    text = plain(question)
+    return topics.search(text) is not None and law.search(text) is None
+
+
+@cache
+def _words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    read = data("not_law")
+    return any_of(read["topics"]), any_of(read["law"])

@@ -1,0 +1,189 @@
+"""Personal data in a question: found before anything leaves the machine, and taken out on request.
+
+Numbers are found by the packages that know them (phonenumbers, python-stdnum: both pure Python, extra
+[llm]), so that their check digits are looked at; names, addresses and plates by patterns. Presidio was
+considered: it finds the same numbers, and names by a spaCy model for each language, which is more than the
+rest of Pandect weighs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from importlib import import_module
+
+from rag.answer.screening.named import addresses, names, plates
+from rag.answer.screening.patterns import data
+from rag.errors import MissingExtra
+from rag.text.folding import level
+
+
+class Kind(StrEnum):
+    """What a finding is; where two overlap, the first of this order is kept."""
+
+    EMAIL = "email"
+    IBAN = "iban"
+    NATIONAL = "national"  # of identity, social security or tax
+    CARD = "card"
+    PHONE = "phone"
+    ADDRESS = "address"
+    PLATE = "plate"
+    NAME = "name"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """Personal data at `question[start:end]`."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+_Find = Callable[[str, str], Iterator[tuple[int, int]]]  # text, region -> places
+
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", re.ASCII)
+_IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", re.IGNORECASE | re.ASCII)
+_CARD = re.compile(r"(?<![\d.,-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d,]|\.\d)", re.ASCII)
+# country -> how its number is written, the module that checks it, the words that must stand near if the check
+# digit alone proves little (one nine-digit number in eleven passes that of the Netherlands)
+_NATIONAL: tuple[tuple[str, str, str, str], ...] = (
+    ("FR", r"[12478] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}", "fr.nir", ""),
+    ("BE", r"\d{2}[. ]?\d{2}[. ]?\d{2}[- .]?\d{3}[. ]?\d{2}", "be.nn", ""),
+    ("DE", r"[1-9]\d ?\d{3} ?\d{3} ?\d{3}", "de.idnr", ""),
+    ("IT", r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", "it.codicefiscale", ""),
+    ("NL", r"\d{8,9}", "nl.bsn", r"\bbsn\b|burgerservice|sofi"),
+    ("CH", r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d{2}", "ch.ssn", ""),
+    ("CN", r"[1-9]\d{16}[\dX]", "cn.ric", ""),
+    ("AT", r"\d{4} ?\d{6}", "at.vnr", r"\bsv|sozialvers|versicherungs"),
+    ("ES", r"\d{8}-?[A-Z]", "es.dni", ""),
+)
+_NINO = re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]\b")  # no check digit
+_NEAR = 40  # characters before a number in which such a word must stand
+
+
+def personal_data(question: str, jurisdiction: str) -> tuple[Finding, ...]:
+    """Return the personal data of a question, in order; findings do not overlap.
+
+    What it cannot find: a name without anything that shows it to be one ("Pierre et moi"), and whatever
+    describes a person without naming them.
+
+    Args:
+        question: as typed.
+        jurisdiction: of the law, ISO 3166-1 alpha-2: how telephone numbers are written there.
+
+    Raises:
+        MissingExtra: phonenumbers or python-stdnum is not installed.
+    """
+    # What was found is masked and the rest read again, for a pattern may have taken in what follows: two
+    # account numbers in a row. So nothing is left that would show once the findings are taken out.
+    rest, found = question, list[Finding]()
+    while fresh := _read(rest, jurisdiction.upper()):
+        found += fresh
+        for each in fresh:
+            rest = f"{rest[: each.start]}{'[' * (each.end - each.start)}{rest[each.end :]}"
+    return tuple(sorted(found))
+
+
+def _read(question: str, region: str) -> list[Finding]:
+    text = level(question)  # one character for one, so places are those of the question
+    found: list[Finding] = []
+    for kind, find in _FINDERS.items():
+        # an address may hold "_", which `level` takes for a blank
+        for start, end in find(question if kind is Kind.EMAIL else text, region):
+            if not any(start < other.end and other.start < end for other in found):
+                found.append(Finding(start, end, kind))
+    return found
+
+
+def redact(question: str, findings: Iterable[Finding], language: str) -> str:
+    """Return the question with a placeholder for each finding; the rest is as typed.
+
+    Args:
+        question: as typed.
+        findings: what `personal_data` found in it.
+        language: of the question, ISO 639-1; placeholders are English where it is not known.
+    """
+    known = data("personal")["placeholders"]
+    words = known.get(language, known["en"])
+    pieces, at = [], 0
+    for finding in sorted(findings):
+        pieces += [question[at : finding.start], words[finding.kind]]
+        at = finding.end
+    return "".join([*pieces, question[at:]])
+
+
+def _checked(module: str) -> Callable[..., bool]:
+    """Return what tells whether a number is valid, of a module of python-stdnum."""
+    try:
+        valid: Callable[..., bool] = import_module(f"stdnum.{module}").is_valid
+    except ImportError as error:
+        raise MissingExtra(
+            "personal data is looked for before a question leaves, which needs python-stdnum: "
+            "run pip install 'pandect[llm]'"
+        ) from error
+    return valid
+
+
+def _emails(text: str, _: str) -> Iterator[tuple[int, int]]:
+    for found in _EMAIL.finditer(text):
+        yield found.start(), found.start() + len(found[0].rstrip(".-_"))
+
+
+def _ibans(text: str, _: str) -> Iterator[tuple[int, int]]:
+    valid = partial(_checked("iban"), check_country=False)  # the check digits are enough
+    for found in _IBAN.finditer(text):
+        for length in range(len(found[0]), 14, -1):  # it may have taken in the words that follow
+            if found[0][length - 1] != " " and valid(found[0][:length]):
+                yield found.start(), found.start() + length
+                break
+
+
+def _national(text: str, region: str) -> Iterator[tuple[int, int]]:
+    for country, pattern, module, near in _NATIONAL:
+        valid = _checked(module)
+        for found in re.finditer(
+            rf"(?<![\w.,-])(?:{pattern})(?![\w]|[.,-]\d)", text, re.ASCII | re.IGNORECASE
+        ):
+            before = text[max(0, found.start() - _NEAR) : found.start()].lower()
+            if near and not (region == country and re.search(near, before)):
+                continue
+            if valid(found[0]):
+                yield found.span()
+    for found in _NINO.finditer(text):
+        yield found.span()
+
+
+def _cards(text: str, _: str) -> Iterator[tuple[int, int]]:
+    valid = _checked("luhn")
+    for found in _CARD.finditer(text):
+        if valid(re.sub("[ -]", "", found[0])):
+            yield found.span()
+
+
+def _phones(text: str, region: str) -> Iterator[tuple[int, int]]:
+    try:
+        import phonenumbers
+    except ImportError as error:
+        raise MissingExtra(
+            "personal data is looked for before a question leaves, which needs phonenumbers: "
+            "run pip install 'pandect[llm]'"
+        ) from error
+    known = region if region in phonenumbers.SUPPORTED_REGIONS else None
+    for found in phonenumbers.PhoneNumberMatcher(text, known):
+        yield found.start, found.end
+
+
+_FINDERS: dict[Kind, _Find] = {
+    Kind.EMAIL: _emails,
+    Kind.IBAN: _ibans,
+    Kind.NATIONAL: _national,
+    Kind.CARD: _cards,
+    Kind.PHONE: _phones,
+    Kind.ADDRESS: addresses,
+    Kind.PLATE: plates,
+    Kind.NAME: names,
+}

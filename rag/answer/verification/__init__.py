@@ -1,0 +1,1 @@
+"""Check every written sentence against the articles that it cites."""

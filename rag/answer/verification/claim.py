@@ -1,0 +1,185 @@
+"""A sentence as the gate compares it: its clauses with their force, content terms, parties and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from rag.answer.screening.patterns import data
+from rag.answer.verification.alike import alike
+from rag.answer.verification.modality import Clause, Force, clauses, sign_spans
+from rag.answer.verification.normalise import flat
+from rag.answer.verification.parties import SUBJECT, Part, parts
+from rag.answer.verification.quantities import Quantity, blanked, named_articles, quantities, telling
+from rag.text import Analyser
+from rag.text.analysers import analyser
+
+Words = frozenset[str]
+
+_PASSING = {  # by which a writer refers to the law; they claim nothing
+    "fr": "selon article texte code prévoit dispose prévu ainsi donc vertu conformément alinéa",
+    "en": "according article section provides provision states thus therefore hence under pursuant",
+    "de": "gemäß nach artikel paragraph bestimmt vorschrift daher also somit laut absatz",
+    "nl": "volgens artikel bepaalt dus daarom krachtens overeenkomstig lid",
+    "it": "secondo articolo prevede stabilisce dunque pertanto sensi comma ee",
+    "zh": "根据 依据 依照 按照 规定 条文 因此 本条 该条 即",
+}
+_WITH_ZU = re.compile(
+    r"^(ab|an|auf|aus|bei|durch|ein|fest|fort|frei|heraus|hin|mit|nach|nieder|vor|weg|weiter|wieder|zuruck)"
+    r"zu(?=\w{3})"
+)
+_NUMBERED = re.compile(r"^[\s(\[*-]*\(?\d{1,2}[a-z]?[.)°](?=\s)\s*")  # "(2) ", "1. " before a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A clause, with the comma phrases beside it that have no force of their own."""
+
+    force: tuple[tuple[Force, int], ...]
+    condition: bool
+    segment: int
+    terms: Words
+    early: Words  # before the first sign of force: who acts
+    loose: Words  # from phrases without force: they may stand elsewhere in a rewording
+    parts: tuple[Part, ...]
+    early_numbers: frozenset[tuple[Fraction, str]] = (
+        frozenset()
+    )  # before the first sign: "who is sixteen may"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one sentence tells."""
+
+    plain: str
+    pieces: tuple[Piece, ...]
+    tokens: tuple[tuple[int, str], ...]  # content terms with where they begin in `plain`
+    numbers: tuple[Quantity, ...]
+    telling: Words
+    language: str
+
+    @property
+    def terms(self) -> Words:
+        """All content terms."""
+        return frozenset(term for _, term in self.tokens)
+
+    @property
+    def force(self) -> Counter[Force]:
+        """The signs of force of all clauses, counted."""
+        return sum((Counter(dict(piece.force)) for piece in self.pieces), Counter())
+
+    def has(self, terms: Words) -> Words:
+        """Return those of the terms that this sentence has; a Chinese word also as part of another."""
+        known = self.terms
+        return frozenset(term for term in terms if term in known or (is_han(term) and term in self.plain))
+
+
+@lru_cache(maxsize=8192)
+def told(text: str, codes: tuple[str, ...], language: str) -> Told:
+    """Read a sentence.
+
+    Args:
+        text: as it was written.
+        codes: names of the codes of the cited articles: numbers of articles are no other numbers.
+        language: "fr", "nl", "en", "de", "it" or "zh".
+    """
+    text = _NUMBERED.sub("", " ".join(text.split()))
+    named = named_articles(text, codes, language)
+    plain = alike(flat(blanked(text, [(each.start, each.end) for each in named])), language)
+    numbers = tuple(quantities(plain, language))
+    tokens = _tokens(plain, numbers, language)
+    pieces = [_piece(plain, clause, tokens, numbers, language) for clause in clauses(plain, language)]
+    return Told(plain, tuple(_merged(pieces)), tokens, numbers, telling(plain), language)
+
+
+def is_han(term: str) -> bool:
+    """Tell whether a term is a Chinese word, which nothing parts from its neighbours."""
+    return "\u3400" <= term[:1] <= "\u9fff"
+
+
+def _tokens(plain: str, numbers: tuple[Quantity, ...], language: str) -> tuple[tuple[int, str], ...]:
+    """Return the content terms: without numbers and signs of force, parties by what they are."""
+    spans = [(each.start, each.end) for each in numbers] + sign_spans(plain, language)
+    named = [(part.start, part.end, f"@{part.pair}.{part.side}") for part in parts(plain, language)]
+    rest = plain
+    for start, end in [*spans, *((start, end) for start, end, _ in named)]:
+        rest = rest[:start] + " " * (end - start) + rest[end:]
+    passing, everyday = _passing(language), _everyday(language)
+    found = [
+        (token.start, everyday.get(token.term, token.term))
+        for token in _analyser(language).tokens(rest)
+        if token.term not in passing and not any(map(str.isdigit, token.term))
+    ]
+    if language == "de":  # "zurückzugeben" is "zurückgeben"
+        found = [(at, _WITH_ZU.sub(r"\1", term)) for at, term in found]
+    return tuple(sorted([*found, *((start, term) for start, _, term in named)]))
+
+
+@lru_cache(maxsize=6)
+def _passing(language: str) -> Words:
+    return frozenset(_analyser(language).terms(_PASSING[language]))
+
+
+@lru_cache(maxsize=6)
+def _everyday(language: str) -> Mapping[str, str]:
+    """Return the one term for each of several words that say the same: the first of its line."""
+    terms = _analyser(language).terms
+    lines = [terms(line) for line in data("plain_words").get(language, [])]
+    return {term: line[0] for line in reversed(lines) for term in line}
+
+
+@lru_cache(maxsize=6)
+def _analyser(language: str) -> Analyser:
+    return analyser(language, chinese="words")
+
+
+def _piece(
+    plain: str,
+    clause: Clause,
+    tokens: tuple[tuple[int, str], ...],
+    numbers: tuple[Quantity, ...],
+    language: str,
+) -> Piece:
+    inside = [(at, term) for at, term in tokens if clause.start <= at < clause.end]
+    terms = frozenset(term for _, term in inside)
+    early = frozenset(term for at, term in inside if at < clause.first) if clause.force else frozenset()
+    own = tuple(parts(plain[clause.start : clause.end], language))
+    loose = frozenset() if clause.force or clause.condition else terms
+    threshold = frozenset(
+        each.key for each in numbers if each.unit and clause.start <= each.start < clause.verb
+    )
+    return Piece(clause.force, clause.condition, clause.segment, terms, early, loose, own, threshold)
+
+
+def _merged(pieces: list[Piece]) -> list[Piece]:
+    """Join phrases without force to the clause before them, the first to the one after it."""
+    made: list[Piece] = []
+    for piece in pieces:
+        before = made[-1] if made and made[-1].segment == piece.segment else None
+        if before is not None and not before.condition and not piece.condition:
+            phrase, clause = (piece, before) if not piece.force else (before, piece)
+            acting = any(part.role == SUBJECT for part in phrase.parts)
+            other = any(part.role == SUBJECT for part in clause.parts)
+            if not phrase.force and not (acting and other):
+                made[-1] = _joined(before, piece)
+                continue
+        made.append(piece)
+    return made
+
+
+def _joined(first: Piece, second: Piece) -> Piece:
+    force = Counter(dict(first.force)) + Counter(dict(second.force))
+    return Piece(
+        tuple(sorted(force.items())),
+        False,
+        first.segment,
+        first.terms | second.terms,
+        first.early | second.early,
+        first.loose | second.loose,
+        first.parts + second.parts,
+        first.early_numbers | second.early_numbers,
+    )

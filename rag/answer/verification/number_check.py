@@ -1,0 +1,151 @@
+"""Whether the numbers of a sentence are the law's: value, unit, bound, and what each is given to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rag.answer.verification.alike import left_open
+from rag.answer.verification.claim import Told, Words, is_han
+from rag.answer.verification.modality import bounds
+from rag.answer.verification.quantities import Quantity
+from rag.answer.verification.rhythm import qualified, rhythms
+from rag.answer.verification.units import PART
+
+SEVERAL = 2  # numbers of a unit: fewer cannot be mixed up
+_SHARES = frozenset({PART, "%"})
+
+
+def numbers_differ(claim: Told, premises: Sequence[Told]) -> bool:
+    """Tell whether a number is not the law's, or is not told as the law tells it.
+
+    Args:
+        claim: the sentence.
+        premises: each sentence of the law that a quote touches.
+    """
+    known = {number.key for premise in premises for number in premise.numbers}
+    if any(number.key not in known for number in claim.numbers):
+        return True
+    if not claim.telling <= frozenset().union(*(premise.telling for premise in premises)):
+        return True
+    law = sum((bounds(premise.plain, premise.language) for premise in premises), Counter[str]())
+    if bounds(claim.plain, claim.language) - law:
+        return True
+    if left_open(claim.plain) - frozenset().union(*(left_open(premise.plain) for premise in premises)):
+        return True
+    if not rhythms(claim.plain) <= frozenset().union(*(rhythms(premise.plain) for premise in premises)):
+        return True
+    return any(_unbound(claim, number, premises) for number in claim.numbers) or any(
+        _crossed(claim, premise) or _exchanged(claim, premise) or _share_dropped(claim, premise)
+        for premise in premises
+    )
+
+
+def _unbound(claim: Told, number: Quantity, premises: Sequence[Told]) -> bool:
+    """Tell whether "at least", "per day" and the like stand beside a number in one of the texts alone."""
+    ours = rhythms(claim.plain)
+    return not any(
+        other.key == number.key
+        and _bound(claim, number) == _bound(premise, other)
+        and _qualified(premise, other) <= ours
+        and _qualified(claim, number) <= rhythms(premise.plain)
+        for premise in premises
+        for other in premise.numbers
+    )
+
+
+def _qualified(text: Told, number: Quantity) -> frozenset[str]:
+    following = min(
+        (each.start for each in text.numbers if each.start > number.start), default=len(text.plain)
+    )
+    return qualified(text.plain, number.start, following)
+
+
+_BEHIND = re.compile(r" (?:au (?:moins|plus)|at (?:least|most)|al massimo|ten (?:minste|hoogste))(?!\w)")
+
+
+def _bound(text: Told, number: Quantity) -> tuple[str, ...]:
+    before = text.plain[max(0, number.start - 24) : number.start]
+    near = bounds(re.split(r"[,;:.，；。_]|\d", before)[-1], text.language)
+    if behind := _BEHIND.match(text.plain, number.end):
+        near += bounds(behind[0], text.language)
+    if text.language == "zh":
+        after = re.split(r"[,;:.，；。_]|\d", text.plain[number.end : number.end + 4])[0]
+        near += bounds(after, text.language)
+    return tuple(sorted(near.elements()))
+
+
+def _crossed(claim: Told, premise: Told) -> bool:
+    """Tell whether a number is given to what the law gives another number of the same unit to."""
+    units = Counter(unit for _, unit in {number.key for number in premise.numbers})
+    if max(units.values(), default=0) < SEVERAL:
+        return False
+    theirs = list(_contexts(premise))
+    for number, context in _contexts(claim):
+        own = [len(context & other) for known, other in theirs if known.key == number.key]
+        rivals = [
+            len(context & other)
+            for known, other in theirs
+            if known.key[1] == number.key[1] and known.key[0] != number.key[0]
+        ]
+        if own and rivals and max(rivals) > max(own):
+            return True
+    return False
+
+
+_PARTING = re.compile(r"[,;:.，；。、]| (?:et|ou|mais|and|or|but|und|oder|aber|en|of|maar|e|o|ma) ")
+
+
+def _contexts(text: Told) -> Iterator[tuple[Quantity, Words]]:
+    """Yield each number with the terms of its part of the sentence; commas and "and" part numbers."""
+    left = 0
+    for place, number in enumerate(text.numbers):
+        right = len(text.plain)
+        if place + 1 < len(text.numbers):
+            following = text.numbers[place + 1].start
+            partings = [found.start() for found in _PARTING.finditer(text.plain, number.end, following)]
+            right = partings[-1] if partings else following
+        yield number, frozenset(term for at, term in text.tokens if left <= at < right)
+        left = right
+
+
+def _phrase(text: Told, number: Quantity) -> Words:
+    """Return the terms between the signs and joints on either side of a number."""
+    left = max((m.end() for m in _PARTING.finditer(text.plain, 0, number.start)), default=0)
+    following = _PARTING.search(text.plain, number.end)
+    right = following.start() if following else len(text.plain)
+    return frozenset(term for at, term in text.tokens if left <= at < right)
+
+
+def _exchanged(claim: Told, premise: Told) -> bool:
+    """Tell whether a number changed hands: what the law has beside it stands elsewhere, another here."""
+    for number in claim.numbers:
+        theirs = [_phrase(premise, other) for other in premise.numbers if other.key == number.key]
+        own = _phrase(claim, number)
+        if number.unit and theirs and all(_swapped(own, law, claim, premise) for law in theirs):
+            return True
+    return False
+
+
+def _swapped(own: Words, law: Words, claim: Told, premise: Told) -> bool:
+    came = {term for term in premise.has(own) - law if not _syllable(term)}
+    return bool(came) and bool(claim.has(law) - own)
+
+
+def _syllable(term: str) -> bool:
+    """Tell whether a term is one Chinese character, which is cut off one word here and another there."""
+    return len(term) == 1 and is_han(term)
+
+
+def _share_dropped(claim: Told, premise: Told) -> bool:
+    """Tell whether "half of the estate" is told as "the estate"."""
+    if any(number.unit in _SHARES for number in claim.numbers):
+        return False
+    for number in premise.numbers:
+        if number.unit in _SHARES:
+            before = [term for at, term in premise.tokens if at < number.start][-1:]
+            after = [term for at, term in premise.tokens if at >= number.end][:1]
+            if after and claim.has(frozenset(before + after)) == frozenset(before + after):
+                return True
+    return False

@@ -1,0 +1,237 @@
+"""Opposed parties (landlord and tenant, creditor and debtor), and what part each has in a clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+from rag.answer.verification.normalise import any_of, signs_of
+
+# Pairs whose members a false claim swaps; synonyms of one side are one party.
+PAIRS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        "fr": (
+            ("bailleu(?:r|rs|se|ses) locateurs?", "locataires? preneu(?:r|rs|se|ses)"),
+            ("creanci(?:er|ers|ere|eres)", "debit(?:eur|eurs|rice|rices)"),
+            ("vende(?:ur|urs|resse|resses)", "achete(?:ur|urs|use|uses) acquereurs?"),
+            ("employe(?:ur|urs|use|uses)", "salarie(?:e?s?) employee?s? travaille\\w+"),
+            ("prete(?:ur|urs|use|uses)", "emprunte(?:ur|urs|use|uses)"),
+            ("mandants?", "mandataires?"),
+            ("donat(?:eur|eurs|rice|rices)", "donataires?"),
+            ("demande(?:ur|urs|resse|resses)", "defende(?:ur|urs|resse|resses)"),
+            ("deposants?", "depositaires?"),
+            ("cedants?", "cessionnaires?"),
+            ("proprietaires?", "usufruiti\\w+"),
+            ("parents? pere mere", "enfants?"),
+            ("maris? epoux", "femmes? epouses?"),
+            ("tute(?:ur|urs) tutrices?", "pupilles?"),
+            ("cautions?", "cautionnes?"),
+            ("consommateurs?", "professionnels?"),
+            ("assureurs?", "assures?"),
+            ("testat\\w+", "legataires?"),
+            ("maitres?_d(?:e_l)?'ouvrage", "entrepreneurs?"),
+        ),
+        "en": (
+            ("landlords? lessors?", "tenants? lessees?"),
+            ("creditors?", "debtors?"),
+            ("sellers? vendors?", "buyers? purchasers?"),
+            ("employers?", "employees? workers?"),
+            ("lenders?", "borrowers?"),
+            ("principals?", "agents?"),
+            ("donors?", "donees?"),
+            ("claimants? plaintiffs?", "defendants?"),
+            ("parents?", "child children"),
+            ("husbands?", "wives wife"),
+            ("insurers?", "insured"),
+            ("guardians?", "wards?"),
+            ("traders?", "consumers?"),
+            ("assignors?", "assignees?"),
+            ("testators?", "legatees?"),
+        ),
+        "de": (
+            ("vermieter(?:s|in|innen|n)?", "mieter(?:s|in|innen|n)?"),
+            ("glaubiger(?:s|in|n)?", "schuldner(?:s|in|n)?"),
+            ("verkaufer(?:s|in|n)?", "kaufer(?:s|in|n)?"),
+            ("arbeitgeber(?:s|in|n)?", "arbeitnehmer(?:s|in|n)?"),
+            ("darlehensgeber(?:s|n)?", "darlehensnehmer(?:s|n)?"),
+            ("verpachter(?:s|n)?", "pachter(?:s|n)?"),
+            ("auftraggeber(?:s|n)?", "beauftragten? beauftragter"),
+            ("schenker(?:s|n)?", "beschenkten? beschenkter"),
+            ("klager(?:s|in|n)?", "beklagten? beklagter"),
+            ("eltern vater mutter", "kind(?:er|es|ern|e)?"),
+            ("ehemann\\w*", "ehefrau\\w*"),
+            ("unternehmer(?:s|n)?", "verbraucher(?:s|n)? besteller(?:s|n)?"),
+            ("versicherer(?:s|n)?", "versicherungsnehmer(?:s|n)?"),
+            ("verleiher(?:s|n)?", "entleiher(?:s|n)?"),
+            ("vormund(?:es|e)?", "mundel(?:s|n)?"),
+        ),
+        "nl": (
+            ("verhuurders?", "huurders?"),
+            ("schuldeisers?", "schuldenaa?r(?:s|en)?"),
+            ("verkopers?", "kopers?"),
+            ("werkgevers?", "werknemers?"),
+            ("uitleners?", "leners?"),
+            ("lastgevers?", "lasthebbers?"),
+            ("schenkers?", "begiftigden?"),
+            ("eisers?", "verweerders?"),
+            ("ouders?", "kind kinderen"),
+            ("verzekeraars?", "verzekerden?"),
+            ("voogd(?:en)?", "pupillen?"),
+            ("verpachters?", "pachters?"),
+        ),
+        "it": (
+            ("locator[ei]", "conduttor[ei] locatari[oa]? inquilin[oi]"),
+            ("creditor[ei]", "debitor[ei]"),
+            ("venditor[ei]", "compratori? compratore acquirent[ei]"),
+            ("dator[ei]_di_lavoro", "lavorator[ei]"),
+            ("mutuant[ei]", "mutuatari[oa]?"),
+            ("mandant[ei]", "mandatari[oa]?"),
+            ("donant[ei]", "donatari[oa]?"),
+            ("attor[ei]", "convenut[oi]"),
+            ("genitor[ei]", "figli[oa]? minor[ei]"),
+            ("marit[oi]", "mogli[e]?"),
+            ("depositant[ei]", "depositari[oa]?"),
+            ("assicurator[ei]", "assicurat[oi]"),
+            ("comodant[ei]", "comodatari[oa]?"),
+        ),
+        "zh": (
+            ("出租人 房东", "承租人 租客 租户"),
+            ("债权人", "债务人"),
+            ("出卖人 卖方", "买受人 买方"),
+            ("用人单位 雇主", "劳动者 雇员"),
+            ("贷款人 出借人", "借款人"),
+            ("委托人", "受托人"),
+            ("赠与人", "受赠人"),
+            ("原告", "被告"),
+            ("父母", "子女"),
+            ("丈夫", "妻子"),
+            ("抵押权人", "抵押人"),
+            ("保险人(?<!被保险人)", "被保险人"),
+            ("甲方", "乙方"),
+            ("监护人(?<!被监护人)", "被监护人"),
+            ("定作人 发包人", "承揽人 承包人"),
+            ("寄存人", "保管人"),
+            ("经营者", "消费者"),
+        ),
+    }
+)
+
+SUBJECT, OTHER, OWNER = (
+    "subject",
+    "other",
+    "owner",
+)  # what is acted on, and for whom, is one: rewordings mix them
+_ADVERB = r"(?:(?:le|la|les|l'|un|une|son|sa|leur|ce|cet|cette|chaque|tout|l'autre|nouveau|dit) ?)*"
+# What stands right before a party and tells its part; none of them: it is named barely.
+_AGENT: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "fr": re.compile(rf"\bpar {_ADVERB}$"),
+        "en": re.compile(
+            r"\bby (?:(?:the|a|an|his|its|their|each) )*(?:minor |adult |former |new |other )?$"
+        ),
+        "de": re.compile(
+            r"\b(?:vom|von (?:de[mnr] |eine[mnr] |de[nm]en )?|durch (?:de[nm] |die |eine?n? )?)$"
+        ),
+        "nl": re.compile(r"\bdoor (?:(?:de|het|een|zijn) )*$"),
+        "it": re.compile(r"\b(?:da|dal|dalla|dai|dalle|dall')[ ]?(?:un |una )?$"),
+        "zh": re.compile(r"(?:由|被|经)$"),
+    }
+)
+_OBLIQUE: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "fr": re.compile(
+            rf"\b(?:(?:a|pour|envers|contre|avec|chez|sur|entre|sans|vers|aupres|quant|aux?)"
+            rf" {_ADVERB}|aupres du |aux? )$"
+        ),
+        "en": re.compile(
+            r"\b(?:to|for|from|against|with|towards?|on|upon|between|without)"
+            r" (?:(?:the|a|an|his|its|their|each) )*$"
+        ),
+        "de": re.compile(
+            r"\b(?:(?:an|fur|gegen|gegenuber|mit|bei|zu|zwischen|ohne) (?:de[mnr] |die |das"
+            r" |eine?[mnr]? )?|zum |zur |de[mn] |eine[mn] |seine[mn] |ihre[mn] )$"
+        ),
+        "nl": re.compile(
+            r"\b(?:aan|voor|tegen|met|bij|tegenover|jegens|tussen|zonder) (?:(?:de|het|een|zijn) )*$"
+        ),
+        "it": re.compile(
+            r"\b(?:(?:a|per|contro|con|verso|su|tra|fra|senza) (?:il |lo |la |i |gli |le |un |una"
+            r" |l')?|al |allo |alla |ai |agli |alle |all')$"
+        ),
+        "zh": re.compile(r"(?:向|对|给|与|为|从|和|同|跟|将|把)$"),
+    }
+)
+_OWNER: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "fr": re.compile(rf"\b(?:(?:de) {_ADVERB}|du |des |d')$"),
+        "en": re.compile(r"\bof (?:(?:the|a|an|his|its|their|each) )*$"),
+        "de": re.compile(r"\b(?:des|eines|seines|ihres) $"),
+        "nl": re.compile(r"\bvan (?:(?:de|het|een|zijn) )*$"),
+        "it": re.compile(r"\b(?:di |del |dello |della |dei |degli |delle |dell')(?:un |una )?$"),
+        "zh": re.compile(r"(?!)"),
+    }
+)
+_AFTER_OWNER = re.compile(r"^(?:'s\b|'(?= )|的)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A party in a clause: which pair, which side of it, and as what."""
+
+    pair: int
+    side: int
+    role: str
+    start: int
+    end: int
+
+
+def parts(clause: str, language: str) -> list[Part]:
+    """Return the parties of a flat clause in order, each with the part that words beside it tell.
+
+    A party named barely is the subject if it comes first, else another; where an agent is named
+    ("par le bailleur", "by the landlord") that is the subject, and who is named barely is acted on.
+    """
+    if not _any_party(language).search(clause):
+        return []
+    found = sorted(
+        (place.start(), place.end(), pair, side)
+        for pair, sides in enumerate(_patterns(language))
+        for side, pattern in enumerate(sides)
+        for place in pattern.finditer(clause)
+    )
+    told = [_told(clause, start, end, language) for start, end, _, _ in found]
+    agent = "agent" in told
+    made: list[Part] = []
+    bare = 0
+    for (start, end, pair, side), role in zip(found, told, strict=True):
+        if role == "agent":
+            role = SUBJECT
+        elif role == "":
+            role = OTHER if agent or bare else SUBJECT
+            bare += 1
+        made.append(Part(pair, side, role, start, end))
+    return made
+
+
+def _told(clause: str, start: int, end: int, language: str) -> str:
+    before = clause[max(0, start - 40) : start]
+    if _AFTER_OWNER.match(clause[end:]) or _OWNER[language].search(before):
+        return OWNER
+    if _AGENT[language].search(before):
+        return "agent"
+    return OTHER if _OBLIQUE[language].search(before) else ""
+
+
+@lru_cache(maxsize=6)
+def _any_party(language: str) -> re.Pattern[str]:
+    """Return one pattern for all parties: most clauses name none, and thirty searches cost more than one."""
+    return re.compile("|".join(side.pattern for pair in _patterns(language) for side in pair))
+
+
+@lru_cache(maxsize=6)
+def _patterns(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    read = signs_of if language == "zh" else any_of
+    return tuple((read(one), read(other)) for one, other in PAIRS[language])

@@ -1,0 +1,240 @@
+"""What can be counted in a sentence: amounts, time limits, ages, dates, shares, ordinals, article numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from types import MappingProxyType
+
+from rag.answer.verification import units
+from rag.answer.verification.normalise import any_of, signs_of
+from rag.text import french_numbers
+from rag.text.article_numbers import chinese_number
+from rag.text.code_names import CodeNames
+from rag.text.numerals import spelt_numbers
+from rag.text.references import Reference, find_references
+
+ORDINAL = "ordinal"
+
+_DIGITS = re.compile(
+    r"(?<![^\W\u4e00-\u9fff])(?<![.,/-])(?P<whole>\d{1,3}(?:["
+    r" .,']\d{3})+(?!\d)|\d+)(?:(?P<point>[.,])(?P<rest>\d{1,2})(?!\d))?"
+    r"(?P<rank>er?|re|eme|ieme|st|nd|rd|th|°|ª|º)?(?![a-z]*\d)"
+)
+_TIMES = re.compile(
+    r"[ -]?(?:(?P<k>mille|thousand|tausend|duizend|mila|千)|(?P<w>万)|(?P<m>millio\w+|miljoen\w*|milion[ei])"
+    r"|(?P<b>milliard\w*|billions?|miljard\w*|miliard[oi])|(?P<y>亿))(?!\w)"
+)
+_POWER = MappingProxyType({"k": 10**3, "w": 10**4, "m": 10**6, "b": 10**9, "y": 10**8})
+_BEFORE = re.compile(r"(?P<unit>€|\$|£|eur|chf|usd|gbp) ?$")
+_ONWARD = re.compile(  # "two or three years": the unit stands once
+    r"(?: ?,)? ?(?:a|ou|et|or|and|to|oder|und|bis|of|en|tot|o|e|或者?|至|到|、|-) ?(?:de |von |da |di )?"
+)
+_SELDOM = frozenset(  # words that are a number only before a unit: one, nine or new, eight or respect
+    {
+        *("un", "une", "neuf", "one", "a", "ein", "eins", "eine", "einen", "einem", "einer", "eines", "acht"),
+        *("een", "uno", "una", "sei", "zero", "null", "nul", "一", "零", "〇"),
+    }
+)
+_SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
+_ONE = re.compile(r"(?<!\w)one[ -]$")  # "one half" is no one
+_HAN_SHARE = re.compile(r"([零一二三四五六七八九十百千万\d]+)分之([零一二三四五六七八九十百千万\d.]+)")
+_HAN_RANK = re.compile(r"第([零一二三四五六七八九十百\d]+)(?![零一二三四五六七八九十百\d]*[条章节编款项目])")
+_RANKS = MappingProxyType(
+    {
+        "en": "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+        "de": "erst zweit dritt viert funft sechst sieb(?:en)?t acht neunt zehnt elft zwolft",
+        "nl": "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde",
+        "it": "prim[oaie] second[oaie] terz[oaie] quart[oaie] quint[oaie] sest[oaie] settim[oaie]"
+        " ottav[oaie] non[oaie] decim[oaie] undicesim[oaie] dodicesim[oaie]",
+    }
+)
+_OF = re.compile(r" (?:de|du|des|of|der|van)\b")  # "un tiers" alone is somebody else
+_HAN_SIGN = re.compile(r"[\u4e00-\u9fff]")
+# What tells a date, a rhythm or a multiple without a number: if the law does not say it, it is invented.
+_TELLING = any_of(
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "january february march april june july august september october november december",
+    "januar februar marz april juni juli oktober dezember januari februari maart mei augustus",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "annuel\\w* mensuel\\w* hebdomadaire\\w* quotidien\\w* trimestriel\\w* semestriel\\w* doubles?"
+    " triples? demie?s?",
+    "annual\\w* yearly monthly weekly daily quarterly twice thrice double triple",
+    "jahrlich\\w* monatlich\\w* wochentlich\\w* taglich\\w* vierteljahrlich\\w* doppelt\\w*"
+    " dreifach\\w* zweifach\\w*",
+    "jaarlijks\\w* maandelijks\\w* wekelijks\\w* dagelijks\\w* dubbel\\w* drievoud\\w*",
+    "annual[ei] mensil[ei] settimanal[ei] giornalier\\w+ doppi[oa] tripl[oa]",
+)
+_HAN_TELLING = signs_of("每年 每月 每周 每日 每天 按月 按年 按日 双倍 两倍 三倍 加倍 同日 次日 次月 次年")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as it stands in a text, with what it counts."""
+
+    value: Fraction  # of the unit that is compared: two years are 24 months
+    unit: str  # "" where it only counts
+    start: int
+    end: int
+
+    @property
+    def key(self) -> tuple[Fraction, str]:
+        """What is equal in two texts that say the same; 50 % is one half."""
+        return (self.value / 100, units.PART) if self.unit == "%" else (self.value, self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    value: Fraction
+    start: int
+    end: int
+    alone: bool  # whether it is a number without a unit too
+
+
+def quantities(plain: str, language: str) -> list[Quantity]:
+    """Return the numbers of a text in order, in words and in figures alike.
+
+    Args:
+        plain: flat text, numbers of articles blanked.
+        language: "fr", "nl", "en", "de", "it" or "zh".
+    """
+    found = list(_shares(plain, language))
+    rest = blanked(plain, [(each.start, each.end) for each in found])
+    ranks = list(_ranks(rest, language))
+    rest = blanked(rest, [(each.start, each.end) for each in ranks])
+    counted = list(_counted(rest, language))
+    whole = [  # "cent" of "2 pour cent" is no hundred
+        each
+        for each in counted
+        if not any(other.start < each.start and each.end <= other.end for other in counted)
+    ]
+    return sorted([*found, *ranks, *whole], key=lambda each: each.start)
+
+
+def telling(plain: str) -> frozenset[str]:
+    """Return the words of a flat text that tell a date, a rhythm or a multiple without a number."""
+    return frozenset(word[:5] for word in (*_TELLING.findall(plain), *_HAN_TELLING.findall(plain)))
+
+
+def named_articles(text: str, codes: Sequence[str], language: str) -> tuple[Reference, ...]:
+    """Return the articles that a text names by number, with the code where one is named.
+
+    Args:
+        text: as it was written.
+        codes: names of the codes that the cited articles belong to.
+        language: of the text.
+    """
+    return find_references(text, _names(tuple(dict.fromkeys(codes)), language))
+
+
+@lru_cache(maxsize=256)
+def _names(codes: tuple[str, ...], language: str) -> CodeNames:
+    return CodeNames(codes, language=language)
+
+
+def blanked(plain: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the text with the spans overwritten, at the same length."""
+    for start, end in spans:
+        plain = plain[:start] + "_" * (end - start) + plain[end:]
+    return plain
+
+
+def _shares(plain: str, language: str) -> Iterator[Quantity]:
+    for found in _HAN_SHARE.finditer(plain):
+        below, above = chinese_number(found[1]), _han_value(found[2])
+        if below and above is not None:
+            unit, times = ("%", 1) if below == 100 else (units.PART, below)
+            yield Quantity(above / times, unit, *found.span())
+    for found in _SLASHED.finditer(plain):
+        if int(found[2]):
+            yield Quantity(Fraction(int(found[1]), int(found[2])), units.PART, *found.span())
+    for word in re.finditer(r"[^\W\d_]+", plain):
+        if word[0] in units.FRACTIONS:
+            one = _ONE.search(plain, 0, word.start())
+            yield Quantity(
+                units.FRACTIONS[word[0]], units.PART, one.start() if one else word.start(), word.end()
+            )
+    if language == "zh":
+        yield from (Quantity(Fraction(1, 2), units.PART, *m.span()) for m in re.finditer("一半|半数", plain))
+        return
+    numbers = {end: (value, start) for value, start, end in spelt_numbers(plain, language)}
+    for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
+        parted = units.BELOW.get(word[0], 0)
+        counted = numbers.get(word.start() - 1)
+        if parted and counted and (counted[0] > 1 or _OF.match(plain, word.end())):
+            yield Quantity(Fraction(counted[0], parted), units.PART, counted[1], word.end())
+
+
+def _han_value(numeral: str) -> Fraction | None:
+    if re.fullmatch(r"\d+(?:\.\d+)?", numeral):
+        return Fraction(numeral)
+    value = chinese_number(numeral)
+    return None if value is None else Fraction(value)
+
+
+def _ranks(plain: str, language: str) -> Iterator[Quantity]:
+    if language == "zh":
+        for found in _HAN_RANK.finditer(plain):
+            if (value := chinese_number(found[1])) is not None:
+                yield Quantity(Fraction(value), ORDINAL, *found.span())
+    elif language == "fr":
+        for word in french_numbers.ORDINAL.finditer(plain):
+            if (rank := french_numbers.ordinal(word[0])) is not None:
+                yield Quantity(Fraction(rank), ORDINAL, *word.span())
+    else:
+        for rank, pattern in enumerate(_rank_patterns(language), start=1):
+            yield from (Quantity(Fraction(rank), ORDINAL, *word.span()) for word in pattern.finditer(plain))
+
+
+@lru_cache(maxsize=4)
+def _rank_patterns(language: str) -> tuple[re.Pattern[str], ...]:
+    ending = "e[nmrs]?" if language == "de" else ""
+    return tuple(re.compile(rf"\b{word}{ending}\b") for word in _RANKS[language].split())
+
+
+def _numbers(plain: str, language: str) -> Iterator[_Number]:
+    for digits in _DIGITS.finditer(plain):
+        whole, rest = digits["whole"], digits["rest"]
+        value = Fraction(int(re.sub(r"\D", "", whole)))
+        if rest:
+            value += Fraction(int(rest), 10 ** len(rest))
+        yield _Number(value, *digits.span(), alone=True)
+    for value_, start, end in spelt_numbers(plain, language):
+        word = plain[start:end]
+        seldom = word in _SELDOM or (language == "zh" and _idiom(plain, start, end))
+        yield _Number(Fraction(value_), start, end, alone=not seldom)
+
+
+def _idiom(plain: str, start: int, end: int) -> bool:
+    return plain[start:end] in ("十", "千", "百", "万", "一", "两") and not plain[end : end + 1].strip(
+        "分万方"
+    )
+
+
+def _counted(plain: str, language: str) -> Iterator[Quantity]:
+    """Yield numbers from the last to the first, so that a unit is known before it is handed on."""
+    following: tuple[int, str, int] | None = None
+    for number in sorted(_numbers(plain, language), key=lambda each: (-each.start, each.end)):
+        value, end = number.value, number.end
+        if times := _TIMES.match(plain, end):
+            value *= _POWER[times.lastgroup or "k"]
+            end = times.end()
+        after = units.after(chinese=language == "zh" or _HAN_SIGN.match(plain, end) is not None).match(
+            plain, end
+        )
+        before = _BEFORE.search(plain, max(0, number.start - 5), number.start)
+        unit, scale = "", 1
+        if after:
+            unit, scale = units.unit_of(after["unit"])
+        elif before:
+            unit, scale = units.unit_of(before["unit"])
+        elif following and _ONWARD.fullmatch(plain, end, following[0]):
+            unit, scale = following[1:]
+        if not (unit or number.alone):
+            continue
+        if unit:
+            following = (number.start, unit, scale)
+        yield Quantity(value * scale, unit, number.start, after.end() if after else end)

@@ -1,0 +1,1 @@
+"""What is known of a loaded corpus: card, contents, citations, licence, quality."""

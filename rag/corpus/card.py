@@ -1,0 +1,78 @@
+"""The card of a corpus: what it is, whose law, of what date, under which licence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Where a person finds human help."""
+
+    name: str
+    url: str | None = None
+    phone: str | None = None
+    note: str | None = None
+    topics: tuple[
+        str, ...
+    ] = ()  # urgent situations that it is for: rag.answer.screening.emergencies.Danger; () says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A topic that people ask about and that another law, not in this corpus, governs."""
+
+    id: str
+    title: Mapping[str, str]  # interface language -> short name of the topic
+    law: str  # the law that governs it, by its official name
+    phrases: tuple[
+        str, ...
+    ]  # all words of one phrase in a question make it this topic: see rag.corpus.out_of_scope
+    explain: Mapping[str, str]  # interface language -> one or two sentences
+    url: str | None = None  # where to look
+    codes: tuple[str, ...] = ()  # loaded codes that make the notice needless
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An article number whose content now stands elsewhere."""
+
+    code: str
+    old: str
+    new: tuple[str, ...]
+    since: str | None = None  # ISO date of the renumbering
+    about: str | None = None  # what the old article was known for
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusCard:
+    """One jurisdiction's articles in one language, described.
+
+    Its hash leaves out what is long or has none; what is equal is equal in all.
+    """
+
+    name: str  # [a-z0-9-]+, the name of its index
+    title: str
+    language: str  # ISO 639-1
+    jurisdiction: str = ""  # ISO 3166-1 alpha-2 where there is one
+    licence: str = ""
+    licence_url: str | None = None
+    source: str = ""  # the attribution line that the licence asks for
+    law_date: date | None = None  # the day up to which the law was consolidated
+    official_site: str | None = None
+    text_kind: Literal["official", "summary"] = "official"
+    note: str = ""
+    contacts: tuple[Contact, ...] = field(default=(), hash=False)
+    elsewhere: tuple[Elsewhere, ...] = field(default=(), hash=False)
+    moved: tuple[Moved, ...] = field(default=(), hash=False)
+    examples: tuple[str, ...] = field(default=(), hash=False)  # questions that the page offers
+    # code -> short forms
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    origin: str = ""  # the source that it came in by, whose facts the data card tells: indexes.sources
+    # interface language -> what is not searched, in place of the general sentence; {}: nothing is said
+    lacks: Mapping[str, str] | None = field(default=None, hash=False)
+    # what the data card says over those facts
+    described: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -1,0 +1,111 @@
+"""Articles to take away, as Markdown and as JSON, with what must be said beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from rag.corpus.card import CorpusCard
+from rag.corpus.citation import citation
+from rag.corpus.licence import provenance
+from rag.types import Article
+
+FORMAT = 1
+# What CommonMark, and GitHub's dialect of it, give a meaning to; a backslash takes it away. An address in a
+# text would become a link by itself: the mark before which it is broken is one of "://", "www." and "@".
+_SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+\-!|~&@=$^]|(?<=\d)[.)](?=\s|$)|(?<=[a-zA-Z]):(?=//)|(?<=www)\.")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
+_TARGET = re.compile(r"https?://[^\s<>\\\x00-\x1f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Some articles of one index, in the order in which they are shown."""
+
+    card: CorpusCard
+    index: str  # its name
+    version: str  # which build of it
+    articles: tuple[Article, ...]
+    question: str | None = None  # None unless the person wants it to go along
+    day: date | None = None  # whose law was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a Markdown file says around the articles, in the reader's language."""
+
+    title: str
+    question: str
+    limits: tuple[str, ...]  # said before the first article
+    official: str  # the label of the link to the official text
+    facts: tuple[str, ...]  # of the index, said at the end
+
+
+def to_markdown(extract: Extract, labels: Labels) -> str:
+    """Return the articles as CommonMark, in which no text of a corpus or a person is markup."""
+    return "\n\n".join(_markdown(extract, labels)) + "\n"
+
+
+def _markdown(extract: Extract, labels: Labels) -> Iterator[str]:
+    yield f"# {escape(labels.title)}"
+    for limit in labels.limits:
+        yield f"*{escape(limit)}*"
+    if extract.question:
+        yield f"## {escape(labels.question)}"
+        yield "\n>\n".join(f"> {escape(line)}" for line in _lines(extract.question))
+    for article in extract.articles:
+        yield f"## {escape(citation(article, extract.card))}"
+        if article.headings:
+            yield escape(" › ".join(article.headings))
+        yield from (escape(line) for line in _lines(article.text))
+        if article.url and _TARGET.fullmatch(article.url):
+            yield f"[{escape(labels.official)}](<{article.url}>)"
+    yield "---"
+    yield "\n".join(f"- {escape(fact)}" for fact in labels.facts)
+
+
+def escape(text: str) -> str:
+    """Return a text, on one line, that Markdown shows letter by letter."""
+    line = " ".join(_CONTROL.sub(" ", text).split())
+    return _SPECIAL.sub(lambda found: "\\" + found[0], line)
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def to_json(extract: Extract) -> str:
+    """Return the articles as JSON, for a program.
+
+    The keys: `format` (1), `index` (name, version), `corpus` (title, language, jurisdiction, law_date,
+    text_kind, official_site, licence, licence_url, source, grant), `in_force_on`, `articles` (id, citation,
+    and the fields of the corpus format that it has), and `question` where the person wants it told.
+    """
+    card = extract.card
+    record: dict[str, Any] = {
+        "format": FORMAT,
+        "index": {"name": extract.index, "version": extract.version},
+        "corpus": {
+            "title": card.title,
+            "language": card.language,
+            "jurisdiction": card.jurisdiction,
+            "law_date": card.law_date,
+            "text_kind": card.text_kind,
+            "official_site": card.official_site,
+        }
+        | provenance(card),
+        "in_force_on": extract.day,
+        "articles": [_record(article, card) for article in extract.articles],
+    }
+    if extract.question:
+        record["question"] = extract.question
+    return json.dumps(record, ensure_ascii=False, indent=1, default=date.isoformat) + "\n"
+
+
+def _record(article: Article, card: CorpusCard) -> dict[str, Any]:
+    given = {key: value for key, value in asdict(article).items() if value not in (None, ())}
+    return {"id": article.id, "citation": citation(article, card)} | given

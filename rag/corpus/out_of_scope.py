@@ -1,0 +1,52 @@
+"""Topics that people ask about and that a law governs which is not in the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from rag.corpus.card import CorpusCard, Elsewhere
+from rag.text import Analyser
+
+WHOLE = "="  # before a phrase: it must be all that the question says, not only stand in it
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    terms: frozenset[str]
+    whole: bool
+
+    def fits(self, asked: frozenset[str]) -> bool:
+        return bool(self.terms) and (self.terms == asked if self.whole else self.terms <= asked)
+
+
+class Topics:
+    """The topics of a card whose law is not among the codes that are loaded."""
+
+    def __init__(self, card: CorpusCard, codes: Collection[str], analyser: Analyser) -> None:
+        """Cut the phrases of every topic; one whose law is loaded is left aside.
+
+        Args:
+            card: of the corpus.
+            codes: of its articles.
+            analyser: cuts phrases and questions alike.
+        """
+        self._analyser = analyser
+        self._topics = [
+            (topic, [self._phrase(text) for text in topic.phrases])
+            for topic in card.elsewhere
+            if not set(codes).intersection(topic.codes)
+        ]
+
+    def _phrase(self, text: str) -> _Phrase:
+        terms = frozenset(self._analyser.terms(text.removeprefix(WHOLE)))
+        return _Phrase(terms, text.startswith(WHOLE))
+
+    def find(self, question: str) -> tuple[Elsewhere, ...]:
+        """Return the topics that the question is about: all words of one phrase stand in it.
+
+        A phrase that begins with "=" must be the whole question: "= viré" finds "on m'a viré", whose
+        only term it is, and not a question about a bank transfer, which shares the stem.
+        """
+        asked = frozenset(self._analyser.terms(question))
+        return tuple(topic for topic, phrases in self._topics if any(p.fits(asked) for p in phrases))

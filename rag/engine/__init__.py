@@ -1,0 +1,1 @@
+"""Answer a question: search, confidence, explanation, result."""

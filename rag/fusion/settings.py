@@ -1,0 +1,202 @@
+"""Fusions by name, with their weights: what a command line names, tuning chooses and an index carries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rag.errors import BadInput
+from rag.fusion.matrices import alphas
+from rag.fusion.normalisation import Distribution
+from rag.fusion.rank_fusion import (
+    Fuse,
+    borda,
+    comb_mnz,
+    comb_sum,
+    normalised,
+    reciprocal_rank,
+)
+from rag.fusion.section_boost import lifted
+from rag.fusion.shares import Share, borda_points, min_max, percentile, reciprocals, z_score
+from rag.types import DECIMALS, Ranking
+
+Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
+METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
+SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
+DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/measurements.md)
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSettings:
+    """Which fusion, and how much each system counts."""
+
+    method: str = "rrf"
+    weights: Mapping[str, float] = field(default_factory=dict)  # system -> weight; empty: all alike
+    damping: float = DAMPING  # the c of reciprocal rank; the others do without
+    beside: float = 0.0  # share of the best score under its headings that an article has at least
+
+    def __post_init__(self) -> None:
+        """Refuse what is no fusion.
+
+        Raises:
+            BadInput: an unknown method, a weight or damping below 0, a share outside 0 to 1.
+        """
+        if self.method not in METHODS:
+            raise BadInput(f"no fusion {self.method!r}: choose among {', '.join(METHODS)}")
+        if not all(math.isfinite(w) and w >= 0 for w in (*self.weights.values(), self.damping)):
+            raise BadInput(
+                f"fusion weights {dict(self.weights)} and damping {self.damping}: each must be 0 or more"
+            )
+        if not 0 <= self.beside <= 1:
+            raise BadInput(f"a fusion's share beside of {self.beside}: give 0 (none) to 1")
+
+    def fuse(
+        self,
+        systems: Sequence[str],
+        distributions: Mapping[str, Distribution] | None = None,
+        group: Group | None = None,
+    ) -> Fuse:
+        """Return the fusion of rankings that come in the order of these systems.
+
+        Args:
+            systems: their names.
+            distributions: system -> its scores over the corpus; percentiles alone need them.
+            group: gives article id -> number of its headings; a fusion that lifts neighbours needs it.
+
+        Raises:
+            BadInput: the weights are those of other systems, percentiles lack a distribution, or
+                neighbours are to be lifted and nobody says who they are.
+        """
+        if self.beside and group is None:
+            raise BadInput("a fusion that lifts articles beside others needs to know which stand together")
+        fuse = self._of_lists(systems, distributions)
+        return lifted(fuse, group, self.beside) if group is not None else fuse
+
+    def _of_lists(
+        self, systems: Sequence[str], distributions: Mapping[str, Distribution] | None = None
+    ) -> Fuse:
+        if self.weights and set(self.weights) != set(systems):
+            raise BadInput(
+                f"fusion weights of {', '.join(self.weights)} for {', '.join(systems)}: give one a system"
+            )
+        weights = tuple(self.weights[name] for name in systems) if self.weights else None
+        if self.method == "rrf":
+            return partial(reciprocal_rank, c=self.damping, weights=weights)
+        if self.method == "borda":
+            return partial(borda, weights=weights)
+        if self.method in ("comb-sum", "comb-mnz"):
+            return partial(comb_sum if self.method == "comb-sum" else comb_mnz, weights=weights)
+        share, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
+        return partial(normalised, by=share, weights=weights, decimals=decimals)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that are fused, where the weights name them."""
+        return tuple(self.weights)
+
+    def among(self, systems: Collection[str]) -> FusionSettings:
+        """Return the same fusion of these systems alone."""
+        return replace(self, weights={name: w for name, w in self.weights.items() if name in systems})
+
+    def shares(
+        self,
+        lists: Mapping[str, Ranking],
+        wanted: Collection[str],
+        distributions: Mapping[str, Distribution] | None = None,
+    ) -> Mapping[str, Mapping[str, float]]:
+        """Return what each list adds to the fused score of articles; one that lacks the article adds nothing.
+
+        Args:
+            lists: system -> its ranking, those that were fused.
+            wanted: ids of articles.
+            distributions: as `fuse` has them.
+
+        Returns:
+            article id -> system -> its share; they add up to the score. Empty for a fusion whose score is
+            no sum (CombMNZ), or where absence adds too (z-scores).
+        """
+        if self.method in ("comb-mnz", "z-score"):
+            return {}
+        given = [self.weights.get(name, 1.0) for name in lists]
+        if self.method in ("min-max", "percentile"):
+            given = list(alphas(given, len(given)))
+        told: dict[str, dict[str, float]] = {article_id: {} for article_id in wanted}
+        for (name, hits), weight in zip(lists.items(), given, strict=True):
+            places = [i for i, hit in enumerate(hits) if hit.article_id in told]
+            if not places:
+                continue
+            adds = self._share(name, distributions)(np.array([[[hit.score for hit in hits]]]))[0, 0]
+            for i in places:
+                told[hits[i].article_id][name] = weight * float(adds[i])
+        return told
+
+    def _share(self, system: str, distributions: Mapping[str, Distribution] | None) -> Share:
+        if self.method == "borda":
+            return borda_points
+        method = "min-max" if self.method == "comb-sum" else self.method
+        return scale(method, damping=self.damping, of=(system,), distributions=distributions)[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what JSON can hold."""
+        return asdict(self) | {"weights": dict(self.weights)}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> FusionSettings:
+        """Read what `to_json` returned.
+
+        Raises:
+            BadInput: it is something else.
+        """
+        try:
+            weights = {str(name): float(w) for name, w in entry["weights"].items()}
+            beside = float(entry.get("beside", 0.0))  # files of before it was there have none
+            return cls(str(entry["method"]), weights, float(entry["damping"]), beside)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, BadInput):
+                raise
+            raise BadInput(
+                f"not the settings of a fusion ({error!r}): it needs method, weights and damping"
+            ) from error
+
+
+def scale(
+    method: str,
+    *,
+    damping: float = DAMPING,
+    of: Sequence[str] = (),
+    distributions: Mapping[str, Distribution] | None = None,
+) -> tuple[Share, int | None]:
+    """Return what a method of `SCALES` adds for each article, and the decimals its sums are rounded to.
+
+    Functions of whole ranks are not rounded; nor are percentiles: of 50,000 articles the best ten
+    lie within 0.0002 of each other.
+
+    Args:
+        method: one of `SCALES`.
+        damping: the c of reciprocal rank.
+        of: the systems, in the order of the rankings.
+        distributions: system -> its scores over the corpus; percentiles alone need them.
+
+    Raises:
+        BadInput: no such scale, or percentiles lack a distribution.
+    """
+    if method == "rrf":
+        return partial(reciprocals, c=damping), None
+    if method == "min-max":
+        return min_max, DECIMALS
+    if method == "z-score":
+        return z_score, DECIMALS
+    if method != "percentile":
+        raise BadInput(f"no scale {method!r}: choose among {', '.join(SCALES)}")
+    known = distributions or {}
+    if lacking := [name for name in of if name not in known]:
+        raise BadInput(
+            f"percentiles of {', '.join(lacking)} need their score distributions over the corpus: "
+            "build the index again, or choose another fusion"
+        )
+    return partial(percentile, distributions=tuple(known[name] for name in of)), None

@@ -1,0 +1,261 @@
+"""What is known of the candidates for one question: the features that a learned fusion ranks them by.
+
+Every system says three things of a candidate: its score, its rank among the candidates, and its score
+as a share of the best one's. Beside them stand what is known of the articles around it (under the
+same headings, in the same code, right beside it, cited along with it, referring to it), of the article
+and question themselves, and how often annotated questions cite it (a prior). Features are named so that
+people can be shown them: `GROUPS` says to which reason each belongs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.corpus.structure import Surroundings
+from rag.encoders.static import StaticEncoder
+from rag.fusion import matrices
+from rag.ltr import companions
+from rag.ltr.weighed import by_weight, summed, term_parts
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
+from rag.retrieval.postings import columns
+from rag.retrieval.query_expansion import BridgedBM25
+from rag.retrieval.question_knn import Nearest
+from rag.types import Floats, Found, Ints, Ranking, first
+
+DEPTH = 1000  # candidates
+DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
+BITS = 18  # of a score that its rank looks at
+SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
+AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
+WEIGHED = ("law", "keyword", "asked")  # of which the question's terms are weighed as the encoder weighs them
+OF_BRIDGE = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
+PRIORS = ("cited", "cited_in_code", "cited_beside")
+BESIDE = ("law", "meaning", "near_meaning", "fused")  # whose scores right beside in the law are looked at
+TOGETHER = ("together_best", "together_sum", "together_votes")  # with what they are cited
+PLACES = ("before", "share_before")  # where they stand under their headings
+REFERENCES = ("refers_best", "referred_best", "references_sum", "refers", "referred")  # to each other
+_ONE = ("", "_rank", "_share")
+_BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
+BY_WEIGHT = ("_weighed", "_covered", "_heaviest", "_missed")
+_NEAR = ("_next", "_close")
+_REST = ("fused", "fused_rank", "article_length", "question_length", "code_in_50", "beside_in_50")
+_SURE = ("best_meaning", "best_near_meaning")
+NAMES: tuple[str, ...] = (
+    *(system + kind for system in SYSTEMS for kind in _ONE),
+    *(system + kind for system in AROUND for kind in _BESIDE),
+    *_REST,
+    *_SURE,
+    *PRIORS,
+    *OF_BRIDGE,
+    *(system + kind for system in WEIGHED for kind in BY_WEIGHT),
+    *(system + kind for kind in _NEAR for system in BESIDE),
+    *TOGETHER,
+    *PLACES,
+    *REFERENCES,
+)
+_OF_SYSTEM = {
+    "keyword": "words",
+    "law": "words",
+    "meaning": "meaning",
+    "asked": "questions",
+    "near_meaning": "questions",
+    "near_words": "questions",
+    "votes": "questions",
+}
+GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
+    **{system + kind: _OF_SYSTEM[system] for system in SYSTEMS for kind in _ONE},
+    **{system + kind: "place" for system in AROUND for kind in _BESIDE},
+    **dict.fromkeys(("fused", "fused_rank"), "both"),
+    **dict.fromkeys(("article_length", "question_length", *_SURE), "general"),
+    **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
+    **dict.fromkeys(PRIORS, "prior"),
+    **dict.fromkeys(OF_BRIDGE, "bridge"),
+    **{system + kind: _OF_SYSTEM[system] for system in WEIGHED for kind in BY_WEIGHT},
+    **{system + kind: "place" for kind in _NEAR for system in BESIDE},
+    **dict.fromkeys(TOGETHER, "questions"),
+    **dict.fromkeys(PLACES, "place"),
+    **dict.fromkeys(REFERENCES, "references"),
+}
+_TOP = 50  # first candidates among which codes and headings are counted
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates for one question and their features."""
+
+    positions: Ints  # (n,), best first by reciprocal rank
+    features: Floats = field(repr=False)  # (n, len(NAMES))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The systems that give the features of a corpus."""
+
+    keyword: BM25 = field(repr=False)  # over all fields
+    law: BM25 = field(repr=False)  # over the law's own fields
+    questions: BM25 = field(repr=False)  # over the annotated questions of each article and their answers
+    meaning: Dense = field(repr=False)
+    nearest: Nearest = field(repr=False)
+    around: Surroundings = field(repr=False)
+    bridge: BridgedBM25 | None = field(default=None, repr=False)  # without one it says nothing
+
+    @cached_property
+    def _row(self) -> Mapping[str, int]:
+        return {id_: i for i, id_ in enumerate(self.keyword.order.ids)}
+
+    def position(self, article_id: str) -> int:
+        """Return where an article stands in the corpus; -1 where it does not."""
+        return self._row.get(article_id, -1)
+
+    def candidates(self, question: str, lists: Sequence[Ranking]) -> Candidates:
+        """Return the first 1,000 articles of the lists, fused by reciprocal rank, with their features.
+
+        Args:
+            question: that was asked.
+            lists: what `keyword` and `meaning` return for it, with whatever filter.
+        """
+        return self.of_found(question, [self._positions(hits) for hits in lists])
+
+    def of_found(self, question: str, lists: Sequence[Found]) -> Candidates:
+        """Return what `candidates` does, of lists that have positions for ids."""
+        positions, fused = self._fused(lists)
+        if not len(positions):
+            return Candidates(positions, np.zeros((0, len(NAMES)), np.float32))
+        terms = self.keyword.analyser.terms(question)
+        often = Counter(terms)
+        of_words = {"law": self.law, "keyword": self.keyword, "asked": self.questions}
+        parts = {system: term_parts(of_words[system], list(often), positions) for system in WEIGHED}
+        scores = self._scores(question, terms, positions)
+        scores |= {system: summed(parts[system], list(often.values())) for system in ("law", "asked")}
+        at = columns(positions, len(self.around.code))
+        values = list(_each(np.array([scores[system] for system in SYSTEMS])))
+        # numbers among the candidates: few, so arrays are small
+        _, code = np.unique(self.around.code[positions], return_inverse=True)
+        _, beside = np.unique(self.around.beside[positions], return_inverse=True)
+        for system in AROUND:
+            values += _around(scores[system], beside, code)
+        places = np.arange(len(positions), dtype=np.float32)
+        n = len(positions)
+        values += [
+            fused.astype(np.float32),
+            np.log1p(places),
+            self.around.length[positions],
+            np.full(n, len(terms), np.float32),
+            np.bincount(code[:_TOP], minlength=n)[code].astype(np.float32),
+            np.bincount(beside[:_TOP], minlength=n)[beside].astype(np.float32),
+            np.full(n, scores["meaning"].max(), np.float32),
+            np.full(n, scores["near_meaning"].max(), np.float32),
+            self.around.cited[positions],
+            self.around.cited_in_code[positions],
+            self.around.cited_beside[positions],
+            *self._bridged(terms, positions),
+            *self._weighed(list(often), parts),
+            *companions.beside(
+                np.array([fused if of == "fused" else scores[of] for of in BESIDE], np.float32),
+                positions,
+                at,
+                self.around,
+            ),
+            *companions.together(scores["votes"], positions, at, self.around),
+            self.around.before[positions],
+            self.around.share[positions],
+            *companions.referring(positions, at, self.around),
+        ]
+        # each feature in one piece: they are made and looked at one by one
+        return Candidates(positions, np.array(values, dtype=np.float32).T)
+
+    def _bridged(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
+        """Return the features of `OF_BRIDGE`: what expanded terms add, and how likely the question is."""
+        added = likely = np.zeros(len(positions), np.float32)
+        if self.bridge is not None:
+            added, likely = (part.astype(np.float32) for part in self.bridge.of_articles(terms, positions))
+        return [*_each(added[None]), likely]
+
+    def _weighed(self, terms: Sequence[str], parts: Mapping[str, Floats]) -> list[Floats]:
+        """Return the features of `WEIGHED`: what is there of the question's terms, by their weight.
+
+        A term weighs as much as its vector is long, which the encoder learns from questions (as term
+        weights are learnt by Zheng & Callan 2015); one that it does not know weighs nothing. By an encoder of
+        another kind all terms weigh alike.
+
+        Args:
+            terms: of the question, each once.
+            parts: of each system, what each term adds to each candidate.
+        """
+        encoder = self.meaning.encoder
+        weights = np.ones(len(terms), np.float32)
+        if isinstance(encoder, StaticEncoder):
+            weights = encoder.weights(terms)
+        return [told for system in WEIGHED for told in by_weight(parts[system], weights)]
+
+    def _positions(self, ranking: Ranking) -> Found:
+        positions = [self._row[hit.article_id] for hit in ranking]
+        return np.array(positions, dtype=np.int64), np.array([hit.score for hit in ranking])
+
+    def _fused(self, lists: Sequence[Found]) -> Found:
+        """Return what `rag.fusion.reciprocal_rank` does, as positions and scores: no hit is made."""
+        terms = np.zeros((len(lists), len(self.keyword.order.ids)))
+        for mine, (positions, scores) in zip(terms, lists, strict=True):
+            # best first as they are, so that a rank is where the run of equal scores begins
+            new = np.append(True, scores[1:] < scores[:-1])[: len(scores)]
+            places = np.maximum.accumulate(np.where(new, np.arange(len(scores)), 0)) + 1.0
+            mine[positions] = 1 / (DAMPING + places)
+        found = np.flatnonzero(terms.any(axis=0))
+        fused = matrices.exact_sum(terms[:, found])
+        at, best = first(fused, self.keyword.order.by_id[found], DEPTH, decimals=None)
+        return found[at], best
+
+    def _scores(self, question: str, terms: Sequence[str], positions: Ints) -> dict[str, Floats]:
+        """Return what all systems but `law` and `asked` say of the candidates, (n,) each; 0 for nothing."""
+        vector = self.meaning.vector(question)
+        stored = self.meaning.index.reconstruct_batch(positions)
+        near = self.nearest.asked.nearness(terms, vector)
+        cited = np.append(self.nearest.asked.cited, -1)  # no article is at -1: where the others are found
+        at = np.searchsorted(cited[:-1], positions)
+        at[cited[at] != positions] = -1
+        return {
+            "keyword": _finite(self.keyword.scores(question)[positions]),  # it has just been searched
+            "meaning": np.vecdot(stored, vector).astype(np.float32),  # row by row, whatever the others are
+            "near_meaning": np.append(near.cosine, np.float32(0))[at],
+            "near_words": np.append(near.words, np.float32(0))[at],
+            "votes": np.append(near.votes, np.float32(0))[at],
+        }
+
+
+def _finite(scores: Floats) -> Floats:
+    return np.where(np.isfinite(scores), scores, np.float32(0))
+
+
+def _each(scores: Floats) -> Iterator[Floats]:
+    """Yield of each row score, log of the rank from 0, and share of the best; ties keep their order.
+
+    What differs by the rounding of a sum alone is a tie. Scores are cut to so many bits and not to so many
+    decimals, for the votes of questions that are far away are small, and still tell one from the other.
+
+    Args:
+        scores: (n_systems, n_candidates).
+    """
+    rank = np.empty_like(scores)
+    part, power = np.frexp(scores)
+    order = np.argsort(-np.ldexp(np.round(part * 2.0**BITS), power), axis=1, kind="stable")
+    np.put_along_axis(rank, order, np.arange(scores.shape[1], dtype=np.float32)[None], axis=1)
+    top = scores.max(axis=1, keepdims=True)
+    share = np.where(top > 0, scores / np.where(top > 0, top, np.float32(1)), np.float32(0))
+    for row in zip(scores, np.log1p(rank), share, strict=True):
+        yield from row
+
+
+def _around(scores: Floats, beside: npt.NDArray[np.intp], code: npt.NDArray[np.intp]) -> list[Floats]:
+    """Return best and mean of the candidates under the same headings, and best of the same code."""
+    best, best_in_code = (np.full(int(of.max()) + 1, -np.inf, np.float32) for of in (beside, code))
+    np.maximum.at(best, beside, scores)
+    np.maximum.at(best_in_code, code, scores)
+    mean = np.bincount(beside, weights=scores) / np.bincount(beside)
+    return [best[beside], mean[beside].astype(np.float32), best_in_code[code]]

@@ -1,0 +1,169 @@
+"""What a learned fusion ranks candidates by: boosted trees and small networks, whose scores are added."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.errors import BadInput
+from rag.ltr.networks import Matrix, Network
+from rag.ltr.trees import AGAIN, Trees, record_of
+from rag.ltr.trees import FORMAT as TREES_ALONE
+from rag.types import Floats, Ints
+
+FORMAT = 2  # 1 is that of trees alone, which is still written where there are no networks
+_ROUNDING = 1e-9  # what is closer is alike
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far scores lie apart within a list: the mean of the standard deviations."""
+
+    rows: Floats | Matrix = field(repr=False)  # (n, n_features), list after list
+    sizes: Sequence[int] = field(repr=False)
+
+    def of(self, part: Trees | Network) -> float:
+        """Return the spread of a part's scores; 1 where it tells no two rows of any list apart."""
+        scores = np.split(part.scores(self.rows), np.cumsum(self.sizes)[:-1])
+        spread = float(np.mean([each.std() for each in scores]))
+        return spread if spread > _ROUNDING else 1.0
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """A sum of trees and of networks over the same named features.
+
+    They are fitted to the same questions and err elsewhere: by most measures a list that both made is better
+    than either's (docs/measurements.md, what was tried). Either may be missing.
+    """
+
+    trees: Trees
+    networks: tuple[Network, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse networks over another number of features than the trees'."""
+        for network in self.networks:
+            if len(network.mean) != len(self.features):
+                raise BadInput(
+                    f"a network of {len(network.mean)} features beside trees of {len(self.features)}: fit "
+                    "both again with python -m training.train fusion INDEX"
+                )
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features, a column each."""
+        return self.trees.features
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What is to be said of where it comes from."""
+        return self.trees.about
+
+    @cached_property
+    def id(self) -> str:
+        """Short hash of all that scores: what was calibrated with it fits no others."""
+        if not self.networks:
+            return self.trees.id
+        told = json.dumps([self.trees.id, [network.to_record() for network in self.networks]])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def scores(self, rows: Floats | Matrix) -> Matrix:
+        """Return the score of each row, (n,).
+
+        Args:
+            rows: (n, n_features), all of them numbers.
+
+        Raises:
+            BadInput: another number of features.
+        """
+        return self._with_networks(self.trees.scores(rows), rows)
+
+    def best(self, rows: Floats | Matrix, n: int, beginning: int) -> tuple[Ints, Matrix]:
+        """Score the n rows that the first of the trees find best; without trees, all rows are scored.
+
+        Args:
+            rows: (rows, n_features).
+            n: how many rows are scored.
+            beginning: one tree in so many chooses them, those that were fitted first.
+
+        Returns:
+            The rows chosen, (n,) in their order, and their scores, the same that `scores` gives.
+        """
+        if not self.trees.trees:
+            return np.arange(len(rows)), self.scores(rows)
+        chosen, scores = self.trees.best(rows, n, -(-len(self.trees.trees) // beginning))
+        return chosen, self._with_networks(scores, rows[chosen]) if self.networks else scores
+
+    def contributions(self, rows: Floats | Matrix, into: tuple[int, ...] | None = None) -> Matrix:
+        """Take scores apart: what each feature moved each row by, and last what all rows begin with.
+
+        Args:
+            rows: (n, n_features).
+            into: (n_features,) number of the sum that each feature goes into, from 0; left out, each has
+                its own.
+
+        Returns:
+            (n, number of sums + 1), which add up to the score
+        """
+        told = self.trees.contributions(rows, into)
+        if self.networks and len(rows):
+            own = np.sum([network.contributions(rows) for network in self.networks], axis=0)
+            for feature, sum_ in enumerate(into or range(len(self.features))):
+                told[:, sum_] += own[:, feature]
+            told[:, -1] += own[:, -1]
+        return told
+
+    def balanced(self, rows: Floats | Matrix, sizes: Sequence[int]) -> Ranker:
+        """Return the same with trees of spread 1 and n networks of 1 / n each.
+
+        Networks that agree then count as much together as the trees, and less where they do not.
+
+        Args:
+            rows: (n, n_features), list after list.
+            sizes: rows of each list.
+        """
+        if not self.networks:
+            return self
+        apart = Spread(rows, sizes)
+        trees, networks = apart.of(self.trees), [apart.of(network) for network in self.networks]
+        scaled = [
+            n.times(1 / (spread * len(networks))) for n, spread in zip(self.networks, networks, strict=True)
+        ]
+        return Ranker(self.trees.times(1 / trees), tuple(scaled))
+
+    def _with_networks(self, scores: Matrix, rows: npt.NDArray[np.floating]) -> Matrix:
+        for network in self.networks if len(rows) else ():
+            scores = scores + network.scores(rows)
+        return scores
+
+    def to_json(self) -> str:
+        """Return the file's text; floats come back exactly."""
+        if not self.networks:
+            return self.trees.to_json()
+        record = {
+            **json.loads(self.trees.to_json()),
+            "format": FORMAT,
+            "networks": [network.to_record() for network in self.networks],
+        }
+        return json.dumps(record, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Ranker:
+        """Read what `to_json` wrote, or trees alone.
+
+        Raises:
+            BadInput: it is something else, or of another version.
+        """
+        record = record_of(text, TREES_ALONE, FORMAT)
+        try:
+            networks = record["networks"] if record["format"] == FORMAT else ()
+            return cls(Trees.from_record(record), tuple(map(Network.from_record, networks)))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"no learned fusion ({error}): {AGAIN}") from error

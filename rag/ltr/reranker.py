@@ -1,0 +1,150 @@
+"""Learned fusion: trees and networks over what all systems say of the first 1,000 candidates.
+
+LambdaMART (Burges 2010) and listwise networks, fitted by `training.learned_fusion` to annotated questions
+that none of the systems had seen; here they only score. "Know When to Fuse" (Louis et al. 2025) found that
+fusion helps trained systems only where its weights are learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from rag.engine.explanation import Reason
+from rag.errors import BadInput
+from rag.ltr.features import (
+    DEPTH,
+    GROUPS,
+    NAMES,
+    OF_BRIDGE,
+    Candidates,
+    Evidence,
+)
+from rag.ltr.ranker import Ranker
+from rag.retrieval.base import Mask
+from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.query_expansion import BridgedBM25
+from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts
+from rag.text import Analyser
+from rag.types import Filter, Floats, Ranking, first, hits
+
+# the lists that candidates are taken from, by their names in training.eval
+KEYWORD, MEANING = "bm25+questions", "dense"
+# Who asks for few articles, as a page does, has a twentieth of the trees choose the candidates that all trees
+# and networks score: by trees alone 1,229 of STARD's 1,235 questions had the same first ten as if all had
+# been, with networks all 247 of a fold (docs/learned-fusion.md).
+FEW = 20
+CHOSEN = 150
+BEGINNING = 20
+RECENT = 8  # questions whose candidates stay at hand: who asks has the answer explained next
+
+
+class Learned:
+    """Reranks the candidates of BM25 and the encoder by fitted trees and networks."""
+
+    def __init__(self, evidence: Evidence, ranker: Ranker) -> None:
+        """Score what `evidence` knows by what was fitted.
+
+        Raises:
+            BadInput: it was fitted to other features than this version computes.
+        """
+        unknown = sorted(set(ranker.features) - set(NAMES))
+        if unknown:
+            raise BadInput(
+                f"the learned fusion asks for {', '.join(unknown)}, which this version does not know: "
+                "fit it again with python -m training.train fusion INDEX"
+            )
+        self.evidence = evidence
+        self.ranker = ranker
+        self._columns = [NAMES.index(name) for name in ranker.features]
+        self._order = evidence.keyword.order
+        self._recent = lru_cache(maxsize=RECENT)(self._look)
+
+    @property
+    def uses_bridge(self) -> bool:
+        """Whether a feature that is ranked by comes from the bridge, and there is one."""
+        return self.evidence.bridge is not None and not set(OF_BRIDGE).isdisjoint(self.ranker.features)
+
+    def bridged_by(self, words: BridgedBM25 | None) -> Learned:
+        """Return the same looking over another bridge, or over none."""
+        return Learned(replace(self.evidence, bridge=words), self.ranker)
+
+    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
+        """Return one ranking of at most k hits a question; only candidates are ranked."""
+        return [ranking for ranking, _ in self.search_parts(questions, k, where)]
+
+    def search_parts(
+        self, questions: Sequence[str], k: int, where: Filter | None = None
+    ) -> list[tuple[Ranking, Mapping[str, Ranking]]]:
+        """Return with each ranking the lists that its candidates came from."""
+        if k <= 0:
+            return [((), {KEYWORD: (), MEANING: ()}) for _ in questions]
+        if len(questions) == 1:
+            mine, found = self._recent(questions[0], where)
+            return [(self._ranked(found, k), mine)]
+        lists = lists_of(self.evidence, questions, where)
+        return [
+            (self._ranked(self.evidence.candidates(question, tuple(mine.values())), k), mine)
+            for question, mine in zip(questions, lists, strict=True)
+        ]
+
+    def _look(self, question: str, where: Filter | None) -> tuple[Mapping[str, Ranking], Candidates]:
+        keyword = self.evidence.keyword.first(question, DEPTH, where)
+        meaning = self.evidence.meaning.first(question, DEPTH, where)
+        mine = {KEYWORD: hits(self._order, *keyword), MEANING: hits(self._order, *meaning)}
+        return mine, self.evidence.of_found(question, [keyword, meaning])
+
+    def reasons(
+        self, question: str, article_ids: Sequence[str], where: Filter | None = None
+    ) -> dict[str, tuple[Reason, ...]]:
+        """Return for each article that is a candidate what moved its score, the largest move first.
+
+        They add up to the score, which a ranking rounds. An article that is none has no entry.
+        """
+        _, found = self._recent(question, where)
+        wanted = {self.evidence.position(id_): id_ for id_ in article_ids}
+        there = np.isin(found.positions, list(wanted)).nonzero()[0]
+        at = {wanted[int(found.positions[i])]: int(i) for i in there}
+        asked = [id_ for id_ in article_ids if id_ in at]
+        names = sorted({GROUPS[name] for name in self.ranker.features})
+        into = tuple(names.index(GROUPS[name]) for name in self.ranker.features)
+        rows = self._rows(found)[[at[id_] for id_ in asked]]
+        told = {}
+        for id_, own in zip(asked, self.ranker.contributions(rows, into).tolist(), strict=True):
+            sums = sorted(zip([*names, "base"], own, strict=True), key=lambda x: (-x[1], x[0]))
+            told[id_] = tuple(Reason(group, moved) for group, moved in sums)
+        return told
+
+    def _ranked(self, found: Candidates, k: int) -> Ranking:
+        if not len(found.positions):
+            return ()
+        rows, positions = self._rows(found), found.positions
+        if k <= FEW:
+            chosen, scores = self.ranker.best(rows, CHOSEN, BEGINNING)
+            positions = positions[chosen]
+        else:
+            scores = self.ranker.scores(rows)
+        at, best = first(scores, self._order.by_id[positions], k)
+        return hits(self._order, positions[at], best)
+
+    def _rows(self, found: Candidates) -> Floats:
+        """Return the features that it ranks by, each in one piece."""
+        return found.features.T[self._columns].T
+
+
+def of_questions(counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
+    """Return BM25 over the annotated questions of each article and their answers alone."""
+    weights = {name: settings.weights.get(name, 0.0) for name in ANNOTATED_FIELDS}
+    return BM25.build(counts, replace(settings, weights=weights), mask, analyser)
+
+
+def lists_of(
+    evidence: Evidence, questions: Sequence[str], where: Filter | None = None
+) -> list[dict[str, Ranking]]:
+    """Return what BM25 and the encoder find for each question, 1,000 deep."""
+    keyword = evidence.keyword.search(questions, DEPTH, where)
+    meaning = evidence.meaning.search(questions, DEPTH, where)
+    return [{KEYWORD: a, MEANING: b} for a, b in zip(keyword, meaning, strict=True)]

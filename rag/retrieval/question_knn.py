@@ -1,0 +1,232 @@
+"""Articles by the annotated questions that are most like the one asked.
+
+What an expert cited for one question is evidence for the next that says the same: nearest-neighbour
+classification (Cover & Hart 1967) with articles for labels. On STARD's questions it was the largest
+single gain of all that was tried (docs/measurements.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from rag.corpus.structure import citations
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.retrieval.base import Mask, ScoredRetriever
+from rag.retrieval.bm25 import BM25Settings, term_scores
+from rag.retrieval.postings import sum_postings
+from rag.retrieval.term_counts import count_texts, term_ids
+from rag.text import Analyser
+from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
+
+NEAREST = "nearest"  # the name of its list in training.eval
+# Of the list: how much the words of a question count beside its meaning, how fast its vote fades, and what
+# the articles under the same headings get of it (docs/nearest-questions.md).
+WORDS, FADING, BESIDE = 0.1, 0.12, 0.2
+Cut: TypeAlias = Callable[[], Sequence[Sequence[str]]]
+# of votes as a feature of the learned fusion: a question as much farther in cosine counts e times less
+SHARPNESS = 0.07
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """What the annotated questions say of the articles that they cite, (n_cited,) each.
+
+    Attributes:
+        cosine: of the most similar question that cites the article; 0 without an encoder, and below 0.
+        words: its BM25, the questions being the documents.
+        votes: how far the questions near the one asked agree on the article: a sum over those that
+            cite it, each counting by its cosine against the best one's.
+    """
+
+    cosine: Floats
+    words: Floats
+    votes: Floats
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Annotated questions as documents, and which articles they cite."""
+
+    questions: tuple[Question, ...] = field(repr=False)
+    cited: np.ndarray = field(repr=False)  # (n_cited,) int64 positions of articles that any of them cites
+    cites: sp.csc_array = field(repr=False)  # (n_questions, n_cited), 1 where it does
+    vocabulary: dict[str, int] = field(repr=False)
+    postings: sp.csc_array = field(repr=False)  # (n_questions, n_terms), what a term adds to BM25
+    vectors: Floats | None = field(repr=False)  # (n_questions, dim) unit vectors
+    terms: Sequence[Sequence[str]] = field(repr=False)  # of each question
+
+    @classmethod
+    def of(
+        cls,
+        questions: Sequence[Question],
+        order: ArticleOrder,
+        analyser: Analyser,
+        encoder: Encoder | None,
+        cut: Sequence[Sequence[str]] | None = None,
+    ) -> Asked:
+        """Analyse and encode questions; those that cite no article of the corpus are left out.
+
+        Args:
+            questions: annotated ones.
+            order: of the articles.
+            analyser: cuts the questions.
+            encoder: None compares by words alone.
+            cut: the terms of each question, where they are known.
+        """
+        position = {id_: i for i, id_ in enumerate(order.ids)}
+        citing = [any(id_ in position for id_ in q.article_ids) for q in questions]
+        kept = tuple(compress(questions, citing))
+        terms = [analyser.terms(q.text) for q in kept] if cut is None else list(compress(cut, citing))
+        pairs = citations(position, kept)
+        cited = np.array(sorted({article for _, article in pairs}), dtype=np.int64)
+        column = {int(article): i for i, article in enumerate(cited)}
+        rows, columns = [row for row, _ in pairs], [column[article] for _, article in pairs]
+        shape = (len(kept), len(cited))
+        cites = sp.csc_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=shape)
+        counts = count_texts(terms)
+        postings = term_scores(counts, BM25Settings())
+        vectors: Floats | None = None
+        if isinstance(encoder, StaticEncoder) and encoder.analyser.id == analyser.id:
+            vectors = encoder.encode_terms(terms)
+        elif encoder is not None:
+            vectors = encoder.encode_questions([q.text for q in kept])
+        return cls(kept, cited, cites, dict(counts.vocabulary), postings, vectors, terms)
+
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """Where each question stands, by its text."""
+        return {question.text: i for i, question in enumerate(self.questions)}
+
+    def votes(self, terms: Sequence[str], vector: Floats | None) -> Floats:
+        """Return how far the questions near the one asked agree on each article, (n_cited,).
+
+        Nearness is the cosine and a tenth of BM25 as a share of the best one's; without an encoder, or for
+        words that it does not know, BM25 alone. Where nothing is near, all is 0.
+
+        Args:
+            terms: of the question.
+            vector: (dim,), None without an encoder.
+        """
+        words = self._words(terms)
+        near = words / max(float(words.max(initial=0)), 1e-9)
+        if vector is not None and self.vectors is not None and vector.any():
+            near = np.maximum(np.vecdot(self.vectors, vector), 0) + WORDS * near
+        best = float(near.max(initial=0))
+        if best <= 0:
+            return np.zeros(len(self.cited), np.float32)
+        # in double precision a sum does not depend on the order of what it adds
+        each = np.where(near > 0, np.exp((near - best) / FADING), 0.0).astype(np.float64)
+        return np.asarray(each @ self.cites, np.float32)
+
+    def _words(self, terms: Sequence[str]) -> Floats:
+        p, n = self.postings, len(self.questions)
+        ids = term_ids(terms, self.vocabulary)
+        return sum_postings(ids, p.indptr, p.indices, p.data, n).astype(np.float32)
+
+    def nearness(self, terms: Sequence[str], vector: Floats | None) -> Nearness:
+        """Compare a question with all of these.
+
+        Args:
+            terms: of the question.
+            vector: (dim,), None without an encoder.
+        """
+        n, none = len(self.questions), np.zeros(len(self.cited), np.float32)
+        if not n:
+            return Nearness(none, none, none)
+        words = self._words(terms)
+        if vector is None or self.vectors is None or not vector.any():
+            return Nearness(none, self._best(words), none)
+        # row by row: a product of the whole matrix rounds a row by where it stands
+        cosine = np.maximum(np.vecdot(self.vectors, vector), 0).astype(np.float32)
+        best = cosine.max()
+        if best <= 0:  # none is near: votes would only count who is cited most
+            return Nearness(none, self._best(words), none)
+        votes = np.exp((cosine - best) / SHARPNESS).astype(np.float64)  # sums do not depend on the order
+        return Nearness(self._best(cosine), self._best(words), np.asarray(votes @ self.cites, np.float32))
+
+    def _best(self, similarity: Floats) -> Floats:
+        """Return for each article the largest similarity of a question that cites it."""
+        if not len(self.cited):
+            return np.zeros(0, np.float32)
+        each = similarity[self.cites.indices]  # every article has one at least, so none of the runs is empty
+        return np.maximum.reduceat(each, self.cites.indptr[:-1]).astype(np.float32)
+
+
+class Nearest(ScoredRetriever):
+    """Ranks articles by the votes of the annotated questions that are most like the question.
+
+    An article that none of them cites has a fifth of the best vote under its headings.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        order: ArticleOrder,
+        mask: Mask,
+        analyser: Analyser,
+        encoder: Encoder | None = None,
+        cut: Cut | None = None,
+        beside: Ints | None = None,
+    ) -> None:
+        """Take annotated questions; without an encoder they are compared by their words alone.
+
+        Args:
+            questions: annotated ones.
+            order: of the articles.
+            mask: which articles a filter admits.
+            analyser: cuts the question asked, and these where `cut` is None.
+            encoder: of questions.
+            cut: gives the terms of each of the questions, kept from when they were analysed.
+            beside: (n_articles,) numbers that articles under the same headings share
+                (`rag.corpus.structure.side_by_side`); without them only cited articles are found.
+        """
+        super().__init__(order, mask)
+        self._questions = questions
+        self.analyser = analyser
+        self.encoder = encoder
+        self._cut = cut
+        self._beside = beside
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The questions as documents: analysed, or read, when first needed."""
+        cut = self._cut() if self._cut is not None else None
+        return Asked.of(self._questions, self.order, self.analyser, self.encoder, cut)
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text, which need not be cut again if it is one of the questions."""
+        row = self.asked.row.get(text)
+        return self.analyser.terms(text) if row is None else self.asked.terms[row]
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of texts, (n_texts, dim), which need not be encoded again if they are questions.
+
+        Raises:
+            BadInput: there is no encoder.
+        """
+        if self.encoder is None:
+            raise BadInput("annotated questions without an encoder have no vectors: give one")
+        asked = self.asked
+        rows = [asked.row.get(text, -1) for text in texts]
+        if asked.vectors is None or -1 in rows:
+            return self.encoder.encode_questions(texts)
+        return np.asarray(asked.vectors[rows])
+
+    def scores(self, question: str) -> Floats:
+        """Return votes; -inf where nothing speaks for an article."""
+        vector = None if self.encoder is None else self.encoder.encode_questions([question])[0]
+        scores = np.zeros(len(self.order.ids), dtype=np.float32)
+        scores[self.asked.cited] = self.asked.votes(self.analyser.terms(question), vector)
+        if self._beside is not None and len(scores):
+            best = np.zeros(int(self._beside.max()) + 1, dtype=np.float32)
+            np.maximum.at(best, self._beside, scores)
+            scores = np.maximum(scores, np.float32(BESIDE) * best[self._beside])
+        return np.where(scores > 0, scores, -np.inf).astype(np.float32)

@@ -1,0 +1,1 @@
+"""The parts that the pages are made of."""

@@ -1,0 +1,232 @@
+"""The written answer: offered, agreed to, written sentence by sentence, and kept until another question."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rag.answer.generation.depth import how_many
+from rag.answer.screening.decision import Decision
+from rag.answer.screening.decision import Reason as NotAsked
+from rag.answer.types import Answer, Ending, Event, Passed
+from rag.engine.result import Result
+from rag.types import Article
+from rag.ui.background import Underway
+from rag.ui.components import redact
+from rag.ui.components.answer_html import ended_html, notes_html, notice_html, progress_html, sentence_html
+from rag.ui.components.passages import Cited
+from rag.ui.html import tag
+from rag.ui.i18n import N_, Words
+from rag.ui.protocols import Model
+
+POLL = 0.1  # seconds between two looks at whether the person has stopped it or gone
+KEPT = "answer"  # in the session
+_OFFER = N_(
+    "A language model can write a short answer from these articles. Each sentence is checked against them, "
+    "and what they do not say is left out."
+)
+_LEAVES = N_(
+    "If you press the button, your question and the first {count} articles go to the language model {model}, "
+    "which another machine may run. Nothing has been sent so far."
+)
+_STAYS = N_(
+    "If you press the button, your question and the first {count} articles go to the language model {model}, "
+    "which runs on the machine of this page. Nothing has been sent so far."
+)
+_WHY_NOT = {
+    NotAsked.OTHER_COUNTRY: N_("No answer is written, for another country's law is not loaded here."),
+    NotAsked.NOT_LAW: N_("No answer is written, for this does not seem to be a question of law."),
+    NotAsked.ELSEWHERE: N_(
+        "No answer is written, for another law governs this. Above you see which one, and where to find it."
+    ),
+    NotAsked.DOUBTFUL: N_(
+        "No answer is written, for probably none of these articles answers. Above you see what you can try."
+    ),
+}
+_AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED, Ending.EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question whose articles are on the page, and what may be done with it."""
+
+    question: str
+    result: Result
+    decision: Decision
+    cited: Cited
+
+    def articles(self, model: Model) -> list[Article]:
+        """Return the articles that a model is shown, best first."""
+        shown = self.result.shown
+        count = how_many([each.score for each in shown], setting=model.articles)
+        return [each.article for each in shown[:count]]
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What the session keeps of an answer; one question's at a time."""
+
+    about: tuple[str, tuple[str, ...]]
+    underway: Underway | None = None  # None: nothing has been sent
+    sent: str = ""  # the question, as the person agreed to send it
+
+
+def draw(asked: Asked, model: Model, t: Words) -> None:
+    """Draw the panel in the state that the session is in, and the button that stops it."""
+    _kept(asked)  # first, for it ends what another question had begun
+    panel, below = st.container(), st.container(key="stopping")
+    with below:
+        # why not in the panel: a click inside a fragment does not interrupt its own run, so nobody could stop
+        # the writing. The style sheet shows it while something is written, which the rest of the page does
+        # not know.
+        st.button(t("Stop"), key="stop", on_click=_stop)
+    with panel:
+        _panel(asked, model, t)
+
+
+@st.fragment  # so that the answer begins without a new search, before the first token
+def _panel(asked: Asked, model: Model, t: Words) -> None:
+    kept = _kept(asked)
+    with st.container(key="written"):
+        st.html(tag("h2", t("A written answer"), id="pd-written"))
+        why_not = _WHY_NOT.get(asked.decision.reason) if asked.decision.reason is not None else None
+        if why_not is not None:
+            st.html(tag("p", t(why_not), class_="pd-progress pd-short", role="status"))
+            return
+        if kept.underway is None:
+            # why a container: it gives way whole to the progress, which comes at its place. Single elements
+            # would stay, faded, until the run that writes has ended.
+            with st.container(key="offer"):
+                _offer(asked, model, t)
+        else:
+            _write(kept, kept.underway, asked, model, t)
+
+
+def problem(message: str, t: Words) -> None:
+    """Say that answers were meant to be written and cannot be, with the reason for whoever runs the page."""
+    said = tag(
+        "p", t("Written answers are not available at the moment. The articles are complete without them.")
+    )
+    told = tag(
+        "details",
+        tag("summary", t("For whoever runs this page")),
+        tag("pre", message, lang="en"),
+        class_="pd-whole",
+    )
+    st.html(tag("aside", said, told, class_="pd-box"))
+
+
+def _kept(asked: Asked) -> _Kept:
+    """Return what is kept of this question's answer; another question's is ended and forgotten."""
+    about = (asked.question, tuple(asked.cited.shown))
+    kept: _Kept | None = st.session_state.get(KEPT)
+    if kept is None or kept.about != about:
+        forget()
+        kept = st.session_state[KEPT] = _Kept(about)
+    return kept
+
+
+def forget() -> None:
+    """End and forget the answer that the session holds, if there is one."""
+    kept: _Kept | None = st.session_state.pop(KEPT, None)
+    if kept is not None and kept.underway is not None:
+        kept.underway.stop()
+    redact.forget()
+
+
+def _offer(asked: Asked, model: Model, t: Words) -> None:
+    """Draw what could be had, what would leave the machine, and the button."""
+    language = asked.cited.card.language
+    st.html(tag("p", t(_OFFER)))
+    if asked.decision.personal:
+        jurisdiction = asked.cited.card.jurisdiction
+        redact.draw(asked.question, asked.decision.personal, jurisdiction, language, t)
+    count = len(asked.articles(model))
+    said = t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)
+    st.html(tag("p", said, class_="pd-hint"))
+    st.button(t("Write an answer"), key="write", on_click=_begin, args=(asked, model))
+
+
+def _begin(asked: Asked, model: Model) -> None:
+    """Ask the model; for a callback."""
+    kept = _kept(asked)
+    if kept.underway is not None:  # pressed twice
+        return
+    card = asked.cited.card
+    kept.sent = redact.chosen(asked.question, asked.decision.personal, card.language)
+    session = st.session_state.setdefault("session", secrets.token_hex(8))
+    as_of = card.law_date.isoformat() if card.law_date else None
+    writer = model.for_session(session, _untranslated, as_of)
+    kept.underway = Underway(writer.write(kept.sent, asked.articles(model), card.language))
+
+
+def _untranslated(message: str, /, **values: object) -> str:
+    """Leave a message as it stands in the catalogue: it is translated whenever it is drawn."""
+    return message
+
+
+def _stop() -> None:
+    """End the answer that is being written; for a callback."""
+    kept: _Kept | None = st.session_state.get(KEPT)
+    if kept is not None and kept.underway is not None:
+        kept.underway.stop()
+
+
+def _again(asked: Asked) -> None:
+    """Go back to the offer, so that nothing is sent unseen; for a callback."""
+    _kept(asked).underway = None
+
+
+def _write(kept: _Kept, underway: Underway, asked: Asked, model: Model, t: Words) -> None:
+    """Draw the answer as it comes, or as it came."""
+    progress, notice = st.empty(), st.empty()
+    sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
+    told = 0
+    for event in _events(underway, pulse):
+        if event is None:  # nothing has come yet
+            progress.html(progress_html(False, 0, t))
+        elif isinstance(event, Passed):
+            told += 1
+            notice.html(notice_html(model.name, asked.cited))
+            sentences.html(sentence_html(event, asked.cited))
+            progress.html(progress_html(True, told, t))
+        elif isinstance(event, Answer):
+            progress.html(ended_html(event, t))
+            with end:
+                _end(event, kept, asked, t)
+        else:
+            progress.html(progress_html(True, told, t))
+
+
+def _events(underway: Underway, pulse: DeltaGenerator) -> Iterator[Event | None]:
+    """Yield the events up to the answer; None first where that is not there yet.
+
+    Args:
+        underway: the answer.
+        pulse: a place to write nothing to, again and again: that is where Streamlit ends this run if the
+            person has pressed a button or gone.
+    """
+    events = underway.after(0, 0.0)
+    if not any(isinstance(event, Answer) for event in events):
+        yield None
+    seen = 0
+    while True:
+        yield from events
+        if events and isinstance(events[-1], Answer):
+            return
+        seen += len(events)
+        pulse.empty()
+        events = underway.after(seen, POLL)
+
+
+def _end(ended: Answer, kept: _Kept, asked: Asked, t: Words) -> None:
+    """Draw what stands below the sentences."""
+    st.html(notes_html(ended, asked.cited))
+    if kept.sent != asked.question:
+        st.html(tag("p", t("This question was sent:"), " ", tag("q", kept.sent), class_="pd-hint"))
+    if ended.ending in _AGAIN:
+        st.button(t("Try again"), key="rewrite", on_click=_again, args=(asked,))

@@ -1,0 +1,208 @@
+"""One article as a card: what it is, the passage that fits, why it is there, where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from rag.corpus.asker_situations import region_name
+from rag.corpus.card import CorpusCard
+from rag.corpus.contents import Law
+from rag.engine.explanation import Explanation
+from rag.engine.result import Shown, Why
+from rag.text import Analyser
+from rag.text.highlight import best_passage, segments
+from rag.types import Article
+from rag.ui.components.cite import citation, title
+from rag.ui.components.dates import badge, label
+from rag.ui.components.explanation import panel
+from rag.ui.components.neighbours import neighbours
+from rag.ui.components.question_form import LAW_TYPES
+from rag.ui.components.why import reasons
+from rag.ui.html import (
+    Html,
+    join,
+    link,
+    paragraphs,
+    tag,
+    web_address,
+)
+from rag.ui.i18n import MONTHS, Words
+from rag.ui.layout import source_line
+
+WHOLE = 420  # characters: a text up to here is shown at once, without a click
+PASSAGE = 320  # characters of a longer one
+STILL = 512  # articles whose unchanging parts stay at hand: some megabytes of HTML
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What every card of one page shares."""
+
+    card: CorpusCard
+    analyser: Analyser
+    t: Words
+    day: date | None = None  # whose law was asked for
+    law: Law | None = None  # what stands around an article; None: not told
+    ranked: bool = True  # by a question; articles of a link have neither rank nor reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Still:
+    """What of a card no question changes; text alone, so that keeping it keeps no index open."""
+
+    title: Html
+    dated: Html
+    path: Html
+    whole: Html
+    foot: Html
+
+
+def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
+    """Return one article as HTML in which everything that came with the corpus is escaped.
+
+    Args:
+        shown: the article.
+        view: what all cards share.
+        explanation: what put it there, for those who want to know more.
+    """
+    article, t = shown.article, view.t
+    law = article.language or view.card.language  # a screen reader reads the law in its own language
+    still = _still(article, view.card, t)
+    heading = f"pd-{shown.rank}"
+    return tag(
+        "article",
+        tag(
+            "header",
+            tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank")
+            if view.ranked
+            else "",
+            tag("h3", still.title, id=heading),
+            *(tag("span", said, class_="pd-badge") for said in badges(article, view)),
+            still.dated,
+        ),
+        tag("div", still.path, _passage(shown, view), lang=law),
+        still.whole,
+        tag(
+            "section",
+            tag("h4", t("Why this article")),
+            reasons(shown, view.analyser, t, view.card, ranks=explanation is None),
+            class_="pd-why",
+        )
+        if view.ranked
+        else "",
+        panel(explanation, t, law) if explanation is not None else "",
+        neighbours(article, view.law, t, view.card) if view.law is not None else "",
+        still.foot,
+        class_="pd-card",
+        aria_labelledby=heading,
+    )
+
+
+@lru_cache(maxsize=STILL)
+def _still(article: Article, card: CorpusCard, t: Words) -> _Still:
+    law = article.language or card.language
+    return _Still(
+        join(
+            tag("span", title(article, t, card), class_="pd-number"),
+            " ",
+            tag("span", article.code, class_="pd-code", lang=law),
+        ),
+        badge(card, t),
+        _path(article, t),
+        _whole(article, card, t),
+        foot(article, card, t),
+    )
+
+
+def badges(article: Article, view: View) -> Iterator[str]:
+    """Yield what marks an article: not in force, of a region, a summary."""
+    t = view.t
+    if outdated := label(article, view.day, t):
+        yield outdated
+    if article.region:
+        yield region_name(article.region, t.language)
+    elif article.law_type in LAW_TYPES:
+        yield t(LAW_TYPES[article.law_type])
+    if view.card.text_kind == "summary":
+        yield t("unofficial summary")
+
+
+def _path(article: Article, t: Words) -> Html:
+    if not article.headings:
+        return Html()
+    # no landmark: ten of one name would be in the way of who goes from landmark to landmark
+    steps = (tag("li", heading) for heading in article.headings)
+    return tag("div", tag("ol", *steps, role="list", aria_label=t("Place in the law")), class_="pd-path")
+
+
+def _passage(shown: Shown, view: View) -> Html:
+    text, why = shown.article.text, shown.why
+    start, end = 0, len(text)
+    if len(text) > WHOLE:
+        start, end = best_passage(text, why.terms | why.bridged, view.analyser, PASSAGE)
+    marked = _marked(text[start:end].strip(), why, view.analyser)
+    return tag("p", "… " * (start > 0), *marked, " …" * (end < len(text)), class_="pd-passage")
+
+
+def _marked(text: str, why: Why, analyser: Analyser) -> Iterator[Html | str]:
+    """Yield the text with the question's own words marked, and in another way those the law has for them."""
+    for part, own in segments(text, why.terms, analyser):
+        if own:
+            yield tag("mark", part)
+            continue
+        for piece, bridged in segments(part, why.bridged, analyser):
+            yield tag("mark", piece, class_="pd-bridged") if bridged else piece
+
+
+def _whole(article: Article, card: CorpusCard, t: Words) -> Html:
+    if len(article.text) <= WHOLE:
+        return Html()
+    told = t("Read the whole summary") if card.text_kind == "summary" else t("Read the whole article")
+    text = tag("div", paragraphs(article.text), lang=article.language or card.language)
+    return tag("details", tag("summary", told), text, class_="pd-whole")
+
+
+def foot(article: Article, card: CorpusCard, t: Words) -> Html:
+    """Return the ways on (official text, citation) and the line that says where the text comes from."""
+    cite = citation(article, card)
+    copy = tag(
+        "button",
+        t("Copy the citation"),
+        type="button",
+        class_="pd-copy",
+        data_copy=_copied(cite, card, t),
+        data_done=t("Copied"),
+        aria_live="polite",
+    )
+    official = join(link(article.url, t("Official text")), " · ") if web_address(article.url) else ""
+    return tag(
+        "footer",
+        tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways"),
+        tag("p", " · ".join(_facts(article, card, t)), class_="pd-source"),
+    )
+
+
+def _copied(cite: str, card: CorpusCard, t: Words) -> str:
+    """Return what is pasted elsewhere: it must still say of when it is, and whether it is a summary."""
+    said = [t("unofficial summary")] if card.text_kind == "summary" else []
+    if card.law_date is not None:
+        month = t(MONTHS[card.law_date.month - 1])
+        said.append(t("text: {month} {year}", month=month, year=card.law_date.year))
+    if card.source and card.text_kind == "summary":
+        said.append(t("source: {source}", source=source_line(card)))
+    return t.aside(cite, t.listed(said)) if said else cite
+
+
+def _facts(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
+    """Yield from when to when the article is in force, and where the text comes from."""
+    if article.valid_from is not None:
+        yield t("in force since {day}", day=t.day(article.valid_from))
+    if article.valid_to is not None:
+        yield t("until {day}", day=t.day(article.valid_to))
+    if card.source:
+        yield t("Source: {source}", source=source_line(card))
+    if card.text_kind == "summary":
+        yield t("only the official text counts")

@@ -1,0 +1,113 @@
+"""What became of an article number: what bears it now, what it used to stand for, where that went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import streamlit as st
+
+from rag.corpus.card import CorpusCard, Moved
+from rag.engine.result import KnownItem, Result
+from rag.types import Article
+from rag.ui.components.cite import is_bare, is_code, number_of
+from rag.ui.html import Html, join, tag
+from rag.ui.i18n import N_, Words
+
+_ARTICLE = N_("Article {number} ({code})")
+_CODE_ARTICLE = N_("Article {number} of the {code}")
+_NO_ARTICLE = N_("There is no article {name} here.")
+_NOT_HERE = N_("There is no {name} here.")  # of a number that says itself what it is: "§ 573c"
+_SEVERAL_ARTICLES = N_("Several codes have an article {name}: you see each of them.")
+_SEVERAL = N_("Several codes have {name}: you see each of them.")
+_WAS = N_("This number used to stand for this: {about}.")
+_WAS_BEFORE = N_("Before {day}, this number stood for this: {about}.")
+_WAS_OTHER = N_("This number used to stand for something else: {about}.")
+_WAS_OTHER_BEFORE = N_("Before {day}, this number stood for something else: {about}.")
+
+
+def known(result: Result, card: CorpusCard, t: Words) -> None:
+    """Say what became of the articles that the question names by number."""
+    shown = {s.article.id: s.article for s in result.shown}
+    lines = [tag("p", line) for item in result.known for line in _fate(item, shown, card, t)]
+    if lines:
+        st.html(tag("div", *lines, class_="pd-box", role="status"))
+
+
+def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Words) -> Iterator[str]:
+    number = number_of(item.article_no, item.code, card)
+    bare = is_bare(number)
+    name = number if item.code is None else t.aside(number, item.code)
+    if item.moved:
+        for move in item.moved:
+            yield _sentences(_moved(move, item, shown, card, t), t)
+    elif not item.found:
+        yield t(_NO_ARTICLE if bare else _NOT_HERE, name=name)
+    elif item.code is None and len(item.found) > 1:
+        yield t(_SEVERAL_ARTICLES if bare else _SEVERAL, name=name)
+
+
+def _moved(
+    move: Moved, item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Words
+) -> Iterator[str]:
+    """Yield what the number is today, which most people mean, and only then what it was."""
+    number = number_of(move.old, move.code, card)
+    if is_bare(number):
+        article = t(_CODE_ARTICLE if is_code(move.code) else _ARTICLE, number=number, code=move.code)
+    else:
+        article = t.aside(number, move.code)
+    if any(i in shown and shown[i].code == move.code for i in item.found):
+        yield t("{article} is shown below.", article=article)
+    elif item.found:  # a filter keeps it away
+        yield t("{article} exists, and is not among those shown.", article=article)
+    else:
+        yield t("{article} no longer exists.", article=article)
+    yield stood_for(move, card, t, other=bool(item.found))
+    numbers = [number_of(each, move.code, card) for each in move.new]
+    new = t.listed(numbers)
+    if {(move.code, number) for number in move.new} <= {(a.code, a.article_no) for a in shown.values()}:
+        if item.found:
+            new = t.n("{new} (shown too)", "{new} (all shown too)", len(move.new), new=new)
+        else:
+            new = t.n("{new} (shown below)", "{new} (all shown below)", len(move.new), new=new)
+    yield moved_to(numbers, t, new)
+
+
+def _sentences(said: Iterable[str], t: Words) -> Html:
+    return join(*[part for each in said if each for part in (t.how.space, each)][1:])
+
+
+def stood_for(move: Moved, card: CorpusCard, t: Words, *, other: bool) -> Html:
+    """Say what a number used to stand for, in the words of the card; nothing where it has none.
+
+    Args:
+        move: of the number.
+        card: of the corpus, whose language those words are in.
+        t: the interface.
+        other: whether the number stands for something now.
+    """
+    about = (move.about or "").rstrip(".")
+    if not about:
+        return Html()
+    messages = (_WAS, _WAS_OTHER) if move.since is None else (_WAS_BEFORE, _WAS_OTHER_BEFORE)
+    before, _, after = t(messages[other], day=t.iso_day(move.since or ""), about="\0").partition("\0")
+    return join(before, tag("span", about, lang=card.language), after)
+
+
+def moved_to(numbers: Sequence[str], t: Words, told: str = "") -> str:
+    """Say where the content of a number stands now; `told`: the numbers with what is said of them."""
+    new = told or t.listed(numbers)
+    if not all(is_bare(number) for number in numbers):
+        return t("What it used to say has moved to {new}.", new=new)
+    return t.n(
+        "What it used to say has moved to article {new}.",
+        "What it used to say has moved to articles {new}.",
+        len(numbers),
+        new=new,
+    )
+
+
+def took_over(number: str, t: Words) -> str:
+    """Say of an article that it holds what another number used to stand for."""
+    if is_bare(number):
+        return t("It took over what article {number} used to say.", number=number)
+    return t("It took over what {number} used to say.", number=number)

@@ -1,0 +1,152 @@
+"""Several rankings of one question beside each other, each held against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from rag.corpus.card import CorpusCard
+from rag.engine.explanation import Explanation
+from rag.engine.result import Shown
+from rag.ui.components.cite import title
+from rag.ui.components.dates import label
+from rag.ui.components.explanation import panel, percent, points, weight
+from rag.ui.components.question_form import MODES
+from rag.ui.html import Html, join, link, tag, web_address
+from rag.ui.i18n import Words
+
+TOP_WORDS = 3  # told at once; the others are in the panel
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What one way to search found, with why."""
+
+    system: str
+    shown: Sequence[Shown]
+    explanations: Sequence[Explanation]  # one for each that is shown, in the same order
+    day: date | None = None  # whose law was asked for
+
+
+def table(columns: Sequence[Column], gold: frozenset[str], card: CorpusCard, t: Words) -> Html:
+    """Return the columns as HTML; what came with the corpus is escaped.
+
+    Args:
+        columns: the first is the one that the others are held against.
+        gold: ids of the articles that are known to answer the question; empty: not known.
+        card: of the corpus.
+        t: the interface.
+    """
+    first = {shown.article.id: shown.rank for shown in columns[0].shown} if columns else {}
+    made = (_column(n, column, first, gold, card, t) for n, column in enumerate(columns, start=1))
+    return tag("div", *made, class_="pd-columns")
+
+
+def recall(gold: frozenset[str], found: Sequence[str]) -> float:
+    """Return the part of the gold articles that was found; 0 where there is none."""
+    return len(gold.intersection(found)) / len(gold) if gold else 0.0
+
+
+def reciprocal_rank(gold: frozenset[str], found: Sequence[str]) -> float:
+    """Return 1 / the rank of the first gold article; 0 where none was found."""
+    return next((1 / n for n, article_id in enumerate(found, start=1) if article_id in gold), 0.0)
+
+
+def _column(
+    n: int, column: Column, first: Mapping[str, int], gold: frozenset[str], card: CorpusCard, t: Words
+) -> Html:
+    name = t(MODES[column.system]) if column.system in MODES else column.system
+    heading = f"pd-system-{n}"
+    entries = (
+        _entry(n, shown, why, first, list(_badges(shown, column.day, gold, t)), card, t)
+        for shown, why in zip(column.shown, column.explanations, strict=True)
+    )
+    return tag(
+        "section",
+        tag("h3", name, id=heading),
+        _metrics(column, gold, t),
+        tag("ol", *entries) if column.shown else tag("p", t("No article found.")),
+        class_="pd-column",
+        aria_labelledby=heading,
+    )
+
+
+def _metrics(column: Column, gold: frozenset[str], t: Words) -> Html:
+    if not gold:
+        return Html()
+    found = [shown.article.id for shown in column.shown]
+    score = t.decimal(reciprocal_rank(gold, found), 2)
+    said = t.aside(t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t)), "R@10")
+    return tag("p", said, " · ", t("reciprocal rank: {score}", score=score), class_="pd-metrics")
+
+
+def _entry(
+    n: int,
+    shown: Shown,
+    why: Explanation,
+    first: Mapping[str, int],
+    badges: Sequence[str],
+    card: CorpusCard,
+    t: Words,
+) -> Html:
+    article = shown.article
+    law = article.language or card.language
+    name = title(article, t, card)
+    named = link(article.url, name) if web_address(article.url) else name
+    parts = [
+        tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank"),
+        tag("strong", named, class_="pd-name"),
+        *([_move(shown, first, t)] if n > 1 else []),
+        *(tag("span", badge, class_="pd-badge") for badge in badges),
+    ]
+    place = " › ".join((article.code, *article.headings[-1:]))
+    return tag(
+        "li",
+        tag("div", *parts, class_="pd-entry"),
+        tag("p", place, lang=law, class_="pd-place"),
+        *_words(why, t),
+        panel(why, t, law),
+        id=f"pd-{n}-{shown.rank}",
+    )
+
+
+def _badges(shown: Shown, day: date | None, gold: frozenset[str], t: Words) -> Iterator[str]:
+    if shown.article.id in gold:
+        yield t("known answer")
+    if outdated := label(shown.article, day, t):
+        yield outdated
+
+
+def _move(shown: Shown, first: Mapping[str, int], t: Words) -> Html:
+    """Return how the article stands against the first column, as a link to it there."""
+    there = first.get(shown.article.id)
+    if there is None:
+        return tag("span", t("not in the first list"), class_="pd-move pd-new")
+    up = there - shown.rank
+    if up == 0:
+        sign, said, kind = "=", t("at the same place as in the first list"), "pd-same"
+    elif up > 0:
+        kind, sign = "pd-up", f"▲ {up}"
+        said = t.n(
+            "one place higher than in the first list", "{count} places higher than in the first list", up
+        )
+    else:
+        kind, sign = "pd-down", f"▼ {-up}"
+        said = t.n(
+            "one place lower than in the first list", "{count} places lower than in the first list", -up
+        )
+    seen = tag("span", sign, aria_hidden="true")
+    hidden = tag("span", said, class_="pd-hidden")
+    return tag("a", join(seen, hidden), href=f"#pd-1-{there}", class_=f"pd-move {kind}", title=said)
+
+
+def _words(why: Explanation, t: Words) -> Iterator[Html]:
+    """Yield the words that count most: by their share of the score, else by their points of meaning."""
+    if why.words:
+        whole = weight(why.words)
+        told = [t.aside(w.word.lower(), percent(w.share, whole, t)) for w in why.words[:TOP_WORDS]]
+    else:
+        told = [f"{m.word.lower()} ({points(m.share)})" for m in why.meaning[:TOP_WORDS] if m.share > 0]
+    if told:
+        yield tag("p", " · ".join(told), class_="pd-top")

@@ -1,0 +1,85 @@
+"""One question back where the first articles split on a condition; the choice is seen, and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rag.answer.screening.dialogue import Option, answered, clarify
+from rag.engine.result import Result
+from rag.ui import url_state
+from rag.ui.html import plain_label, tag
+from rag.ui.i18n import N_, Words
+
+_WHY = N_("The first articles depend on this. You may also leave it open.")
+_CHOSEN = N_("Your choice stands in front of your question.")
+_KEY = "clarified"  # in the session
+_REGIONS = "regions"  # the box of the search options, and its parameter
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What was chosen."""
+
+    own: str  # the question with the choice
+    before: str  # as it was
+    region: str | None  # that the choice filters by
+    regions: tuple[str, ...]  # that the person had filtered by before
+
+
+def draw(own: str, question: str, result: Result, language: str, t: Words) -> None:
+    """Draw the question back, or what was chosen with the way back; mostly nothing.
+
+    Args:
+        own: the question whose articles are on the page, as the person left it.
+        question: with what was said in front of it.
+        result: those articles.
+        language: of the law, in which the question back is asked.
+        t: the interface.
+    """
+    choice: _Choice | None = st.session_state.get(_KEY)
+    if choice is not None and choice.own == own:
+        with st.container(key="clarified", horizontal=True, vertical_alignment="center"):
+            st.html(tag("p", t(_CHOSEN), class_="pd-hint", role="status"))
+            st.button(t("Take it back"), key="unclarify", on_click=_undo, args=(choice,))
+        return
+    asked = clarify(question, result.shown, language)
+    if asked is None:
+        return
+    with st.container(key="clarifying"):
+        st.html(tag("h2", asked.ask, class_="pd-small", lang=language))
+        with st.container(key="clarifying-options", horizontal=True):
+            for number, option in enumerate(asked.options):
+                st.button(
+                    plain_label(option.label),
+                    key=f"option-{number}",
+                    on_click=_choose,
+                    args=(own, option),
+                )
+        st.html(tag("p", t(_WHY), class_="pd-hint"))
+
+
+def _choose(own: str, option: Option) -> None:
+    """Ask again with the choice; for a callback."""
+    whole = answered(own, option)
+    st.session_state[_KEY] = _Choice(whole, own, option.region, tuple(st.session_state.get(_REGIONS, ())))
+    st.session_state["question"] = st.session_state["asked"] = whole
+    if option.region is not None:
+        _filter([option.region])
+
+
+def _undo(choice: _Choice) -> None:
+    """Ask as before; for a callback."""
+    st.session_state.pop(_KEY, None)
+    st.session_state["question"] = st.session_state["asked"] = choice.before
+    # what was chosen in the box since then stays
+    if choice.region is not None and st.session_state.get(_REGIONS) == [choice.region]:
+        _filter(choice.regions)
+
+
+def _filter(regions: Sequence[str]) -> None:
+    """Put regions into the box of the search options, and into the address, as a choice there does."""
+    st.session_state[_REGIONS] = list(regions)
+    url_state.tell(_REGIONS, regions)

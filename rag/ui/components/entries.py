@@ -1,0 +1,69 @@
+"""Articles as entries of lists: a link to where each can be read, and how it begins."""
+
+from __future__ import annotations
+
+from rag.corpus.card import CorpusCard
+from rag.types import Article
+from rag.ui.components.cite import title
+from rag.ui.html import Html, tag
+from rag.ui.i18n import Words
+from rag.ui.links import address, go, listed
+from rag.ui.navigation import BROWSE
+
+EXCERPT = 110  # characters of an article in a list
+
+
+def heading(text: str, view: str, lang: str | None = None) -> Html:
+    """Return a view's heading; the keyboard goes on from here when a link led to it (`rag.ui.browser`).
+
+    Args:
+        text: of the heading.
+        view: what tells this view from the one before.
+        lang: of the text, where it is the law's.
+    """
+    return tag("h2", text, lang=lang, tabindex="-1", data_arrive=view)
+
+
+def entry(link: Html, beside: str, lang: str, excerpt: str = "") -> Html:
+    """Return an entry of a list: a link, a word beside it, and a line below.
+
+    Args:
+        link: in the law's language.
+        beside: in the interface's.
+        lang: of the law.
+        excerpt: of the law.
+    """
+    more = tag("span", beside, class_="pd-count") if beside else ""
+    told = tag("span", excerpt, class_="pd-excerpt", lang=lang) if excerpt else ""
+    return tag("li", tag("span", link, lang=lang), " ", more, " ", told)
+
+
+def article_entry(
+    article: Article, t: Words, card: CorpusCard, *, code: bool = False, more: Html | str = ""
+) -> Html:
+    """Return an article as an entry of a list.
+
+    Args:
+        article: to link to.
+        t: the interface.
+        card: of the corpus.
+        code: say its code too.
+        more: what stands beside the link.
+    """
+    start = " ".join(article.text[: 2 * EXCERPT].split())
+    cut = start if len(start) <= EXCERPT else start[:EXCERPT].rsplit(" ", 1)[0] + " …"
+    law = article.language or card.language
+    # the title is in the interface's language ("Article 5"), the text in the law's
+    of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
+    told = tag("span", cut, class_="pd-excerpt", lang=law)
+    return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", told)
+
+
+def link_to(article: Article, label: str, **attributes: str | None) -> Html:
+    """Return a link to where the article can be read."""
+    return go(label, reading_address(article), **attributes)
+
+
+def reading_address(article: Article) -> str:
+    """Return where an article can be read."""
+    return address(BROWSE, article=listed([article.id]))

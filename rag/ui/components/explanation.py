@@ -1,0 +1,213 @@
+"""More about one article's rank: small tables behind "Why this article", folded until they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from rag.engine.explanation import Explanation, MeaningShare, WordShare
+from rag.ui.components.why import LISTS
+from rag.ui.html import Html, join, tag
+from rag.ui.i18n import N_, Words
+
+FIELDS: Mapping[str, str] = {
+    "text": N_("text"),
+    "headings": N_("headings"),
+    "code": N_("name of the code"),
+    "questions": N_("earlier questions"),
+    "answers": N_("answers to earlier questions"),
+}
+REASONS: Mapping[str, str] = {  # rag.ltr.features.GROUPS
+    "words": N_("the words of your question"),
+    "meaning": N_("the meaning of your question"),
+    "questions": N_("questions already asked, and their articles"),
+    "place": N_("the articles around it in the code"),
+    "references": N_("the articles that it refers to, or that refer to it"),
+    "both": N_("its place in both rankings"),
+    "prior": N_("how often earlier questions cite it"),
+    "bridge": N_("words of the law that stand for yours"),
+    "general": N_("the question as a whole, and the length of the article"),
+}
+CELLS = 2048  # that stay at hand: a share and its bar come back in every table
+_NAMED, _HOLDS, _ENDS = Html('<tr><th scope="row">'), Html("</th>"), Html("</tr>")
+MAX_ROWS = 8  # words of a table; what the others add is one row more
+
+_FUSED = N_("The rankings are put together: the nearer to the top of one, the more it counts.")
+_LEARNED = N_("How much each reason counts was learnt from questions whose right articles are known.")
+_LIKENESS = N_("Likeness of meaning: {points} out of 100.")
+_SUM = N_("Together they make its likeness of meaning: {points} out of 100.")
+
+
+def panel(explanation: Explanation, t: Words, law: str) -> Html:
+    """Return what put the article where it is, folded; nothing when there is nothing to tell.
+
+    Args:
+        explanation: of the article.
+        t: the interface.
+        law: language of the corpus, and of the questions annotated for it.
+    """
+    parts = [*_reasons(explanation, t), *_places(explanation, t)]
+    parts += [*_words(explanation, t), *_meaning(explanation, t)]
+    parts += _alike(explanation, t, law)
+    if not parts:
+        return Html()
+    # why an attribute: script.js makes it when it is opened, so that the browser has fewer elements
+    # to go through before it shows an answer. What it makes has to be in its lists.
+    return tag(
+        "details", tag("summary", t("More about this ranking")), data_more=join(*parts), class_="pd-more"
+    )
+
+
+def percent(share: float, whole: float, t: Words) -> str:
+    """Return a part as a percentage; 0 where there is no whole."""
+    value = 100 * share / whole if whole else 0.0
+    return _percent("" if 0 < abs(value) < 0.5 else _signed(value), t)
+
+
+@lru_cache(maxsize=CELLS)
+def _percent(number: str, t: Words) -> str:
+    return t("{number}%", number=number) if number else t("under 1%")
+
+
+def weight(shares: Sequence[WordShare]) -> float:
+    """Return what the shares are parts of: their sum, but for a BM25 that also takes away."""
+    return sum(abs(each.share) for each in shares)
+
+
+def points(part: float) -> str:
+    """Return a part of 1 as points of 100."""
+    return _signed(100 * part)
+
+
+def _signed(value: float) -> str:
+    whole = round(value)  # never "-0"
+    return f"−{-whole}" if whole < 0 else str(whole)
+
+
+def _amount(said: str, value: float) -> Html:
+    return _cell(said, f"{min(abs(value), 100):.0f}", less=value < 0)
+
+
+@lru_cache(maxsize=CELLS)
+def _cell(said: str, size: str, *, less: bool) -> Html:
+    """Return an amount and its bar from 0 to 100; the style draws the bar, so that the number alone is read.
+
+    One element, not three: the browser looks through each of some hundred cells before it shows a card.
+    """
+    return tag("td", said, class_="pd-amount pd-less" if less else "pd-amount", style=f"--part:{size}")
+
+
+def _part(share: float, whole: float, t: Words) -> Html:
+    return _amount(percent(share, whole, t), 100 * share / whole if whole else 0.0)
+
+
+def _table(caption: str, columns: Sequence[str], rows: Sequence[Html]) -> Html:
+    return tag("table", _head(caption, *columns), tag("tbody", *rows))
+
+
+@lru_cache(maxsize=64)  # six languages have fewer
+def _head(caption: str, *columns: str) -> Html:
+    row = tag("tr", *(tag("th", column, scope="col") for column in columns))
+    return join(tag("caption", caption), tag("thead", row))
+
+
+def _row(name: str, *cells: Html) -> Html:
+    return join(_NAMED, name, _HOLDS, *cells, _ENDS)  # some hundred and eighty a page: one call, not three
+
+
+def _reasons(explanation: Explanation, t: Words) -> Iterator[Html]:
+    """Say what weighed in a learned ranking; what every article begins with tells nothing of this one."""
+    reasons = [reason for reason in explanation.reasons if reason.group in REASONS and reason.share]
+    whole = sum(abs(reason.share) for reason in reasons)
+    if not whole:
+        return
+    rows = [_row(t(REASONS[reason.group]), _part(reason.share, whole, t)) for reason in reasons]
+    yield _table(t("What weighed for it, and against it"), [t("Reason"), t("Share")], rows)
+    yield tag("p", t(_LEARNED))
+
+
+def _places(explanation: Explanation, t: Words) -> Iterator[Html]:
+    if not explanation.places:
+        return
+    fused = explanation.fused
+    shared = fused is not None and any(place.share is not None for place in explanation.places)
+    columns = [t("Ranking"), t("Place")] + ([t("Part of the final score")] if shared else [])
+    rows = []
+    for place in explanation.places:
+        name = t(LISTS[place.system]) if place.system in LISTS else place.system
+        cells = [tag("td", t.number(place.rank))]
+        if fused is not None and place.share is not None:
+            cells.append(_part(place.share, fused, t))
+        rows.append(_row(name, *cells))
+    yield _table(t("Its place in each ranking"), columns, rows)
+    if len(explanation.places) > 1 and not explanation.reasons:
+        yield tag("p", t(_FUSED))
+
+
+def _words(explanation: Explanation, t: Words) -> Iterator[Html]:
+    words = explanation.words
+    if not words:
+        return
+    whole = weight(words)
+    rows = [
+        _row(_name(word), tag("td", _standing(word, t)), _part(word.share, whole, t))
+        for word in words[:MAX_ROWS]
+    ]
+    if len(words) > MAX_ROWS:
+        rest = sum(word.share for word in words[MAX_ROWS:])
+        rows.append(_row(t("other words"), tag("td"), _part(rest, whole, t)))
+    columns = [t("Your word"), t("Where it stands"), t("Share")]
+    yield _table(t("The ranking by words: what each word counts for"), columns, rows)
+
+
+def _name(word: WordShare) -> str:
+    """Return a word of the question, and with it that of the law where it counted as that."""
+    return f"{word.word.lower()} → {word.bridged}" if word.bridged else word.word.lower()
+
+
+def _standing(word: WordShare, t: Words) -> str:
+    """Return the fields that hold the word; with the part of each where there are several."""
+    fields = sorted(word.fields.items(), key=lambda field: -field[1])
+    names = [t(FIELDS[name]) if name in FIELDS else name for name, _ in fields]
+    if len(fields) < 2:
+        return t.listed(names)
+    told = zip(names, fields, strict=True)
+    return t.listed(t.aside(name, percent(part, word.share, t)) for name, (_, part) in told)
+
+
+def _meaning(explanation: Explanation, t: Words) -> Iterator[Html]:
+    if explanation.cosine is None:
+        return
+    cosine = points(explanation.cosine)
+    if not explanation.meaning:
+        yield tag("p", t(_LIKENESS, points=cosine))
+        return
+    largest = sorted(explanation.meaning, key=lambda m: -abs(m.share))
+    told = sorted(largest[:MAX_ROWS], key=lambda m: -m.share)
+    rows = [_meaning_row(m, t) for m in told]
+    if len(largest) > MAX_ROWS:
+        rest = sum(m.share for m in largest[MAX_ROWS:])
+        rows.append(_meaning_row(MeaningShare("", t("other words"), rest), t))
+    columns = [t("Your word"), t("Points")]
+    yield _table(t("The ranking by meaning: what each word counts for"), columns, rows)
+    yield tag("p", t(_SUM, points=cosine))
+
+
+def _meaning_row(meaning: MeaningShare, t: Words) -> Html:
+    return _row(meaning.word.lower(), _amount(points(meaning.share), 100 * meaning.share))
+
+
+def _alike(explanation: Explanation, t: Words, law: str) -> Iterator[Html]:
+    near = [alike for alike in explanation.alike if alike.nearness > 0]
+    if not near:
+        return
+    items = (
+        tag(
+            "li",
+            tag("q", alike.text, lang=law),
+            " ",
+            t("(likeness: {points} out of 100)", points=points(alike.nearness)),
+        )
+        for alike in near
+    )
+    yield join(tag("p", t("Questions already asked that cite this article:")), tag("ul", *items))

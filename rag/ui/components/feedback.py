@@ -1,0 +1,130 @@
+"""What people may say of the articles of a question, where the host keeps it; told before it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+import streamlit as st
+
+from rag.corpus.card import CorpusCard
+from rag.feedback import LONGEST_COMMENT, Feedback, NotKept, Reason, Word
+from rag.logs import log_failure
+from rag.types import Article
+from rag.ui.components.cite import citation
+from rag.ui.html import tag
+from rag.ui.i18n import N_, Words
+
+MOST = 50  # words of one session: more is no reader
+REASONS = {
+    Reason.ANSWERS: N_("It answers my question"),
+    Reason.NOT_THE_LAW: N_("It is not the law that I need"),
+    Reason.WRONG_ARTICLE: N_("It is the wrong article"),
+    Reason.FALSE_ANSWER: N_("The answer above seems false"),
+    Reason.DISLIKE: N_("I dislike what this law says"),
+}
+_KEPT = N_(
+    "If you send this, the machine that runs this page keeps it for {time}: the day, the articles found, the "
+    "one you mean, and your reason. Whoever runs the page can read it. Nothing about you is kept."
+)
+_QUESTION = N_("Keep my question with it, as it was asked")
+_HINT = N_("Without the tick, your question is not kept.")
+_FAILED = N_("This could not be kept. The articles are not touched by it; you may try again later.")
+_NO_REASON = N_("Choose first what you would like to say.")
+_ENOUGH = N_("Thank you, that is enough from one reader.")
+_LIST = ""  # among article ids: the whole list
+_KEYS = ("feedback_on", "feedback_reason", "feedback_question", "feedback_comment")
+_ABOUT, _SENT = "feedback_about", "feedback_sent"  # in the session
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A list of articles that something may be said of."""
+
+    question: str
+    articles: tuple[Article, ...]
+    index: str
+    version: str
+    card: CorpusCard
+    answered: bool  # whether an answer, quoted or written, stands with them
+
+
+def kept_for(feedback: Feedback, t: Words) -> str:
+    """Return for how long a word is kept."""
+    return t.n("one day", "{count} days", feedback.days)
+
+
+@st.fragment  # so that what is said of a list does not search for it again
+def draw(feedback: Feedback, about: About, t: Words) -> None:
+    """Draw the form under the articles; what was begun for another question is forgotten.
+
+    Args:
+        feedback: where it is kept.
+        about: the question and its articles.
+        t: the interface.
+    """
+    of = about.question, tuple(article.id for article in about.articles)
+    if st.session_state.get(_ABOUT) != of:
+        st.session_state[_ABOUT] = of
+        for key in _KEYS:
+            st.session_state.pop(key, None)
+    with st.expander(t("Tell what you think of these articles")):
+        st.html(tag("p", t(_KEPT, time=kept_for(feedback, t)), class_="pd-hint"))
+        with st.form("feedback", border=False):
+            word = _form(feedback, about, t)
+            sent = st.form_submit_button(t("Send"))
+        if sent:
+            st.html(tag("p", _said(feedback, word, t), class_="pd-hint", role="status"))
+
+
+def _form(feedback: Feedback, about: About, t: Words) -> Word | None:
+    names = {article.id: citation(article, about.card) for article in about.articles}
+    on = st.selectbox(
+        t("What it is about"),
+        [_LIST, *names],
+        format_func=lambda i: names.get(i) or t("The whole list"),
+        key="feedback_on",
+        placeholder=t("Choose"),  # never seen where one is chosen, but a screen reader may read it
+    )
+    reason = st.radio(
+        t("What you would like to say"),
+        [each for each in REASONS if each is not Reason.FALSE_ANSWER or about.answered],
+        index=None,
+        format_func=lambda each: t(REASONS[each]),
+        key="feedback_reason",
+    )
+    with_question = st.checkbox(t(_QUESTION), key="feedback_question")
+    st.html(tag("p", t(_HINT), class_="pd-hint"))
+    comment = ""
+    if feedback.comments:
+        label = t("In your words (optional; no names)")
+        comment = st.text_input(label, max_chars=LONGEST_COMMENT, key="feedback_comment")
+    if reason is None:
+        return None
+    return Word(
+        date.today(),
+        about.index,
+        about.version,
+        tuple(names),
+        reason,
+        on or None,
+        about.question if with_question else None,
+        comment.strip() or None,
+    )
+
+
+def _said(feedback: Feedback, word: Word | None, t: Words) -> str:
+    """Keep a word and return what to say of that; one that is said twice is kept once."""
+    if word is None:
+        return t(_NO_REASON)
+    sent: set[Word] = st.session_state.setdefault(_SENT, set())
+    if word not in sent:
+        if len(sent) >= MOST:
+            return t(_ENOUGH)
+        try:
+            feedback.keep(word)
+        except NotKept as error:
+            log_failure(error, "keeping feedback")
+            return t(_FAILED)
+        sent.add(word)
+    return t("Thank you. It is kept.")

@@ -1,0 +1,149 @@
+"""What is said above the cards, or instead of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from rag.answer.screening.decision import Decision, Reason
+from rag.corpus.card import CorpusCard, Elsewhere
+from rag.engine.result import Result
+from rag.text import Analyser, Mended
+from rag.ui.components.cite import is_code
+from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters
+from rag.ui.components.why import matched_words
+from rag.ui.html import Html, link, rows, tag
+from rag.ui.i18n import N_, Words
+from rag.ui.layout import HELP
+
+_EMPTY = N_("A sentence or two about what happened is enough.")
+_CUT = N_(
+    "Your question is long ({count} characters): only the first {limit} were used. "
+    "Keep the facts that matter, and ask again."
+)
+_READ_AS = N_("“{word}” (you wrote “{typed}”)")
+_FAILED = N_("The search stopped on an error. Your question was not recorded. Try again, or in other words.")
+_FILTERED = N_("With the filters that you chose, no article is left. Remove them, or choose others.")
+_TIPS = (
+    N_("Say what happened and what you would like to obtain, in everyday words."),
+    N_("Check the spelling of the words that matter."),
+    N_("Leave out the details that are yours alone: names, dates, amounts."),
+)
+_SCOPE = N_("Only this law is searched here: {title}. Another one may hold the answer.")
+_ONLY = N_("Only this law is searched here: {title}. What is shown below may not help.")
+_OTHER_LAW = N_(
+    "Look for the official site of that country's law, or for a page like this one that holds it."
+)
+_DOUBT = N_("Probably no article of {title} answers this.")
+_DOUBT_CODE = N_("Probably no article of the {title} answers this.")
+TOLD = (Reason.OTHER_COUNTRY, Reason.NOT_LAW)  # told by `not_asked`, and not once more as a doubt
+_ALL_THE_SAME = N_("The closest ones are shown all the same. What you can try:")
+_PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
+
+
+def _box(title: str, *body: str, kind: str = "") -> None:
+    # role=status: a screen reader says it when it appears, without taking the keyboard away
+    st.html(tag("div", tag("h2", title), *body, class_=f"pd-box {kind}".strip(), role="status"))
+
+
+def empty(t: Words) -> None:
+    """Say that nothing was asked."""
+    _box(t("Write your question first"), tag("p", t(_EMPTY)))
+
+
+def cut(length: int, t: Words) -> None:
+    """Say that only the head of a long question was used."""
+    said = t(_CUT, count=t.number(length), limit=t.number(MAX_CHARS))
+    st.html(tag("p", said, class_="pd-hint", role="status"))
+
+
+def mended(result: Result, analyser: Analyser, t: Words) -> None:
+    """Say which words were read as others, as the articles shown write them."""
+    if not result.mended:
+        return
+    said = t.listed(
+        t(_READ_AS, word=_as_written(each, result, analyser), typed=each.typed) for each in result.mended
+    )
+    st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint pd-read-as", role="status"))
+
+
+def _as_written(word: Mended, result: Result, analyser: Analyser) -> str:
+    for shown in result.shown:
+        for found in matched_words(shown.article, frozenset({word.term}), analyser):
+            return found
+    return word.read
+
+
+def failed(t: Words) -> None:
+    """Say that the search broke, without the details, which may quote the question."""
+    _box(t("Something went wrong"), tag("p", t(_FAILED)))
+
+
+def _people(card: CorpusCard, t: Words) -> Html | str:
+    """Return the way to those who can help, which is long on a phone; nothing where the corpus names none."""
+    return tag("a", t(_PEOPLE), href=f"#{HELP}") if card.contacts else ""
+
+
+def nothing(card: CorpusCard, t: Words) -> None:
+    """Say that no article was found, and what to try."""
+    people = _people(card, t)
+    tips = tag("ul", *(tag("li", t(tip)) for tip in _TIPS), tag("li", people) if people else "")
+    other = other_language(card.language, t)
+    spoken = tag("p", tag("strong", other)) if other else ""
+    _box(t("I found no article that answers this"), spoken, tips, tag("p", t(_SCOPE, title=card.title)))
+
+
+def filtered_out(t: Words) -> None:
+    """Say that the filters left nothing, and offer to remove them."""
+    _box(t("No article with these filters"), tag("p", t(_FILTERED)))
+    st.button(t("Remove the filters"), key="unfilter", on_click=remove_filters)
+
+
+def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Words) -> None:
+    """Say that another law, not loaded here, governs this; whom to ask, once."""
+    for number, topic in enumerate(topics, start=1):
+        where = rows([(t("The law to look at"), tag("strong", link(topic.url, topic.law)))])
+        people = _people(card, t) if number == len(topics) else ""
+        _box(
+            t("This seems to belong to another law, which is not loaded here"),
+            tag("p", tag("strong", in_language(topic.title, t.language))),
+            tag("p", in_language(topic.explain, t.language)),
+            where,
+            tag("p", people) if people else "",
+            kind="pd-elsewhere",
+        )
+
+
+def in_language(texts: Mapping[str, str], language: str) -> Html:
+    """Return the text in the interface's language, else in English, else in any, and say in which it is."""
+    code = next((code for code in (language, "en", *texts) if texts.get(code)), language)
+    return tag("span", texts.get(code, ""), lang=None if code == language else code)
+
+
+def not_asked(decision: Decision, card: CorpusCard, t: Words) -> None:
+    """Say that a question seems to be about another country's law, or about no law at all."""
+    if decision.reason is Reason.OTHER_COUNTRY:
+        tips = [t(_OTHER_LAW), _people(card, t)]
+        title = t("Your question seems to be about the law of another country")
+    elif decision.reason is Reason.NOT_LAW:
+        tips = [t(_TIPS[0])]
+        title = t("This does not seem to be a question of law")
+    else:
+        return
+    scope = tag("p", t(_ONLY, title=card.title))
+    _box(title, scope, tag("ul", *(tag("li", tip) for tip in tips if tip)), kind="pd-doubt")
+
+
+def doubtful(card: CorpusCard, law: str, t: Words) -> None:
+    """Say that probably nothing of what is shown below answers, and what to try.
+
+    Args:
+        card: of the corpus.
+        law: what the corpus is called in a sentence.
+        t: the interface.
+    """
+    said = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
+    tips = [*map(t, _TIPS[:2]), _people(card, t)]
+    listed = tag("ul", *(tag("li", tip) for tip in tips if tip))
+    _box(said, tag("p", t(_ALL_THE_SAME)), listed, kind="pd-doubt")

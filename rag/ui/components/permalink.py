@@ -1,0 +1,118 @@
+"""Articles that an address names: a link shares them, and not what was asked, unless the person wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rag.corpus.contents import Law
+from rag.engine.result import Shown, Why
+from rag.types import Article
+from rag.ui.components import question_form
+from rag.ui.components.article_card import View, card_html
+from rag.ui.components.entries import heading
+from rag.ui.html import tag
+from rag.ui.i18n import N_, Words
+from rag.ui.links import address, listed, named
+from rag.ui.protocols import AskEngine
+
+_TOLD = N_("Somebody put these articles together and sent you the link. Your own question may need others.")
+_OTHER = N_("The link was made with another version of this law: the texts may have changed since.")
+_GONE = N_("These are not in the law that is loaded here: {names}.")
+_NONE = N_("None of the articles of this link is in the law that is loaded here.")
+_LINK = ("articles", "index", "q")
+_KEY = "shared"  # in the session: the link that is shown
+NAMED = 12  # ids that are gone and are told
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What an address asks to be shown; anyone may have typed it."""
+
+    ids: tuple[str, ...]
+    version: str  # of the index that the link was made with; "" where it does not say
+    question: str  # "" unless it was shared too
+
+
+def link(ids: Sequence[str], version: str, question: str = "", page: str = "") -> str:
+    """Return the address, relative, that shows these articles."""
+    return address(page, articles=listed(ids), index=version, q=question)
+
+
+def opened() -> Shared | None:
+    """Return what the address asks to be shown; call it before the question box is drawn.
+
+    A link that is opened takes the place of what was asked before; what stands in the box stays, unless the
+    link brings a question that the link before it did not: an article that is added changes no word there.
+    """
+    shared = _addressed()
+    if shared is None:
+        st.session_state.pop(_KEY, None)
+        return None
+    before: Shared | None = st.session_state.get(_KEY)
+    if shared != before:
+        st.session_state[_KEY] = shared
+        st.session_state["asked"] = None
+        if shared.question and (before is None or shared.question != before.question):
+            st.session_state["question"] = shared.question
+    return shared
+
+
+def add(ids: Sequence[str]) -> None:
+    """Put articles beside those of the link that is shown, in the address; what else it says stays.
+
+    Call it before `opened`. Without a link in this session it becomes one of these articles.
+    """
+    shared: Shared = _addressed() or st.session_state.get(_KEY) or Shared((), "", "")
+    articles = listed(tuple(dict.fromkeys((*shared.ids, *ids))))
+    more = {"index": shared.version, "q": shared.question}
+    st.query_params.update({"articles": articles, **{key: told for key, told in more.items() if told}})
+
+
+def _addressed() -> Shared | None:
+    """Return the link that the address is; None where it is none."""
+    written = st.query_params.get("articles")
+    if written is None:
+        return None
+    question, _ = question_form.shorten((st.query_params.get("q") or "")[: 2 * question_form.MAX_CHARS])
+    return Shared(named(written), (st.query_params.get("index") or "")[:200], question)
+
+
+def left() -> bool:
+    """Tell whether a question was asked, which closes the link: the address forgets it."""
+    if st.session_state.get("asked") is None:
+        return False
+    kept = {key: st.query_params.get_all(key) for key in st.query_params if key not in _LINK}
+    st.query_params.from_dict(kept)  # at once: every change is a step of "back"
+    st.session_state.pop(_KEY, None)
+    return True
+
+
+def draw(engine: AskEngine, shared: Shared, options: question_form.Options, t: Words) -> tuple[Article, ...]:
+    """Draw the articles of a link, and return them."""
+    law = engine.law
+    found, gone = present(shared.ids, law)
+    told = [tag("p", t(_TOLD))] if found else [tag("p", t(_NONE))]
+    if shared.question:
+        told.append(tag("blockquote", tag("p", shared.question), class_="pd-asked"))
+    if shared.version and shared.version != engine.info.version:
+        told.append(tag("p", t(_OTHER)))
+    if gone and found:
+        names = t.listed([*gone[:NAMED], *["…"] * (len(gone) > NAMED)])
+        told.append(tag("p", t(_GONE, names=names)))
+    title = t.n("One article was shared", "{count} articles were shared", len(found))
+    head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
+    st.html(tag("div", head, *told, class_="pd-box", role="status"))
+    day = options.where.in_force_on if options.where else None
+    view = View(engine.card, engine.analyser, t, day, law, ranked=False)
+    for n, article in enumerate(found, start=1):
+        st.html(card_html(Shown(n, article, 0.0, Why()), view))
+    return found
+
+
+def present(ids: Sequence[str], law: Law) -> tuple[tuple[Article, ...], tuple[str, ...]]:
+    """Return the articles that are there, and the ids that are not."""
+    found = tuple(law.articles[i] for i in ids if i in law.articles)
+    return found, tuple(i for i in ids if i not in law.articles)

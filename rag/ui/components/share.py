@@ -1,0 +1,188 @@
+"""Below the articles: a link to them, files to keep, a sheet to print; the question only if it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from rag.corpus.card import CorpusCard
+from rag.corpus.export import Extract, Labels, to_json, to_markdown
+from rag.types import Article, Filter
+from rag.ui.components.cite import citation
+from rag.ui.components.dates import of_day_text
+from rag.ui.components.permalink import link
+from rag.ui.html import Html, plain_label, tag
+from rag.ui.i18n import N_, Words
+from rag.ui.layout import MACHINE, source_line
+from rag.ui.links import absolute, go
+from rag.ui.navigation import SHEET
+from rag.ui.protocols import AskEngine
+
+PLACE = "pd-share"  # a link above the articles leads to it
+_NOT_TOLD = N_("The link and the files hold the articles and the version of the law, not your question.")
+_TOLD = N_("Your question goes along: whoever gets the link or the files can read it.")
+_SUMMARIES = N_(
+    "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
+)
+
+
+def draw(
+    engine: AskEngine,
+    articles: Sequence[Article],
+    question: str,
+    where: Filter | None,
+    t: Words,
+    *,
+    apart: bool = True,
+) -> None:
+    """Draw the ways to take the articles away; nothing where there are none.
+
+    Args:
+        engine: whose articles they are.
+        articles: in the order shown.
+        question: that found them; "" where there was none.
+        where: the filter of the search, whose day is said in the files.
+        t: the interface.
+        apart: whether a click here draws this part alone; on a page that writes answers it may not, for
+            Streamlit would keep such a click until the answer that is being written has ended.
+    """
+    if not articles:
+        return
+    panel = st.fragment(_panel) if apart else _panel
+    # why not the engine: a session keeps what a fragment was given, and would so keep open an index that the
+    # page has closed
+    st.html(tag("div", id=PLACE))
+    panel(_Loaded(engine.card, engine.info.name, engine.info.version), articles, question, where, t)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What is told of the index that the articles come from."""
+
+    card: CorpusCard
+    name: str
+    version: str
+
+
+def _panel(
+    loaded: _Loaded, articles: Sequence[Article], question: str, where: Filter | None, t: Words
+) -> None:
+    with st.expander(t("Share, keep or print these articles")):
+        kept = _chosen(loaded.card, articles, t)
+        if not kept:
+            st.html(tag("p", t("Choose at least one article."), class_="pd-hint", role="status"))
+            return
+        told = _tells(question, t)
+        st.html(tag("p", t(_TOLD if told else _NOT_TOLD), class_="pd-hint", role="status"))
+        ids, version = [article.id for article in kept], loaded.version
+        st.html(_address(absolute(link(ids, version, question if told else "")), t))
+        extract = Extract(
+            loaded.card,
+            loaded.name,
+            version,
+            tuple(kept),
+            question if told else None,
+            where.in_force_on if where else None,
+        )
+        _files(extract, t)
+        st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, version, page=SHEET))))
+
+
+def _anew(name: str, about: object, value: object) -> str:
+    """Return a widget's key, whose value is set when it is about something else than before.
+
+    Why not a key for each question: Streamlit keeps what it knows of a widget as long as the session lives,
+    and a session that asks much would grow for as long.
+    """
+    of = f"{name}_of"
+    if name not in st.session_state or st.session_state.get(of) != about:
+        st.session_state[name], st.session_state[of] = value, about
+    return name
+
+
+def _chosen(card: CorpusCard, articles: Sequence[Article], t: Words) -> list[Article]:
+    if len(articles) == 1:
+        return list(articles)
+    by_id = {article.id: article for article in articles}
+    chosen = st.multiselect(
+        t("Which articles"),
+        list(by_id),
+        format_func=lambda i: citation(by_id[i], card),
+        key=_anew("taken", list(by_id), list(by_id)),
+        placeholder=t("Choose"),
+    )
+    return [by_id[i] for i in by_id if i in chosen]  # in the order shown, whatever was clicked first
+
+
+def _tells(question: str, t: Words) -> bool:
+    """Draw the switch that lets the question go along; off for every new question."""
+    if not question:
+        return False
+    return st.checkbox(plain_label(t("Include my question")), key=_anew("told", question, False))
+
+
+def _address(url: str, t: Words) -> Html:
+    copy = tag(
+        "button",
+        t("Copy the link"),
+        type="button",
+        class_="pd-copy",
+        data_copy=url,
+        data_done=t("Copied"),
+        aria_live="polite",
+    )
+    return tag("p", tag("code", url), " ", copy, class_="pd-address")
+
+
+def _files(extract: Extract, t: Words) -> None:
+    """Draw the buttons; a file is written when its button is pressed, which few do."""
+    name = f"pandect-{extract.index}"
+    with st.container(key="files", horizontal=True):
+        st.download_button(
+            t("Save as text (Markdown)"),
+            partial(_markdown, extract, t),
+            file_name=f"{name}.md",
+            mime="text/markdown",
+            on_click="ignore",
+            key="save-markdown",
+        )
+        st.download_button(
+            t("Save for a program (JSON)"),
+            partial(to_json, extract),
+            file_name=f"{name}.json",
+            mime="application/json",
+            on_click="ignore",
+            key="save-json",
+        )
+
+
+def _markdown(extract: Extract, t: Words) -> str:
+    return to_markdown(extract, labels(extract, t))
+
+
+def labels(extract: Extract, t: Words) -> Labels:
+    """Return what a file says around the articles, in the interface's language."""
+    card = extract.card
+    return Labels(
+        title=card.title,
+        question=t("The question"),
+        limits=limits(extract, t),
+        official=t("Official text"),
+        facts=(
+            *([t("Law as of {day}", day=t.day(card.law_date))] if card.law_date else []),
+            *([t("Source: {source}", source=source_line(card))] if card.source else []),
+            *([t("Licence: {licence}", licence=card.licence)] if card.licence.strip() else []),
+            t("Index: {name}, version {version}", name=extract.index, version=extract.version),
+        ),
+    )
+
+
+def limits(extract: Extract, t: Words) -> tuple[str, ...]:
+    """Return what has to be known of articles that stand alone, away from the pages."""
+    said = [t.sentences(t("Legal information, not legal advice."), t(MACHINE))]
+    if extract.card.text_kind == "summary":
+        said.append(t(_SUMMARIES))
+    return (*said, *of_day_text(extract.day, extract.card, t))

@@ -1,0 +1,206 @@
+"""What stands around every page: the name, the language, the notice, what is loaded, who can help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+
+import streamlit as st
+
+from rag.corpus.card import Contact, CorpusCard
+from rag.corpus.licence import Grant, licence_of
+from rag.ui.browser import mark, script
+from rag.ui.conventions import quotes_css
+from rag.ui.html import (
+    Html,
+    join,
+    link,
+    rows,
+    site,
+    tag,
+    telephone,
+)
+from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
+from rag.ui.log_filter import keep_questions_out_of_logs
+from rag.ui.protocols import AskEngine, LoadedIndex
+
+_ICON = (  # why inline: Streamlit fetches emoji and icon names from the network
+    '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1d5161"/>'
+    '<path d="M10 26V6h7a6 6 0 0 1 0 12h-7" fill="none" stroke="#fbfaf7" stroke-width="3.2"/></svg>'
+)
+
+_PROMISE = N_(
+    "Describe your situation as you would to a friend: Pandect finds the articles of law that deal with it, "
+    "and says why."
+)
+MACHINE = N_("A program ranks the articles. It can be wrong, and the law may have changed since.")
+_PEOPLE = N_("An article is a start. For your own case, these can help:")
+_SUMMARIES = N_("unofficial summaries in plain words; each links to the official text")
+_BOTH = N_("shared words and meaning ({encoder})")
+_BUILT = N_("{name}, version {version}, built on {day}")
+_NOT_COMMERCIAL = N_("This collection may not be used commercially: {licence}")
+_UNCHANGED = N_("This collection may be passed on unchanged only: {licence}")
+_NO_GRANT = N_("No licence is known to allow the use of this whole collection: {licence}")
+_NO_LICENCE = N_("The publisher states no licence")
+CONTENT = "pd-content"
+HELP = "pd-help"  # where those who can help stand; nothing where the corpus names none
+# What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.browser`).
+_SPOKEN = {
+    "pages": N_("Pages"),
+    "offline": N_(
+        "No connection. What you see and what you wrote stay here; the page tries again by itself."
+    ),
+    "Open": N_("Show the choices"),
+    "Selected values": N_("Chosen"),
+    "Remove": N_("Take out"),
+    "Clear all": N_("Take all out"),
+    "day": N_("day"),
+    "month": N_("month"),
+    "year": N_("year"),
+    "Choose date": N_("Choose a day"),
+    "Clear date": N_("Take the day out"),
+}
+
+
+def set_up() -> None:
+    """Prepare the page: title, quiet logs; before anything else is drawn."""
+    st.set_page_config(page_title="Pandect", page_icon=_ICON, layout="centered")
+    keep_questions_out_of_logs()
+
+
+def interface(corpus: str | None = None) -> Words:
+    """Return the words to speak: the address's language, else the browser's, else the corpus's."""
+    return words(choose(st.query_params.get("lang"), st.context.locale, corpus))
+
+
+def masthead(t: Words) -> None:
+    """Draw the name, the promise and the choice of language; load the style and the script."""
+    style, spoken = _loaded_first(t)
+    st.html(style)
+    st.html(spoken, unsafe_allow_javascript=True)
+    with st.container(key="masthead"):
+        motto = tag("p", t("Ask the law in your own words."), class_="pd-motto")
+        promise = tag("p", t(_PROMISE), class_="pd-promise")
+        skip = tag("a", t("Go to the content"), href=f"#{CONTENT}", class_="pd-skip")
+        st.html(tag("header", skip, tag("h1", "Pandect"), motto, promise, class_="pd-masthead"))
+        codes = list(LANGUAGES)
+        st.radio(
+            t("Language of the page"),
+            codes,
+            index=codes.index(t.language),
+            format_func=lambda code: LANGUAGES[code],
+            key="interface",
+            on_change=_remember_language,
+            horizontal=True,
+            label_visibility="collapsed",
+        )
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _loaded_first(t: Words) -> tuple[Html, Html]:
+    """Return the style and the script; both are ours, and read once."""
+    css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
+    spoken = {name: t(said) for name, said in _SPOKEN.items()}
+    return Html(f"<style>{css}</style>"), Html(script(t.language, spoken))
+
+
+def _remember_language() -> None:
+    st.query_params["lang"] = st.session_state["interface"]
+
+
+def content(page: str = "") -> None:
+    """Draw the place that "Go to the content" leads to; after what stands on every page, before the page.
+
+    Args:
+        page: that is open, as its address names it.
+    """
+    st.html(tag("div", id=CONTENT, tabindex="-1", data_page=page))
+
+
+def notice(t: Words) -> None:
+    """Draw what must be known before reading on."""
+    first = tag("strong", t("Legal information, not legal advice."))
+    st.html(tag("p", first, t.how.space, t(MACHINE), class_="pd-notice", role="note"))
+
+
+def footer(engine: AskEngine, t: Words) -> None:
+    """Draw who can help and what is loaded; call it when the page knows what is asked."""
+    *first, last = _below(engine.card, engine.info, t)
+    for part in first:
+        st.html(part)
+    asked: str | None = st.session_state.get("asked")  # for the script, which keeps it for a reload
+    told = tag("span", hidden="", data_question=mark(asked)) if asked else ""
+    st.html(join(last, told))  # one element: every element costs
+
+
+@lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed
+def _below(card: CorpusCard, info: LoadedIndex, t: Words) -> tuple[Html, ...]:
+    contacts = [_contact(contact, card.language) for contact in card.contacts]
+    loaded = tag(
+        "footer",
+        tag("h2", t("What this page searches")),
+        rows(list(_loaded(card, info, t))),
+        class_="pd-loaded",
+    )
+    if not contacts:
+        return (loaded,)
+    head = tag("h2", t("Talk to a person"))
+    said = head, tag("p", t(_PEOPLE)), tag("ul", *contacts)
+    return tag("section", *said, class_="pd-help", id=HELP), loaded
+
+
+def _contact(contact: Contact, law: str) -> Html:
+    """Return who can help; the card of a corpus is written in the corpus's language."""
+    phone = [" · ", telephone(contact.phone)] if contact.phone else []
+    return tag("li", link(contact.url, contact.name), *phone, note_of(contact), lang=law)
+
+
+def note_of(contact: Contact) -> Html:
+    """Return what a contact is for; a narrow screen begins a line with it, and leaves the dot out."""
+    if not contact.note:
+        return Html()
+    return tag("span", tag("span", " · ", class_="pd-dotted"), contact.note, class_="pd-note")
+
+
+def _loaded(card: CorpusCard, info: LoadedIndex, t: Words) -> Iterator[tuple[str, str]]:
+    """Yield what is known of the corpus and the index, each with its name."""
+    before, after = t.how.brackets
+    count = t.n("one article", "{count} articles", info.articles)
+    yield t("Law"), join(tag("span", card.title, lang=card.language), before, count, after)
+    if card.law_date is not None:
+        yield t("Law as of"), t.day(card.law_date)
+    if card.text_kind == "summary":
+        yield t("Texts"), t(_SUMMARIES)
+    if card.source:
+        yield t("Source"), source_line(card)
+    if card.licence.strip():
+        yield t("Licence"), link(card.licence_url, card.licence)
+    limits = terms(card, t)
+    if limits:
+        yield t("Terms of use"), tag("strong", limits)
+    if card.official_site:
+        yield t("Official site"), site(card.official_site)
+    yield t("Ranked by"), t(_BOTH, encoder=info.encoder) if info.encoder else t("shared words")
+    yield t("Index"), t(_BUILT, name=info.name, version=info.version, day=t.iso_day(info.built))
+    if card.note:
+        yield t("Note"), tag("span", card.note, lang=card.language)
+
+
+def terms(card: CorpusCard, t: Words) -> str:
+    """Return in plain words what a licence that restricts does not allow; nothing of a free one."""
+    licence = licence_of(card)
+    if not licence.text.strip() and licence.restricted:
+        return t(_NO_LICENCE)
+    said = {
+        Grant.NON_COMMERCIAL: _NOT_COMMERCIAL,
+        Grant.NO_DERIVATIVES: _UNCHANGED,
+        Grant.NONE: _NO_GRANT,
+    }.get(licence.grant)
+    return t(said, licence=licence.text) if said else ""
+
+
+def source_line(card: CorpusCard) -> str:
+    """Return the attribution that the licence asks for, without a leading "Source:" of its own."""
+    head, colon, rest = card.source.partition(":")
+    return rest.strip() if colon and head.strip().lower() == "source" else card.source

@@ -1,0 +1,174 @@
+"""The page "About": what this is and is not, what the law here lacks, what may be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import streamlit as st
+
+from rag.feedback import Feedback
+from rag.ui import layout
+from rag.ui.components.entries import heading
+from rag.ui.components.feedback import kept_for
+from rag.ui.components.notices import in_language
+from rag.ui.html import (
+    Html,
+    join,
+    link,
+    site,
+    tag,
+    web_address,
+)
+from rag.ui.i18n import N_, Words
+from rag.ui.protocols import Answers, AskEngine
+
+_IS = N_(
+    "Pandect is a search tool. You tell what happened in your own words, and it shows the articles of law"
+    " that may answer, the likeliest first, with the reason for each."
+)
+_IS_NOT = N_(
+    "It is not a lawyer, and what it shows is not advice. It does not know your whole situation, and it "
+    "can miss an article or show one that does not apply to you."
+)
+_DECIDES = N_("Only a court, an authority or a professional can tell what the law means in your case.")
+_HOLDS = N_("Searched here: {title}, {articles}.")
+_DATED = N_("The texts are those of {day}. What changed since is not in them.")
+_UNDATED = N_("The collection does not say of which day its texts are: check each against the official text.")
+_SUMMARY = N_(
+    "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
+)
+_LACKS = N_(
+    "Not searched: other laws and codes, decrees and orders, local rules, collective agreements, European"
+    " and international law."
+)
+_CASES = N_("Nor are court decisions, although they often decide how an article is applied.")
+_RANKS = N_(
+    "A program ranks the articles automatically (artificial intelligence in the sense of some laws). No "
+    "person checks a list before you see it."
+)
+_WORDS = N_("It compares words only: it was trained on no text.")
+_OWN = N_("It compares words and meaning. What it knows of meaning was learnt from texts of law ({encoder}).")
+_TRAINED = N_(
+    "It compares words and meaning. What it knows of meaning comes from a language model that was trained "
+    "further on texts of law ({encoder})."
+)
+_PRETRAINED = N_(
+    "It compares words and meaning. What it knows of meaning comes from a general language model "
+    "({encoder}), which may know little of this law."
+)
+_ASKED = N_(
+    "It also looks at questions that were answered before, written by experts or by those who made the "
+    "collection."
+)
+_PRIVATE = N_(
+    "Your question is not recorded and stands in no address, unless you put it into a link yourself."
+)
+_TAB = N_("For a reload of the page it waits in this tab of your browser, and nowhere else.")
+_HERE = N_("Nothing you type leaves the machine that runs this page.")
+_MODEL_AWAY = N_(
+    "Only if you press the button for a written answer, your question and the first articles go to the "
+    "language model {model}, which another machine may run. What becomes of "
+    "them there is for its operator to say."
+)
+_MODEL_HERE = N_(
+    "Only if you press the button for a written answer, your question and the first articles go to the "
+    "language model {model}, which runs on the machine of this page."
+)
+_CHOSEN = N_(
+    "What you choose as true of you (a tenant, a region) stands in the address of the page, so that a reload "
+    "keeps it. Links to share leave it out."
+)
+_SAID = N_(
+    "What you say of the articles, if you send it, is kept on the machine that runs this page for {time}; "
+    "your question is kept with it only if you tick that."
+)
+_NOT_SAID = N_("What people think of the articles is not collected here.")
+NO_ANSWERS = Answers()
+_KNOWS: Mapping[str, str] = {"fitted": _OWN, "trained": _TRAINED, "unknown": _PRETRAINED}
+
+
+def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Feedback | None = None) -> None:
+    """Draw the page under the masthead.
+
+    Args:
+        engine: whose law it tells of.
+        t: the interface.
+        answers: what writes answers, and where a question would go.
+        kept: where what people say of the articles is kept, if it is.
+    """
+    st.html(tag("div", heading(t("About Pandect"), "about"), class_="pd-found"))
+    sections = (
+        (t("What it is, and what it is not"), [t(_IS), t(_IS_NOT), t(_DECIDES)]),
+        (t("What is searched, and what is not"), list(_law(engine, t))),
+        (t("A machine at work"), list(_machine(engine, t))),
+        (t("Your question"), list(_private(engine, t, answers, kept))),
+    )
+    for name, lines in sections:
+        st.html(tag("section", tag("h3", name), *(tag("p", line) for line in lines), class_="pd-about"))
+    st.html(
+        tag(
+            "section",
+            tag("h3", t("What may be done with the texts")),
+            *_licence(engine, t),
+            class_="pd-about",
+        )
+    )
+    layout.notice(t)
+    layout.footer(engine, t)
+
+
+def _law(engine: AskEngine, t: Words) -> Iterator[str]:
+    card = engine.card
+    count = t.n("one article", "{count} articles", engine.info.articles)
+    yield t(_HOLDS, title=card.title, articles=count)
+    yield t(_DATED, day=t.day(card.law_date)) if card.law_date is not None else t(_UNDATED)
+    if card.text_kind == "summary":
+        yield t(_SUMMARY)
+    lacks = card.lacks
+    if lacks is None:  # the card says nothing of it
+        yield t(_LACKS)
+        yield t(_CASES)
+    elif lacks:
+        yield in_language(lacks, t.language)
+
+
+def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
+    yield t(_RANKS)
+    encoder = engine.info.encoder
+    if encoder is None:
+        yield t(_WORDS)
+    else:
+        yield t(_KNOWS[engine.info.encoder_knows], encoder=encoder)
+    if engine.info.questions:
+        yield t(_ASKED)
+
+
+def _private(engine: AskEngine, t: Words, answers: Answers, kept: Feedback | None) -> Iterator[str]:
+    """Yield what becomes of a question: as the panel and the form that ask for it say it."""
+    yield t.sentences(t(_PRIVATE), t(_TAB))
+    model = answers.model
+    if model is None:
+        yield t(_HERE)
+    else:
+        yield t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)
+    if engine.situations or len(engine.facets().regions) > 1:
+        yield t(_CHOSEN)
+    yield t(_SAID, time=kept_for(kept, t)) if kept is not None else t(_NOT_SAID)
+
+
+def _licence(engine: AskEngine, t: Words) -> Iterator[Html]:
+    card = engine.card
+    if card.licence.strip():
+        yield tag("p", link(card.licence_url, card.licence))
+    limits = layout.terms(card, t)
+    if limits:
+        yield tag("p", tag("strong", limits))
+    elif card.licence.strip():
+        yield tag("p", t("It lets you use the texts again, on the conditions that it names."))
+    if card.source:
+        yield tag("p", t("Source: {source}", source=layout.source_line(card)))
+    if web_address(card.official_site):
+        yield tag(
+            "p",
+            join(t("The official texts are here:"), t.how.space, site(card.official_site)),
+        )

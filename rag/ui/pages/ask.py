@@ -1,0 +1,225 @@
+"""The page "Ask": a question in, articles out; then, if it is wanted, an answer written from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from time import sleep
+
+import streamlit as st
+
+from rag.answer.screening.decision import Decision
+from rag.engine.explanation import Explanation
+from rag.engine.result import Level, Result
+from rag.feedback import Feedback
+from rag.ui import layout
+from rag.ui.components import (
+    answer_panel,
+    article_history,
+    dialogue,
+    evidence,
+    expansion_chips,
+    feedback,
+    followup,
+    notices,
+    permalink,
+    question_form,
+    quoted,
+    share,
+    situation,
+    urgent,
+)
+from rag.ui.components.article_card import View, card_html
+from rag.ui.components.dates import of_day
+from rag.ui.components.passages import Cited
+from rag.ui.html import Html, join, tag
+from rag.ui.i18n import N_, Words
+from rag.ui.pages.begun import Begun, begin
+from rag.ui.protocols import Answers, AskEngine
+from rag.ui.search import decide, search
+
+FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
+APART = 0.05  # seconds from the first cards to the rest
+_DOTTED = N_("Those with a dotted line are words that this law has for yours.")
+NO_ANSWERS = Answers()
+
+
+def render(
+    engine: AskEngine,
+    t: Words,
+    answers: Answers = NO_ANSWERS,
+    kept: Feedback | None = None,
+    begun: Begun | None = None,
+) -> None:
+    """Draw the page under the masthead, in the state that the session is in.
+
+    Args:
+        engine: finds the articles.
+        t: the interface.
+        answers: what there is to answer with, beside the articles.
+        kept: where what people say of the articles is kept; None keeps nothing, and offers nothing.
+        begun: what stands there already; None: nothing does.
+    """
+    begun = begun or begin(t)
+    shared = begun.shared
+    offers = situation.offered(engine, t)
+    said = question_form.draw_question(t, engine.card.language, begun.box, offers)
+    if shared is not None and permalink.left():
+        shared = None
+    with begun.options:
+        options = question_form.draw_options(engine, t)
+    where = situation.among(said, options.where)
+    options = replace(options, where=where, chosen=options.chosen or where != options.where)
+    typed: str | None = st.session_state.get("asked")
+    own, was_cut = question_form.shorten(typed or "")
+    question = situation.asked(said, own)
+    found = search(engine, question, options, t) if question else None
+    page: _Page | None = None
+    if found is not None:
+        result, explained = found
+        decision, problem = decide(question, result, engine, answers)
+        page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
+        urgent.draw(decision, t, engine.card.language)
+    if was_cut:
+        notices.cut(len(typed or ""), t)
+    slot = None
+    if shared is not None:
+        share.draw(engine, permalink.draw(engine, shared, options, t), shared.question, options.where, t)
+    elif typed is not None and (not question or (page is not None and page.result.status == "empty")):
+        notices.empty(t)
+    elif page is not None:
+        situation.draw_asked(offers, said, t)
+        slot = _draw(page, kept)
+    if shared is None and (page is None or page.result.status != "found"):
+        question_form.draw_examples(engine.card.examples, t)
+    layout.footer(engine, t)
+    if page is not None and slot is not None:
+        with slot:  # last, so that nothing on the page waits for a model
+            _answer(page)
+    else:
+        answer_panel.forget()
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """One question, what was found, and what is drawn of it."""
+
+    engine: AskEngine
+    t: Words
+    options: question_form.Options
+    answers: Answers
+    own: str  # the question without what was said in front of it
+    question: str
+    result: Result
+    explained: list[Explanation]
+    decision: Decision
+    problem: str  # why no answer can be written, for whoever runs the page
+
+
+def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
+    """Draw the articles; return the place for an answer among them, None where there is no article."""
+    engine, result, t = page.engine, page.result, page.t
+    notices.elsewhere(result.elsewhere, engine.card, t)
+    notices.not_asked(page.decision, engine.card, t)
+    article_history.known(result, engine.card, t)
+    notices.mended(result, engine.analyser, t)
+    expansion_chips.draw(page.question, result, t)
+    if not result.shown:
+        if page.options.chosen:
+            notices.filtered_out(t)
+        else:
+            notices.nothing(engine.card, t)
+        return None
+    _heading(page)
+    if page.decision.may_ask:
+        dialogue.draw(page.own, page.question, result, engine.card.language, t)
+    cited = Cited.of(result.shown, engine.card, t)
+    alone = len(result.shown) == 1  # its card says what it says
+    if page.answers.quoter is not None and page.decision.may_ask and not alone:
+        quoted.draw(page.answers.quoter, result, page.question, cited)
+    view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law)
+    pairs = zip(result.shown, page.explained, strict=True)
+    cards = (card_html(shown, view, explanation) for shown, explanation in pairs)
+    for card in islice(cards, FIRST):  # each is on its way before the next is made
+        st.html(card)
+    slot = st.container()
+    if rest := list(cards):  # one element: every element costs, here and in the browser
+        # why: a browser draws what comes together at once, and one answer in five came together. Apart, the
+        # first three are read while the rest is on its way.
+        sleep(APART)
+        st.html(tag("div", *rest, class_="pd-rest"))
+    found = [shown.article for shown in result.shown]
+    found += evidence.draw(found, view, st.session_state["asked"], t)
+    share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)
+    if kept is not None:
+        answered = page.answers.quoter is not None or page.answers.model is not None
+        index, version = engine.info.name, engine.info.version
+        about = feedback.About(page.question, tuple(found), index, version, engine.card, answered)
+        feedback.draw(kept, about, t)
+    if page.answers.quoter is not None or page.answers.model is not None:
+        followup.draw(page.own, engine.analyser, t)
+    return slot
+
+
+def _heading(page: _Page) -> None:
+    engine, result, t = page.engine, page.result, page.t
+    heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
+    said_of_it: Html | str = ""
+    if result.elsewhere:  # says enough: two warnings would be one too many
+        heading = t("{title}: perhaps about something else", title=engine.card.title)
+    elif result.doubtful:
+        if page.decision.reason not in notices.TOLD:
+            notices.doubtful(engine.card, _law(engine), t)
+        heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
+    elif result.level is Level.UNSURE:
+        said_of_it = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
+    elif result.level is Level.SURE and len(result.shown) > 1:
+        said_of_it = tag("p", t("One of these very probably answers."), class_="pd-sure")
+    said = list(_told_of_order(result, t))
+    order = tag("p", t.sentences(*said)) if said else ""
+    law = of_day(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
+    offered = page.answers.model is not None and page.decision.may_ask and not page.problem
+    way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
+    found = tag("h2", heading), said_of_it, order, law, way if offered else ""
+    st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
+
+
+def _told_of_order(result: Result, t: Words) -> Iterator[str]:
+    """Yield what is said of the cards.
+
+    Articles that a question names are in no order of likelihood; where another law governs, none is likely.
+    """
+    alone = len(result.shown) == 1
+    if not (alone or result.known or result.elsewhere):
+        yield t("The most likely first.")
+    if not (alone and result.known):
+        yield t("Highlighted words are those of your question.")
+    if result.bridged:
+        yield t(_DOTTED)
+
+
+def _further_down(page: _Page) -> Html:
+    """Return links past the cards, which are a dozen screens of a phone."""
+    if len(page.result.shown) <= FIRST:
+        return Html()
+    t = page.t
+    links = [tag("a", t("Share, keep or print these articles"), href=f"#{share.PLACE}")]
+    if page.engine.card.contacts:
+        links.append(tag("a", t("Talk to a person"), href=f"#{layout.HELP}"))
+    return tag("nav", *links, class_="pd-down-to", aria_label=t("Further down on this page"))
+
+
+def _answer(page: _Page) -> None:
+    if page.problem:
+        answer_panel.problem(page.problem, page.t)
+    elif page.answers.model is not None:
+        cited = Cited.of(page.result.shown, page.engine.card, page.t)
+        asked = answer_panel.Asked(page.question, page.result, page.decision, cited)
+        answer_panel.draw(asked, page.answers.model, page.t)
+
+
+def _law(engine: AskEngine) -> str:
+    """Return what the corpus is called in a sentence: its one code, else its title."""
+    codes = list(engine.facets().codes)
+    return codes[0] if len(codes) == 1 else engine.card.title

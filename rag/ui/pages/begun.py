@@ -1,0 +1,37 @@
+"""What the page "Ask" draws before the law is open: the question box, and what must be known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rag.ui import layout
+from rag.ui.components import evidence, permalink, question_form
+from rag.ui.i18n import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The upper part of the page, and the places in it for what depends on the law."""
+
+    stage: DeltaGenerator  # all of it: emptied where the law cannot be opened
+    shared: permalink.Shared | None  # what the address asks to be shown
+    box: question_form.Box
+    options: DeltaGenerator
+
+
+def begin(t: Words) -> Begun:
+    """Draw what needs no law, so that the first visitor of a page writes while it is being opened.
+
+    What they have typed by then stays: the box is the same element before and after.
+    """
+    evidence.take()
+    shared = permalink.opened()
+    stage = st.empty()
+    with stage.container():
+        box = question_form.draw_box(t)
+        options = st.container()
+        layout.notice(t)
+    return Begun(stage, shared, box, options)

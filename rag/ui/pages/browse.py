@@ -1,0 +1,190 @@
+"""The page "Browse the codes": from the codes through their headings to an article, by links alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from rag.corpus.contents import Place, steps, written
+from rag.engine.result import Shown
+from rag.types import Filter
+from rag.ui import layout
+from rag.ui.browser import mark
+from rag.ui.components.entries import article_entry, entry, heading
+from rag.ui.components.question_form import of_today, shorten
+from rag.ui.html import Html, join, plain_label, tag
+from rag.ui.i18n import N_, Words
+from rag.ui.links import address, go, named
+from rag.ui.navigation import BROWSE
+from rag.ui.pages.reading import reading
+from rag.ui.protocols import AskEngine
+from rag.ui.search import once
+
+A_PAGE = 100  # links of one list; what is more stands on pages of its own
+MANY_CODES = 20  # from here on a box narrows the list of codes
+FOUND = 10
+
+_GONE = N_(
+    "There is no such place in this version of the law. You see where the address leads as far as it can."
+)
+_GONE_ARTICLE = N_("There is no such article in this version of the law. Look for it in the codes below.")
+_ALL = N_("All codes")
+
+
+def render(engine: AskEngine, t: Words) -> None:
+    """Draw the page under the masthead: the view that the address names."""
+    law, query = engine.law, st.query_params
+    wanted = next(iter(named(query.get("article"))), None)
+    if wanted is not None and wanted in law.articles:
+        _trail(engine, law.home(wanted), t, last_is_here=False)
+        reading(engine, law.articles[wanted], t)
+        layout.notice(t)
+        layout.footer(engine, t)
+        return
+    codes = law.codes
+    code = query.get("code") or (codes[0].code if len(codes) == 1 else "")
+    at = steps(query.get("at") or "")
+    trail = law.trail(code, at)
+    if query.get("article"):
+        _said(t(_GONE_ARTICLE))
+    elif (
+        (query.get("code") and not trail)
+        or (trail and trail[-1].at != at)
+        or bool(query.get("at")) != bool(at)
+    ):
+        _said(t(_GONE))
+    if not trail:
+        _draw_codes(codes, engine, t)
+    else:
+        _draw_place(engine, trail, t)
+    layout.notice(t)
+    layout.footer(engine, t)
+
+
+def _said(text: str) -> None:
+    st.html(tag("p", text, class_="pd-notice", role="status"))
+
+
+def _draw_codes(codes: Sequence[Place], engine: AskEngine, t: Words) -> None:
+    about = t.n(
+        "One code, from its headings down to its articles.",
+        "{count} codes, from their headings down to their articles.",
+        len(codes),
+    )
+    st.html(tag("div", heading(t("Browse the codes"), "codes"), tag("p", about), class_="pd-found"))
+    if len(codes) > MANY_CODES:
+        text = st.text_input(t("Codes whose name holds"), key="codes_named", max_chars=200)
+        wanted = text.casefold().split()
+        codes = [c for c in codes if all(word in c.title.casefold() for word in wanted)]
+        if not codes:
+            _said(t("No code is named like this."))
+    lang = engine.card.language
+    entries = [entry(go(c.title, address(BROWSE, code=c.code)), _count(c, t), lang) for c in codes]
+    st.html(_shelf(entries, t("Codes"), t))
+
+
+def _draw_place(engine: AskEngine, trail: Sequence[Place], t: Words) -> None:
+    law, place, lang = engine.law, trail[-1], engine.card.language
+    _trail(engine, trail, t)
+    head = heading(place.title or t("Without a heading"), f"{place.code} {written(place.at)}", lang)
+    st.html(tag("div", head, tag("p", _count(place, t)), class_="pd-found"))
+    if not place.at:
+        _search(engine, place.code, t)
+    below = law.below(place)
+    if below:
+        entries = [
+            entry(go(p.title or t("Without a heading"), address(BROWSE, code=p.code, at=written(p.at))),
+                   _count(p, t), lang)
+            for p in below
+        ]  # fmt: skip
+        st.html(_shelf(entries, t("Headings"), t, place))
+    if place.articles:
+        entries = [article_entry(law.articles[i], t, engine.card) for i in place.articles]
+        st.html(_shelf(entries, t("Articles"), t, place))
+
+
+def _trail(engine: AskEngine, trail: Sequence[Place], t: Words, *, last_is_here: bool = True) -> None:
+    """Draw the way down to here."""
+    lang = engine.card.language
+    steps_down = [tag("li", go(t(_ALL), address(BROWSE)))] if len(engine.law.codes) > 1 else []
+    for place in trail:
+        label = place.title or t("Without a heading")
+        here = last_is_here and place is trail[-1]
+        shown = (
+            tag("span", label, aria_current="page")
+            if here
+            else go(label, address(BROWSE, code=place.code, at=written(place.at)))
+        )
+        steps_down.append(tag("li", shown, lang=lang))
+    if len(steps_down) == 1 and last_is_here:  # the heading says it
+        return
+    st.html(tag("nav", tag("ol", *steps_down), class_="pd-path pd-trail", aria_label=t("Place in the law")))
+
+
+def _count(place: Place, t: Words) -> str:
+    return t.n("one article", "{count} articles", place.count)
+
+
+def _shelf(entries: Sequence[Html], name: str, t: Words, place: Place | None = None) -> Html:
+    """Return a list of links, a page of it where it is long."""
+    key = "part"
+    pages = -(-len(entries) // A_PAGE)
+    asked = st.query_params.get(key) or "1"
+    number = min(int(asked), pages) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
+    first = max(number - 1, 0) * A_PAGE
+    shown = tag("ul", *entries[first : first + A_PAGE])
+    inside: list[Html] = [tag("h3", name), shown]
+    if pages > 1:
+
+        def to(n: int) -> str:
+            return address(BROWSE, code=place.code if place else None,
+                           at=written(place.at) if place else None, part=str(n))  # fmt: skip
+
+        links = [
+            tag("span", str(n), aria_current="page") if n == number else go(str(n), to(n))
+            for n in range(1, pages + 1)
+        ]
+        inside.append(tag("p", t("Page"), " ", *(join(each, " ") for each in links), class_="pd-parts"))
+    return tag("nav", *inside, class_="pd-shelf", aria_label=name)
+
+
+def _search(engine: AskEngine, code: str, t: Words) -> None:
+    """Draw the box that searches this code alone, and what it found; the words stand in no address."""
+    if st.session_state.get("within_code") != code:
+        st.session_state["within_code"], st.session_state["within_asked"] = code, ""
+        st.session_state["within"] = ""
+    st.session_state.setdefault("within", st.session_state["within_asked"])  # emptied when the page is left
+    with st.form("search-within", border=False):
+        st.text_input(t("Search in this code"), key="within", placeholder=t("A word, a situation, a number"))
+        if st.form_submit_button(t("Search")):
+            st.session_state["within_asked"] = st.session_state["within"]
+    question, _ = shorten(st.session_state["within_asked"])
+    if not question:
+        return
+    found = _ask(engine, question, code, t)
+    if found is None:
+        return
+    head = tag("h3", t.n("One article found", "{count} articles found", len(found)))
+    if not found:
+        head = tag("h3", t("Nothing found in this code"))
+    entries = [article_entry(shown.article, t, engine.card) for shown in found]
+    told = mark(st.session_state["within_asked"])  # for the script, which keeps the words for a reload
+    kind = "pd-shelf pd-within"
+    st.html(tag("section", head, tag("ul", *entries), class_=kind, role="status", data_within=told))
+    st.button(plain_label(t("Clear the search")), key="within-clear", on_click=_clear)
+
+
+def _clear() -> None:
+    st.session_state["within"] = st.session_state["within_asked"] = ""
+
+
+def _ask(engine: AskEngine, question: str, code: str, t: Words) -> Sequence[Shown] | None:
+    """Ask the engine about one code; None, and a calm word, when it breaks."""
+    today = of_today(engine)
+    where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)
+
+    def ask() -> Sequence[Shown]:
+        return engine.ask(question, k=FOUND, where=where).shown
+
+    return once("the search in a code", engine, (question, where), ask, t)

@@ -1,0 +1,137 @@
+"""The page "Compare": two to four ways to search side by side on one question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from rag.engine.result import Mode
+from rag.types import Question
+from rag.ui import layout, url_state
+from rag.ui.components import notices, question_form
+from rag.ui.components.comparison import Column, table
+from rag.ui.components.dates import of_day
+from rag.ui.html import tag
+from rag.ui.i18n import N_, Words
+from rag.ui.navigation import COMPARE
+from rag.ui.protocols import AskEngine, Benchmark
+from rag.ui.search import looking, once
+
+SHOWN = 10
+MOST = 4
+
+_PROMISE = N_(
+    "One question, several ways to search: see which articles each of them finds, and where they differ."
+)
+_ONE_WAY = N_("This index has one way to search only: there is nothing to compare it with.")
+_TOO_FEW = N_("Choose at least two ways to search.")
+_KNOWN = N_(
+    "This question belongs to the test questions: the articles that answer it are known, and marked below."
+)
+
+
+def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> None:
+    """Draw the page under the masthead.
+
+    Args:
+        engine: answers.
+        t: the interface.
+        benchmark: gives test questions with the articles that answer them; it may take its time once.
+    """
+    st.html(
+        tag("div", tag("h2", t("Compare the ways to search")), tag("p", t(_PROMISE)), class_="pd-compare")
+    )
+    if len(engine.modes) < 2:
+        st.html(tag("p", t(_ONE_WAY), class_="pd-hint", role="status"))
+        layout.notice(t)
+        layout.footer(engine, t)
+        return
+    tests = benchmark() if benchmark is not None else ()
+    question_form.draw_question(t, engine.card.language, question_form.draw_box(t, COMPARE))
+    if tests:
+        _follow(tests)
+        st.selectbox(
+            t("Or take a test question, whose answer is known"),
+            [question.text for question in tests],
+            index=None,
+            key="benchmark",
+            placeholder=t("Choose a question"),
+            on_change=_take,
+        )
+    modes = list(engine.modes)
+    url_state.follow("systems", lambda told: url_state.among(modes)(told)[:MOST], modes[:MOST])
+    systems = st.multiselect(
+        t("Ways to search"),
+        modes,
+        format_func=lambda mode: t(question_form.MODES[mode]) if mode in question_form.MODES else mode,
+        key="systems",
+        max_selections=MOST,
+        placeholder=t("Choose"),
+        on_change=question_form.tell_several,
+        args=("systems",),
+    )
+    layout.notice(t)
+    asked: str | None = st.session_state.get("asked")
+    question, _ = question_form.shorten(asked or "")
+    if asked is not None and not question:
+        notices.empty(t)
+    elif question and len(systems) < 2:
+        st.html(tag("p", t(_TOO_FEW), class_="pd-hint", role="status"))
+    elif question:
+        _draw(engine, question, systems, gold(question, tests), t)
+    if not question:
+        question_form.draw_examples(engine.card.examples, t)
+    layout.footer(engine, t)
+
+
+def gold(question: str, tests: Sequence[Question]) -> frozenset[str]:
+    """Return the articles that answer the question, if it is a test question; spacing does not count."""
+    plain = _plain(question)
+    return frozenset(i for q in tests if _plain(q.text) == plain for i in q.article_ids)
+
+
+def _plain(question: str) -> str:
+    return " ".join(question.split())
+
+
+def _follow(tests: Sequence[Question]) -> None:
+    """Let the box show the test question that was asked, however it was: a reload asks it again."""
+    asked = _plain(st.session_state.get("asked") or "")
+    st.session_state["benchmark"] = next((q.text for q in tests if _plain(q.text) == asked), None)
+
+
+def _take() -> None:
+    """Ask the test question that was chosen, or none where it was taken out; for the box's callback."""
+    if st.session_state["benchmark"]:
+        st.session_state["question"] = st.session_state["asked"] = st.session_state["benchmark"]
+    else:
+        st.session_state["question"] = ""
+        st.session_state.pop("asked", None)
+
+
+def _draw(engine: AskEngine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Words) -> None:
+    columns = _search(engine, question, systems, t)
+    if columns is None:
+        return
+    if known:
+        st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
+    if today := question_form.of_today(engine):
+        st.html(of_day(today.in_force_on, engine.card, dated=True, t=t))
+    st.html(table(columns, known, engine.card, t))
+
+
+def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words) -> list[Column] | None:
+    """Ask the engine in each way; None, and a calm word, when it breaks."""
+    where = question_form.of_today(engine)
+
+    def ask() -> list[Column]:
+        with looking(engine, t):
+            columns = []
+            for system in systems:
+                result = engine.ask(question, k=SHOWN, where=where, mode=system)
+                why = tuple(engine.explain(result))
+                columns.append(Column(system, result.shown, why, result.in_force_on))
+            return columns
+
+    return once("the comparison", engine, (question, where, tuple(systems)), ask, t)

@@ -1,0 +1,269 @@
+"""The page "Quality": how often the right articles are found, for what topics, how sure, how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import streamlit as st
+
+from rag.corpus.quality import ENOUGH, Measured, Rate, System, cut_offs
+from rag.errors import PandectError
+from rag.ui import layout
+from rag.ui.components import charts
+from rag.ui.components.entries import heading
+from rag.ui.components.published import ROWS
+from rag.ui.html import Html, tag
+from rag.ui.i18n import N_, Words
+from rag.ui.protocols import AskEngine
+
+# What systems do, as a person would say it; one that is not here is called by its name.
+SYSTEMS: Mapping[str, str] = {
+    "bm25": N_("words of the law"),
+    "bm25+bridge": N_("words of the law, and those that it has for yours"),
+    "bm25+questions": N_("words of the law and of earlier questions"),
+    "bm25+questions+bridge": N_(
+        "words of the law and of earlier questions, and those that the law has for yours"
+    ),
+    "tfidf": N_("words of the law, rare ones counted more"),
+    "ql": N_("words of the law, by their probability"),
+    "dense": N_("meaning"),
+    "nearest": N_("earlier questions that are alike"),
+    "rrf": N_("all together, by place in each list"),
+    "min-max": N_("all together, by points in each list"),
+    "hybrid-without-bridge": N_("all together, without the law's words for yours"),
+    "hybrid": N_("all together"),
+    "learned": N_("all together, learnt from questions"),
+}
+DRAWN = ("bm25", "bm25+questions", "dense")  # beside the page's own; more curves would hide each other
+
+_WHAT = N_(
+    "How often the answering articles are found, measured on {count} questions whose right articles are "
+    "known and from which nothing here has learnt."
+)
+_FOLDS = N_(
+    "How often the answering articles are found, measured on {count} questions whose right articles are "
+    "known, each asked of a system that had not learnt from it."
+)
+_NO_FILE = N_("Nothing was measured of this index yet. Whoever runs this page can measure it by typing:")
+_STALE = N_(
+    "These numbers were measured on another version of this law: they may not hold for what is loaded."
+)
+_BROKEN = N_("The result file of this index cannot be read.")
+_TOPICS = N_("How many questions have an answering article among the first ten, topic by topic.")
+_TOPIC = N_("{part} times in 10")
+_FEW = N_("Too few questions to tell: {topics}.")
+_INTERVAL = N_("In brackets: where the true value lies in 95 of 100 such measurements.")
+_MEASURES = N_(
+    "R@10 and R@100 tell how many of the answering articles are among the first ten and the first hundred. "
+    "MRR@10 tells how near the top the first of them is: 100% means always first."
+)
+_SURE = N_(
+    "Where the curve lies above the dashed line, the page was right more often than it believed; below "
+    "it, less often."
+)
+_PUBLISHED = N_(
+    "As printed by their authors, on other laws and other questions: they cannot be compared with the "
+    "numbers above and were not measured here."
+)
+
+
+def render(engine: AskEngine, t: Words, results: Callable[[], Measured | None]) -> None:
+    """Draw the page under the masthead.
+
+    Args:
+        engine: whose index was measured.
+        t: the interface.
+        results: gives what was measured of the index that is open; None where nothing was.
+    """
+    title = heading(t("Quality"), "quality")
+    try:
+        measured = results()
+    except PandectError as error:
+        st.html(tag("div", title, tag("p", t(_BROKEN), role="status"), class_="pd-found"))
+        st.html(
+            tag(
+                "details",
+                tag("summary", t("What the program says")),
+                tag("pre", str(error)),
+                class_="pd-whole",
+            )
+        )
+        measured = None
+    else:
+        if measured is None:
+            st.html(tag("div", title, tag("p", t(_NO_FILE), role="status"), class_="pd-found"))
+            st.code(commands(engine.info.name), language=None)
+    if measured is not None:
+        _draw(measured, title, engine, t)
+    st.html(_published(t))
+    layout.notice(t)
+    layout.footer(engine, t)
+
+
+def commands(name: str) -> str:
+    """Return what to type to measure an index and to put the results beside it."""
+    return (
+        f"python -m training.eval --corpus CORPUS --folds 5 --output measured\n"
+        f"python -m indexes results {name} measured/metrics.json"
+    )
+
+
+def _draw(measured: Measured, title: Html, engine: AskEngine, t: Words) -> None:
+    folds = measured.learnt_from == "the other folds"
+    said = [tag("p", t(_FOLDS if folds else _WHAT, count=t.number(measured.questions)))]
+    if measured.corpus_sha256 != engine.info.corpus_sha256:
+        said.append(tag("p", t(_STALE), class_="pd-notice", role="status"))
+    st.html(tag("div", title, *said, class_="pd-found"))
+    st.html(_figures(measured, t))
+    if measured.topics:
+        st.html(_topics(measured, engine.card.language, t))
+    st.html(_recall(measured, t))
+    st.html(_systems(measured, t))
+    if measured.reliability:
+        st.html(_reliability(measured, t))
+
+
+def _section(name: str, *parts: str) -> Html:
+    return tag("section", tag("h3", name), *parts, class_="pd-quality")
+
+
+def _figures(measured: Measured, t: Words) -> Html:
+    """Return the three numbers that matter most, large."""
+    page = measured.page
+    shown: list[tuple[str, str]] = []
+    if (found := page.measures.get("Success@10")) is not None:
+        shown.append((t("questions answered among the first ten"), percent(found.value, t)))
+    if (recall := page.measures.get("R@10")) is not None:
+        shown.append((t("of all answering articles among the first ten"), percent(recall.value, t)))
+    shown.append((t("for a search, half of the time or less"), milliseconds(page.median_ms, t)))
+    items = (tag("div", tag("dt", name), tag("dd", value)) for name, value in shown)
+    return tag("dl", *items, class_="pd-figures")
+
+
+def _topics(measured: Measured, law: str, t: Words) -> Html:
+    told = {name: topic for name, topic in measured.topics.items() if topic.questions >= ENOUGH}
+    few = [name for name in measured.topics if name not in told]
+    rows = [
+        (
+            tag("span", name, lang=law),
+            t(_TOPIC, part=round(10 * topic.rate.value)),
+            f"{t.number(topic.found)}/{t.number(topic.questions)}",
+            interval(topic.rate, t),
+        )
+        for name, topic in sorted(told.items(), key=lambda pair: (-pair[1].rate.value, pair[0]))
+    ]
+    head = (t("Topic"), t("Answered"), t("Questions"), t("Likely between"))
+    table = _table(t("Answered among the first ten, by topic"), head, rows) if rows else ""
+    before, _, after = t(_FEW, topics="\0").partition("\0")
+    rest = tag("p", before, tag("span", t.listed(few), lang=law), after) if few else ""
+    return _section(t("Reliability by topic"), tag("p", t(_TOPICS)), table, rest)
+
+
+def _recall(measured: Measured, t: Words) -> Html:
+    drawn = {measured.answers_with: measured.page}
+    drawn |= {
+        name: measured.systems[name] for name in DRAWN if name in measured.systems and name not in drawn
+    }
+    curves = {called(name, t): cut_offs(system) for name, system in drawn.items() if cut_offs(system)}
+    if not curves:
+        return Html()
+    at = sorted({k for curve in curves.values() for k in curve})
+    rows = [(name, *(percent(c[k].value, t) if k in c else "–" for k in at)) for name, c in curves.items()]
+    table = _table(
+        t("Answering articles found, by how many articles are looked at"),
+        (t("Way to search"), *(t.number(k) for k in at)),
+        rows,
+    )
+    return _section(
+        t("The further one looks, the more is found"), charts.picture(charts.recall_curves(curves, t)), table
+    )
+
+
+def _systems(measured: Measured, t: Words) -> Html:
+    """Return every system with the measures that most of them have, and its times."""
+    measures = [m for m in ("R@10", "R@100", "MRR@10") if m in measured.page.measures]
+    order = sorted(measured.systems, key=lambda name: name != measured.answers_with)
+    rows = [(_called(name, t), *_row(measured.systems[name], measures, t)) for name in order]
+    head = (t("Way to search"), *measures, t("Time"), t("Slowest twentieth"))
+    note = tag("p", t.sentences(t("The first row is how this page searches."), t(_MEASURES), t(_INTERVAL)))
+    return _section(
+        t("Each way to search"), note, _table(t("Measures and times, by way to search"), head, rows)
+    )
+
+
+def _row(system: System, measures: Sequence[str], t: Words) -> Iterator[str]:
+    for name in measures:
+        rate = system.measures.get(name)
+        yield t.aside(percent(rate.value, t), interval(rate, t)) if rate is not None else "–"
+    for time in (system.median_ms, system.p95_ms):
+        yield tag("span", milliseconds(time, t), class_="pd-time")
+
+
+def _reliability(measured: Measured, t: Words) -> Html:
+    rows = [
+        (
+            f"{percent(b.low, t)}–{percent(b.high, t)}",
+            percent(b.predicted, t),
+            percent(b.observed, t),
+            t.number(b.questions),
+        )
+        for b in measured.reliability
+    ]
+    head = (t("How sure"), t("on average"), t("Answered"), t("Questions"))
+    table = _table(t("How likely the page held an answer to be, and how often there was one"), head, rows)
+    return _section(
+        t("When the page says it is unsure"), charts.picture(charts.reliability(measured.reliability, t)),
+        tag("p", t(_SURE)), table,
+    )  # fmt: skip
+
+
+def _published(t: Words) -> Html:
+    rows = [
+        (
+            t.aside(row.corpus, row.paper),
+            row.system,
+            t("yes") if row.trained else t("no"),
+            *(percent(row.measures[m] / 100, t) if m in row.measures else "–" for m in ("R@10", "R@100")),
+        )
+        for row in ROWS
+    ]
+    head = (t("Collection"), t("System"), t("Trained on it"), "R@10", "R@100")
+    return _section(
+        t("Published elsewhere"), tag("p", t(_PUBLISHED)), _table(t("Published results"), head, rows)
+    )
+
+
+def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
+    """Return a table whose first column names the row; it scrolls by itself where the screen is narrow."""
+    top = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head)))
+    body = tag(
+        "tbody",
+        *(tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows),
+    )
+    table = tag("table", tag("caption", caption), top, body)
+    return tag("div", table, class_="pd-table", tabindex="0", role="region", aria_label=caption)
+
+
+def called(name: str, t: Words) -> str:
+    """Return what a system is called here."""
+    return t(SYSTEMS[name]) if name in SYSTEMS else name
+
+
+def _called(name: str, t: Words) -> Html:
+    """Return the same, with the name that a command line knows behind it for whoever points there."""
+    return tag("span", called(name, t), title=name)
+
+
+def percent(share: float, t: Words) -> str:
+    """Return a share in whole percent."""
+    return t("{number}%", number=round(100 * share))
+
+
+def interval(rate: Rate, t: Words) -> str:
+    """Return the ends of an interval in whole percent."""
+    return f"{round(100 * rate.low)}–{percent(rate.high, t)}"
+
+
+def milliseconds(value: float, t: Words) -> str:
+    """Return a time that a person can read."""
+    return t("{count} ms", count=t.number(round(value)) if value >= 1 else "< 1")

@@ -1,0 +1,156 @@
+"""The page to print for a legal-aid desk: the person's facts, the articles, their dates, the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+import streamlit as st
+
+from rag.corpus.card import Contact, CorpusCard
+from rag.corpus.export import Extract
+from rag.types import Article
+from rag.ui import layout
+from rag.ui.components.cite import citation
+from rag.ui.components.dates import label
+from rag.ui.components.entries import heading
+from rag.ui.components.permalink import link, present
+from rag.ui.components.question_form import MAX_CHARS, of_today
+from rag.ui.components.share import limits
+from rag.ui.html import Html, tag, web_address
+from rag.ui.i18n import N_, Words
+from rag.ui.links import absolute, address, go, named
+from rag.ui.pages.one_page import SMALL, cut, room
+from rag.ui.protocols import AskEngine
+
+MOST = 10  # articles; more do not fit on a page
+CONTACTS = 4
+
+_WHY = N_(
+    "A page to bring to a lawyer, a legal-aid desk or an association: what happened, and the articles found."
+)
+_NOTHING = N_(
+    "This page prints articles that you chose. Ask a question first: the way here is below the articles."
+)
+_FACTS = N_("What happened, in a few lines: dates, amounts, what was signed. You may leave this empty.")
+_PRIVATE = N_("What you write stays in this window: it is in no address and is not recorded.")
+_MORE = N_("Only the first {count} articles fit on the page.")
+_CUT = N_("Where “…” stands, a text was cut so that all fits on one page.")
+_HINT = N_("In the window that opens you can also save it as a PDF.")
+
+
+def render(engine: AskEngine, t: Words) -> None:
+    """Draw the page under the masthead."""
+    ids = named(st.query_params.get("articles"))
+    articles, gone = present(ids, engine.law)
+    intro = [tag("p", t(_WHY))]
+    if not articles:
+        intro = [tag("p", t(_NOTHING)), tag("p", go(t("Ask a question"), address()))]
+    elif len(articles) > MOST:
+        intro.append(tag("p", t(_MORE, count=MOST)))
+    if gone:
+        lost = t.n(
+            "One article of the link is not in this law.",
+            "{count} articles of the link are not in this law.",
+            len(gone),
+        )
+        intro.append(tag("p", lost))
+    head = heading(t("One-page sheet"), f"sheet {ids}")
+    st.html(tag("div", head, *intro, class_="pd-found pd-screen", role="status"))
+    if articles:
+        facts = _facts(t)
+        button = tag("button", t("Print"), type="button", class_="pd-copy pd-print", data_print="")
+        st.html(tag("p", button, " ", t(_HINT), class_="pd-hint pd-screen"))
+        st.html(_sheet(engine, articles[:MOST], facts, t))
+    layout.notice(t)
+    layout.footer(engine, t)
+
+
+def _facts(t: Words) -> str:
+    """Draw the box of the facts; it begins with the question of this session, and is kept as long as it."""
+    if "facts" not in st.session_state:  # Streamlit forgets the boxes of a page that is left
+        st.session_state["facts"] = st.session_state.get("facts_kept", st.session_state.get("asked") or "")
+    facts: str = st.text_area(t("The facts, in your words"), key="facts", height=150, placeholder=t(_FACTS))
+    st.session_state["facts_kept"] = facts
+    st.html(tag("p", t(_PRIVATE), class_="pd-hint pd-screen"))
+    return facts[: 2 * MAX_CHARS]  # more than the page holds, so that what is cut is marked
+
+
+def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words) -> Html:
+    card = engine.card
+    today = of_today(engine)
+    day = today.in_force_on if today else None
+    extract = Extract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
+    to_know = (*limits(extract, t), *_origin(engine, articles, t), t(_CUT))
+    helpers = [cut(_contact(each), 2, SMALL) for each in card.contacts[:CONTACTS]]
+    told = [_told(article, day, t) for article in articles]
+    heads = [f"{citation(article, card)} {said}" for article, said in zip(articles, told, strict=True)]
+    texts = [" ".join(article.text.split()) for article in articles]
+    fits = room(heads, texts, (*to_know, *helpers))
+    return tag(
+        "section",
+        tag(
+            "p",
+            tag("strong", "Pandect"),
+            " · ",
+            card.title,
+            " · ",
+            t.day(date.today()),
+            class_="pd-sheet-head",
+        ),
+        tag("h3", t("What happened")),
+        tag(
+            "div",
+            tag("div", cut(facts, fits.facts), class_="pd-facts", style=f"--pd-lines:{fits.facts}"),
+            class_="pd-happened",
+        ),
+        tag("h3", t("The articles")),
+        *(_article(*each, fits.article, card) for each in zip(articles, texts, told, strict=True)),
+        tag("h3", t("What to know")),
+        tag("ul", *(tag("li", line) for line in to_know)),
+        tag("h3", t("Talk to a person")) if helpers else "",
+        tag("ul", *(tag("li", each, lang=card.language) for each in helpers)) if helpers else "",
+        class_="pd-sheet",
+        aria_label=t("The sheet as it is printed"),
+    )
+
+
+def _told(article: Article, day: date | None, t: Words) -> str:
+    facts = [
+        label(article, day, t),
+        t("in force since {day}", day=t.day(article.valid_from)) if article.valid_from else "",
+        t("until {day}", day=t.day(article.valid_to)) if article.valid_to else "",
+        article.url if web_address(article.url) else "",
+    ]
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _article(article: Article, text: str, told: str, most: int, card: CorpusCard) -> Html:
+    lang = article.language or card.language
+    return tag(
+        "article",
+        tag("h4", citation(article, card), lang=lang),
+        tag("p", cut(text, most), lang=lang, style=f"--pd-lines:{most}"),
+        tag("p", told, class_="pd-source") if told else "",
+    )
+
+
+def _origin(engine: AskEngine, articles: Sequence[Article], t: Words) -> Iterator[str]:
+    """Yield where the texts come from and where they can be seen again."""
+    card, info = engine.card, engine.info
+    dated = t("Law as of {day}", day=t.day(card.law_date)) if card.law_date else ""
+    source = t("Source: {source}", source=layout.source_line(card)) if card.source else ""
+    yield " · ".join(
+        part
+        for part in (
+            dated,
+            source,
+            t("Index: {name}, version {version}", name=info.name, version=info.version),
+        )
+        if part
+    )
+    yield absolute(link([article.id for article in articles], info.version))
+
+
+def _contact(contact: Contact) -> str:
+    return " · ".join(part for part in (contact.name, contact.phone, contact.url, contact.note) if part)
