@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from indexes.places import version_of
+from indexes.store.paths import version_of
 from rag.errors import PandectError
 from rag.types import Question
 from rag.ui import engine_cache, layout, navigation
@@ -29,8 +29,8 @@ def _open(index: str | None) -> Engine:
 
 def _asked(index: str | None) -> Sequence[Question]:
     """Read the questions of an index that it did not learn from; none where they cannot be read."""
-    from indexes.corpus import HELD_OUT, read, read_questions
-    from indexes.places import builtin, locate
+    from indexes.corpus.corpus import HELD_OUT, read, read_questions
+    from indexes.store.paths import builtin, locate
 
     try:
         folder, _ = locate(index)
@@ -72,9 +72,9 @@ def main() -> None:
     if page == navigation.COMPARE:
         handed = (partial(engine_cache.asked_questions, index, version, _asked),)
     elif page == navigation.QUALITY:
-        from indexes import measured
+        from indexes.cli import results
 
-        handed = (partial(measured.of, index),)
+        handed = (partial(results.of, index),)
     elif page in (navigation.ASK, navigation.ABOUT):
         handed = (engine_cache.answers(index, version, engine), kept, *([begun] if begun is not None else []))
     page_module = import_module(f"rag.ui.pages.{page or 'ask'}")  # only now: it brings the analysers

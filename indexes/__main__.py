@@ -12,19 +12,23 @@ from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes import bridge, commands_update, grammar, sources, store
-from indexes.build import BuildSettings, build
-from indexes.card import FILE as CARD
-from indexes.card import read_card
-from indexes.corpus import Corpus, read
-from indexes.export import export
-from indexes.importing import bring_in, with_cleaning, with_shipped
-from indexes.learned import asked_by_people, worth_fitting
-from indexes.lent import read_lent
-from indexes.manifest import read as read_manifest
-from indexes.manifest import verify
-from indexes.opening import analyser_of
-from indexes.progress import Bars
+from indexes import sources
+from indexes.build import query_expansion
+from indexes.build.build import BuildSettings, build
+from indexes.build.learned_fusion import asked_by_people, worth_fitting
+from indexes.build.lent import read_lent
+from indexes.cli import arguments as grammar
+from indexes.cli import update
+from indexes.cli.importing import bring_in, with_cleaning, with_shipped
+from indexes.cli.progress import Bars
+from indexes.corpus.card import FILE as CARD
+from indexes.corpus.card import read_card
+from indexes.corpus.corpus import Corpus, read
+from indexes.corpus.export import export
+from indexes.store import store
+from indexes.store.manifest import read as read_manifest
+from indexes.store.manifest import verify
+from indexes.store.open import analyser_of
 from rag.corpus.licence import licence_of
 from rag.errors import BadInput, MissingIndex, PandectError
 from rag.fusion import FusionSettings
@@ -204,19 +208,19 @@ def _check(parsed: argparse.Namespace) -> None:
 def _bridge(parsed: argparse.Namespace) -> None:
     folder, again = store.locate(parsed.name)
     manifest = read_manifest(folder, again)
-    verify(folder, manifest, again, below=(bridge.FOLDER,))
-    _print(bridge.told(folder, analyser_of(manifest, again), parsed.words))
+    verify(folder, manifest, again, below=(query_expansion.FOLDER,))
+    _print(query_expansion.told(folder, analyser_of(manifest, again), parsed.words))
 
 
 def _results(parsed: argparse.Namespace) -> None:
-    from indexes import measured
+    from indexes.cli import results
 
-    place = measured.install(parsed.name, parsed.file, parsed.confidence, parsed.system, parsed.output)
+    place = results.install(parsed.name, parsed.file, parsed.confidence, parsed.system, parsed.output)
     print(f"{parsed.name}: what was measured is in {place}; the page Quality shows it")
 
 
 def _feedback(parsed: argparse.Namespace) -> None:
-    from indexes import feedback
+    from indexes.cli import feedback
 
     kept = feedback.chosen(parsed.file)
     if parsed.what == "export":
@@ -291,9 +295,9 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
     {
         "import": _import,
         "build": _build,
-        "update": lambda parsed: _print(commands_update.update_law(parsed, _card(parsed))),
-        "versions": lambda parsed: _print(commands_update.versions(parsed)),
-        "rollback": lambda parsed: _print(commands_update.rollback(parsed)),
+        "update": lambda parsed: _print(update.update_law(parsed, _card(parsed))),
+        "versions": lambda parsed: _print(update.versions(parsed)),
+        "rollback": lambda parsed: _print(update.rollback(parsed)),
         "describe": _describe,
         "results": _results,
         "export": _export,

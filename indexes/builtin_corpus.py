@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from indexes import corpus as corpora
-from indexes import manifest as manifests
-from indexes.articles import read_articles
-from indexes.build import BuildSettings, Report, build_into, fit_encoder
-from indexes.card import card_of
-from indexes.corpus import Corpus, attach, read_cited
-from indexes.manifest import Manifest
-from indexes.places import BUILTIN
+from indexes.build.build import BuildSettings, Report, build_into, fit_encoder
+from indexes.corpus import corpus as corpora
+from indexes.corpus.articles import read_articles
+from indexes.corpus.card import card_of
+from indexes.corpus.corpus import Corpus, attach, read_cited
+from indexes.store import manifest as manifests
+from indexes.store.manifest import Manifest
+from indexes.store.paths import BUILTIN
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.fusion import FusionSettings

@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from indexes.builtin_corpus import CODE
-from indexes.card import FILE as CARD
-from indexes.card import read_card
-from indexes.corpus import Cited, Corpus, attach, read, read_cited
-from indexes.places import builtin
+from indexes.corpus.card import FILE as CARD
+from indexes.corpus.card import read_card
+from indexes.corpus.corpus import Cited, Corpus, attach, read, read_cited
+from indexes.store.paths import builtin
 from rag.corpus.card import CorpusCard
 
 _AS_PUBLISHED = frozenset({"stard", "stard-original"})  # sources

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexes.learned import of_law
+from indexes.build.learned_fusion import of_law
 from rag.corpus.structure import Surroundings
 from rag.encoders.static import StaticEncoder
 from rag.ltr.features import NAMES, Candidates, Evidence

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus import Corpus
-from indexes.fitted import How
-from indexes.learned import around_of
-from indexes.referring import references
+from indexes.build.fit_settings import How
+from indexes.build.learned_fusion import around_of
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.links import references
 from rag.corpus.structure import groups, side_by_side
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput

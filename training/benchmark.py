@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 
 from indexes import sources
-from indexes.places import builtin
+from indexes.store.paths import builtin
 from rag.errors import PandectError
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings

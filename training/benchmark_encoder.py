@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from indexes import sources
+from indexes.build.encoder_choice import fit_encoder
 from indexes.builtin_corpus import read_test_questions
-from indexes.corpus import to_learn_from
-from indexes.encoders import fit_encoder
-from indexes.manifest import read as read_manifest
-from indexes.places import BUILTIN, locate
+from indexes.corpus.corpus import to_learn_from
+from indexes.store.manifest import read as read_manifest
+from indexes.store.paths import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser

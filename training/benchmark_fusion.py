@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes import sources
-from indexes.build import BuildSettings, build_into
-from indexes.fit import FitSettings
-from indexes.opening import open_index
+from indexes.build.build import BuildSettings, build_into
+from indexes.build.static_encoder import FitSettings
+from indexes.store.open import open_index
 from rag.engine.engine import KEYWORD, MEANING, Engine
 from rag.errors import BadInput
 from rag.ltr.bridging import Bridging

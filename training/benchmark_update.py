@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexes import sources
-from indexes.corpus import Corpus, write
+from indexes.corpus.corpus import Corpus, write
 from rag.types import Article
 from training.benchmark_figures import Say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
-from indexes import bridge
+from indexes.build import query_expansion as bridge
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.query_expansion import BridgedBM25, LawWords

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexes import store
 from indexes.builtin_corpus import read_test_questions
-from indexes.corpus import Corpus, read, read_questions, to_learn_from
-from indexes.folder import appearing
+from indexes.corpus.corpus import Corpus, read, read_questions, to_learn_from
+from indexes.corpus.folder import appearing
+from indexes.store import store
 from rag.engine.engine import KEYWORD, MEANING, Engine
 from rag.engine.signals import NAMES, Signals
 from rag.errors import BadInput, PandectError

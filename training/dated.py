@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from rag.types import Filter, Question, in_force
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes import store
-from indexes.corpus import read
-from indexes.manifest import Manifest
+from indexes.corpus.corpus import read
 from indexes.shipped_questions import card_of_written, written_zh
+from indexes.store import store
+from indexes.store.manifest import Manifest
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance
 from rag.errors import BadInput

@@ -10,11 +10,11 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from indexes import store
-from indexes.build import FIT_FROM
-from indexes.corpus import Corpus
-from indexes.fitted import refuse_no_fit
-from indexes.progress import Bars
+from indexes.build.build import FIT_FROM
+from indexes.build.fit_settings import refuse_no_fit
+from indexes.cli.progress import Bars
+from indexes.corpus.corpus import Corpus
+from indexes.store import store
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from indexes import store
+from indexes.store import store
 from rag.encoders.transformer import Pooling
 from rag.errors import BadInput
 from rag.retrieval.rerank import Reranked

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import TypeAlias
 
-from indexes.progress import Bars
+from indexes.cli.progress import Bars
 from rag.errors import BadInput
 from rag.types import Filter, Question
 from training.bench import Bench

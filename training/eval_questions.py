@@ -6,9 +6,14 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexes import bridge, sources, store
+from indexes import sources
+from indexes.build import query_expansion
+from indexes.build.learned_fusion import ranker_of
+from indexes.build.lent import read_lent
+from indexes.build.score_distributions import load_fusion
 from indexes.builtin_corpus import TEST, read_test_questions
-from indexes.corpus import (
+from indexes.cli.progress import Bars
+from indexes.corpus.corpus import (
     Corpus,
     asked_and_written,
     attach,
@@ -17,11 +22,8 @@ from indexes.corpus import (
     read_questions,
     to_learn_from,
 )
-from indexes.distributions import load_fusion
-from indexes.learned import ranker_of
-from indexes.lent import read_lent
-from indexes.progress import Bars
 from indexes.shipped_questions import shipped
+from indexes.store import store
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
@@ -55,7 +57,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         bench = Bench(
             corpus,
             None,
-            ready=Ready(encoder, ranker_of(folder), load_fusion(folder), bridge.pairs_of(folder)),
+            ready=Ready(encoder, ranker_of(folder), load_fusion(folder), query_expansion.pairs_of(folder)),
             tell=progress,
         )
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)

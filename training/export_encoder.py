@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes import store
-from indexes.folder import appearing
-from indexes.manifest import read as read_manifest
-from indexes.manifest import verify
+from indexes.corpus.folder import appearing
+from indexes.store import store
+from indexes.store.manifest import read as read_manifest
+from indexes.store.manifest import verify
 from rag.errors import BadInput, PandectError
 from training.encoder_card import model_card
 from training.model_card import ModelCard, markdown

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from indexes import several
-from indexes.corpus import Corpus
-from indexes.fit import FitSettings, Fitted, Fitter
-from indexes.fitted import How
-from indexes.lent import articles_of, questions_of
+from indexes.build import ensemble
+from indexes.build.fit_settings import How
+from indexes.build.lent import articles_of, questions_of
+from indexes.build.static_encoder import FitSettings, Fitted, Fitter
+from indexes.corpus.corpus import Corpus
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.text import Analyser
 from rag.types import Floats, Question
@@ -82,7 +82,7 @@ class Fits:
             self._written = tuple(written), {}
         made, key = self._written[1], fitter.settings.id
         if key not in made:
-            made[key] = several.begun(
+            made[key] = ensemble.begun(
                 fitter,
                 written,
                 law,
@@ -98,7 +98,7 @@ class Fits:
         """
         asked = () if learn is None else (*learn, *self._questions_lent)
         if asked not in self._made:
-            fitted = several.fit(
+            fitted = ensemble.fit(
                 self._fitter,
                 asked,
                 self._how if isinstance(self._how, int) else 1,

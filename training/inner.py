@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from indexes.corpus import asked_and_written
-from indexes.distributions import ScoresAll, estimate, sample
+from indexes.build.score_distributions import ScoresAll, estimate, sample
+from indexes.corpus.corpus import asked_and_written
 from rag.errors import BadInput
 from rag.fusion import Distribution
 from rag.types import Article, Hit, Qrels, Question, Ranking, Retriever, Run

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from indexes.corpus import asked_and_written
+from indexes.corpus.corpus import asked_and_written
 from rag.errors import BadInput
 from rag.fusion import Fuse
 from rag.ltr.features import BY_WEIGHT, GROUPS, NAMES, REFERENCES

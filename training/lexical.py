@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from indexes import counted
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
+from indexes.update import term_counts as counted
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.lexical_baselines import QueryLikelihood

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from indexes import sources, store
-from indexes.corpus import attach, read, read_cited
+from indexes import sources
+from indexes.corpus.corpus import attach, read, read_cited
 from indexes.shipped_questions import shipped
+from indexes.store import store
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Question
 from training.question_profile import MEASURES, WINDOW, Profile, Values, effect, profile

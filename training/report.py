@@ -12,9 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus import Corpus
-from indexes.folder import appearing
-from indexes.trec import write_run
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.folder import appearing
+from indexes.formats.trec import write_run
 from rag.corpus.licence import provenance
 from rag.types import Run
 from training.measure import Measured

@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 import indexes
-from indexes.questions import read_questions
+from indexes.corpus.questions import read_questions
 from rag.corpus.asker_situations import in_front, situations
 from rag.engine.engine import Engine
 from rag.engine.result import Result

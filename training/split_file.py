@@ -29,8 +29,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from indexes.jsonl import Record, dump
-from indexes.questions import record_of
+from indexes.corpus.questions import record_of
+from indexes.formats.jsonl import Record, dump
 from rag.errors import BadInput
 from rag.types import Question
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexes.corpus import HELD_OUT
+from indexes.corpus.corpus import HELD_OUT
 from rag.errors import BadInput
 from rag.types import Question
 from training.split_file import AGAIN, Split, identity, read_split

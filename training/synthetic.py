@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from indexes import sources, store
-from indexes.corpus import to_learn_from
-from indexes.jsonl import dump, write_lines
-from indexes.progress import Bars
-from indexes.questions import read_questions, record_of
+from indexes import sources
+from indexes.cli.progress import Bars
+from indexes.corpus.corpus import to_learn_from
+from indexes.corpus.questions import read_questions, record_of
+from indexes.formats.jsonl import dump, write_lines
+from indexes.store import store
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
 from rag.types import Article

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexes import store
-from indexes.progress import Bars
+from indexes.cli.progress import Bars
+from indexes.store import store
 from rag.errors import PandectError
 from training import train_fusion
 from training.learned_fusion import FITS, MOST, NETWORKS

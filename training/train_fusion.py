@@ -7,16 +7,17 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from indexes import several, store
-from indexes.articles import read_articles
-from indexes.basis import Start
+from indexes.build import ensemble
+from indexes.build.learned_fusion import is_there
+from indexes.build.score_distributions import load, load_fusion
+from indexes.build.static_encoder import FitSettings
 from indexes.builtin_corpus import TREES, full_text
-from indexes.corpus import read, to_learn_from
-from indexes.distributions import load, load_fusion
-from indexes.fit import FitSettings
-from indexes.learned import is_there
-from indexes.opening import damaged_if_unreadable
-from indexes.refining import refine
+from indexes.corpus.articles import read_articles
+from indexes.corpus.corpus import read, to_learn_from
+from indexes.store import store
+from indexes.store.open import damaged_if_unreadable
+from indexes.update.basis import Start
+from indexes.update.refit_fusion import refine
 from rag.errors import BadInput, StaleIndex
 from rag.fusion import Fuse, FusionSettings
 from rag.ltr.ranker import Ranker
@@ -152,7 +153,7 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings
         corpus = read(start.folder / "corpus")
         fitted, bm25 = FitSettings(**settings), BM25Settings(**start.manifest.bm25)
     options = start.manifest.analyser["options"]  # words must be cut here as they are there
-    looked_at = several.views(fitted, analyser(**options))
+    looked_at = ensemble.views(fitted, analyser(**options))
     if tuple(encoder.get("views", ["both"] * fitted.fits)) != looked_at:
         raise other
     cache = store.home() / "cache" / "eval"

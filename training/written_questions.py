@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexes.corpus import SYNTHETIC
+from indexes.corpus.corpus import SYNTHETIC
 from rag.answer.generation.context import tokens
 from rag.errors import BadInput
 from rag.text import Analyser

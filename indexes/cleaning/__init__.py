@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from indexes.cleaning.duplicates import Doubles, same_number, same_text
-from indexes.cleaning.marks import unmarked
+from indexes.cleaning.editorial_marks import unmarked
 from indexes.cleaning.removed import Removed
 from indexes.cleaning.repealed import ended, says_repealed
 from indexes.cleaning.short import short
 from indexes.cleaning.steps import ORIGINAL, State, Tally, drop, merge, unmark
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 
 __all__ = ["ALL", "KINDS", "NOTHING", "ORIGINAL", "Cleaned", "Tally", "clean", "kinds_of", "would_find"]

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from indexes.articles import article_of, optional, record_of
-from indexes.inspection import Inspection, UnfitError
-from indexes.jsonl import Record, dump, records, write_lines
+from indexes.corpus.articles import article_of, optional, record_of
+from indexes.formats.jsonl import Record, dump, records, write_lines
+from indexes.formats.validation import Inspection, UnfitError
 from rag.types import Article
 
 FILE = "removed.jsonl.gz"

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from datetime import date
 
-from indexes.cleaning.marks import struck_out, unmarked
+from indexes.cleaning.editorial_marks import struck_out, unmarked
 
 _REPEALED = (
     r"abrogée?s?|supprimée?s?|opgeheven|vervallen|ingetrokken|aufgehoben|weggefallen|entfallen|gestrichen"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from indexes.cleaning.duplicates import Doubles
-from indexes.cleaning.marks import unmarked
+from indexes.cleaning.editorial_marks import unmarked
 from indexes.cleaning.removed import Removed
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from rag.types import Article
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from indexes import questions
+from indexes.corpus import questions
+from indexes.corpus.folder import questions_file
 from indexes.describing.description import Split
 from indexes.describing.spread import Spread
 from indexes.describing.units import Lengths, Units
-from indexes.folder import questions_file
-from indexes.inspection import Inspection, Place
-from indexes.jsonl import Progress, records
+from indexes.formats.jsonl import Progress, records
+from indexes.formats.validation import Inspection, Place
 from rag.errors import BadInput
 
 OPTIONAL = ("answer", "category", "split")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from indexes import places
-from indexes.card import FILE, read_card
+from indexes.corpus.card import FILE, read_card
+from indexes.corpus.folder import appearing
 from indexes.describing.datacard import DataCard, data_card
 from indexes.describing.description import Description
 from indexes.describing.measure import measure
@@ -14,7 +14,7 @@ from indexes.describing.plots import plots
 from indexes.describing.rendering import as_csv, as_markdown, as_text
 from indexes.describing.tables import tables
 from indexes.describing.units import Report, units
-from indexes.folder import appearing
+from indexes.store import paths
 from rag.errors import BadInput, MissingIndex
 
 
@@ -29,21 +29,19 @@ def corpus_of(name: str) -> Path:
         MissingIndex: there is no corpus of this name.
         BadInput: the path leads to no corpus folder.
     """
-    if name == places.BUILTIN:
-        return places.builtin() / "corpus"
-    if "/" not in name and places.NAME.fullmatch(name):
-        folder = places.corpus_folder(name)
+    if name == paths.BUILTIN:
+        return paths.builtin() / "corpus"
+    if "/" not in name and paths.NAME.fullmatch(name):
+        folder = paths.corpus_folder(name)
         if folder.is_dir():
             return folder
         if not Path(name).is_dir():
-            there = ", ".join(
-                [places.BUILTIN, *(n for n in places.names() if places.corpus_folder(n).is_dir())]
-            )
-            cure = f"{places.command(f'import PATH --name {name}')}, or give the path of a corpus folder"
+            there = ", ".join([paths.BUILTIN, *(n for n in paths.names() if paths.corpus_folder(n).is_dir())])
+            cure = f"{paths.command(f'import PATH --name {name}')}, or give the path of a corpus folder"
             raise MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
     folder = Path(name).expanduser()
     if not (folder / FILE).is_file():
-        cure = places.command(f"import {name} --name NAME")
+        cure = paths.command(f"import {name} --name NAME")
         raise BadInput(f"{folder}: no corpus folder, for it has no {FILE}. Import it first: {cure}.")
     return folder
 
@@ -66,14 +64,14 @@ def describe(
     if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise BadInput(f"{output} is there already. Remove it or give another --output.")  # before the work
     found = measure(folder, units(read_card(folder / FILE).language, tokenizer), report)
-    card = data_card(found, "builtin" if folder == places.builtin() / "corpus" else "")
+    card = data_card(found, "builtin" if folder == paths.builtin() / "corpus" else "")
     told = [as_text(table) for table in tables(found)]
     if output is not None:
         write(found, card, output)
         told.append(f"written: {output}: description.md, description.json, datacard.md, datacard.json,")
         told[-1] += "\n  a CSV file for each table, an SVG file for each plot"
     else:
-        told.append(f"tables, plots and data card: {places.command(f'describe {name} --output FOLDER')}")
+        told.append(f"tables, plots and data card: {paths.command(f'describe {name} --output FOLDER')}")
     return "\n\n".join(told)
 
 

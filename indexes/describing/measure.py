@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from indexes import articles as articles_
-from indexes import extras
-from indexes.card import FILE, read_card
+from indexes.corpus import articles as articles_
+from indexes.corpus import extras
+from indexes.corpus.card import FILE, read_card
+from indexes.corpus.folder import articles_file
 from indexes.describing.asked import OPTIONAL, Asked, read_asked
 from indexes.describing.description import Code, Column, Dates, Description, References
 from indexes.describing.spread import Spread
 from indexes.describing.units import Lengths, Report, Units, progress_of
-from indexes.folder import articles_file
-from indexes.inspection import Inspection, Reason, UnfitError
-from indexes.jsonl import Progress, dump, records
+from indexes.formats.jsonl import Progress, dump, records
+from indexes.formats.validation import Inspection, Reason, UnfitError
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article
@@ -52,7 +52,7 @@ def measure(folder: Path, units: Units, report: Report | None = None) -> Descrip
     """Describe the corpus of a folder.
 
     Args:
-        folder: of a corpus, as `indexes.corpus.write` leaves it.
+        folder: of a corpus, as `indexes.corpus.corpus.write` leaves it.
         units: what lengths are counted in.
         report: called as the files are read.
 

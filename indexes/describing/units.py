@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.describing.spread import Spread
-from indexes.jsonl import Progress
+from indexes.formats.jsonl import Progress
 from rag.errors import BadInput, MissingExtra
 from rag.text.analysers import LANGUAGES, analyser
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.digest.checking import check
+from indexes.digest.check import check
 from indexes.digest.finding import KINDS, Finding
 
 __all__ = ["KINDS", "Finding", "check"]

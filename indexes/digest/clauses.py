@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from indexes.digest.wording import Wording, clauses
+from indexes.digest.text import Wording, clauses
 from rag.text import Analyser
 from rag.text.analysers import analyser
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.articles import read_articles
-from indexes.build import Report
+from indexes.build.build import Report
 from indexes.builtin_corpus import CODE, INDEX
-from indexes.corpus import articles_file
+from indexes.corpus.articles import read_articles
+from indexes.corpus.corpus import articles_file
 from indexes.digest.accepted import FILE, Settled, read_accepted, record_of, settle
-from indexes.digest.checking import check
+from indexes.digest.check import check
 from indexes.digest.finding import KINDS, Finding
 from rag.errors import BadInput
 from rag.types import Article

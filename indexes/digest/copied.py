@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexes.digest.finding import SHARED_WORDS, Finding
-from indexes.digest.wording import WORD, Wording
+from indexes.digest.text import WORD, Wording
 
 LONGEST = 8  # words in a row from which on a run is a copy: shorter ones are names and fixed terms
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from indexes.digest.clauses import cut, partner
 from indexes.digest.finding import OBLIGES, PERMITS, Finding
-from indexes.digest.wording import Wording, any_of, quoted
+from indexes.digest.text import Wording, any_of, quoted
 
 # "Ne peut" and "ne doit" forbid, "n'est pas tenu" frees: they neither permit nor oblige.
 _DENIED = re.compile(

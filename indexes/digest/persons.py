@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from indexes.digest.finding import PERSON_ADDED, PERSON_LOST, Finding
-from indexes.digest.people import PEOPLE, Person
-from indexes.digest.wording import Wording, any_of
+from indexes.digest.parties import PEOPLE, Person
+from indexes.digest.text import Wording, any_of
 
 
 def persons(article_no: str, official: Wording, summary: Wording, headings: Wording) -> Iterator[Finding]:

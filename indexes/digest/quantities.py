@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from indexes.digest.references import cited
 from indexes.digest.shares import PART, parts
+from indexes.digest.text import Wording
 from indexes.digest.units import AFTER, MEASURES, UNIT, measured
-from indexes.digest.wording import Wording
 from rag.text.french_numbers import ORDINAL, RUN, numbers_in, ordinal
 
 __all__ = ["PART", "Quantity", "elided", "every_value", "ordinals", "quantities"]

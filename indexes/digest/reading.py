@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from indexes.digest.finding import HARD, LONG_SENTENCE, TOO_LONG, TOO_SHORT, Finding
-from indexes.digest.syllables import syllables
-from indexes.digest.wording import Wording, quoted, sentences
+from indexes.digest.readability import syllables
+from indexes.digest.text import Wording, quoted, sentences
 
 LONGEST_SENTENCE = 40  # words
 EASY_ENOUGH = 36.0  # of `readability`; 2 % of the summaries stood below when it was chosen

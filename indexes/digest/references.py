@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from indexes.digest.finding import REFERENCE_ADDED, Finding
-from indexes.digest.wording import Wording
+from indexes.digest.text import Wording
 from rag.text.article_numbers import number_key
 
 _SUFFIX = r"(?: (?:bis|ter|quater|quinquies|sexies)\b)?"

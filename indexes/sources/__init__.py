@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes.card import CardOptions
-from indexes.corpus import ARTICLES, Corpus
-from indexes.inspection import ImportReport
-from indexes.jsonl import Progress
+from indexes.corpus.card import CardOptions
+from indexes.corpus.corpus import ARTICLES, Corpus
+from indexes.formats.jsonl import Progress
+from indexes.formats.validation import ImportReport
 from indexes.sources import (
     bbsard,
     beir,

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
 
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.delimited import rows
-from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.formats.csv import rows
+from indexes.formats.jsonl import Progress, Record
+from indexes.formats.validation import ImportReport, Inspection, Place
 from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen
 from indexes.sources.tags import NONE as NO_TAGS

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Unpack
 
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.inspection import ImportReport, Inspection
-from indexes.jsonl import Progress, Record, records
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources import judged
 from indexes.sources.source import Source, assembled, card_beside, first_file
 from rag.errors import BadInput

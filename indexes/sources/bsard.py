@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from indexes.card import CardOptions, with_options
-from indexes.corpus import SYNTHETIC, Corpus
-from indexes.delimited import rows
-from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record, decode
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import SYNTHETIC, Corpus
+from indexes.formats.csv import rows
+from indexes.formats.jsonl import Progress, Record, decode
+from indexes.formats.validation import ImportReport, Inspection, Place
 from indexes.sources.source import Source, assembled, chosen, first_file, found_counts
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged

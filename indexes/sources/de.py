@@ -6,10 +6,10 @@ from datetime import date
 from pathlib import Path
 from typing import Unpack
 
-from indexes.card import CardOptions
-from indexes.corpus import ARTICLES, Corpus
-from indexes.inspection import ImportReport, Inspection
-from indexes.jsonl import Progress
+from indexes.corpus.card import CardOptions
+from indexes.corpus.corpus import ARTICLES, Corpus
+from indexes.formats.jsonl import Progress
+from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources.source import Source, load_folder
 from rag.corpus.card import Contact, CorpusCard
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from indexes.inspection import Inspection, Place
-from indexes.jsonl import Record
-from indexes.trec import judgements
+from indexes.formats.jsonl import Record
+from indexes.formats.trec import judgements
+from indexes.formats.validation import Inspection, Place
 
 Gold: TypeAlias = Mapping[str, "Judged"]  # question id -> its judgements
 

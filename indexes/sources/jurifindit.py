@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from indexes import parquet
-from indexes.card import CardOptions, with_options
-from indexes.corpus import SYNTHETIC, Corpus
-from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record
-from indexes.nodes import Node
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import SYNTHETIC, Corpus
+from indexes.corpus.nodes import Node
+from indexes.formats import parquet
+from indexes.formats.jsonl import Progress, Record
+from indexes.formats.validation import ImportReport, Inspection, Place
 from indexes.sources.bsard import ids_of
 from indexes.sources.source import Source, assembled, chosen
 from indexes.sources.source import found_counts as counts_of

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Unpack
 
-from indexes.archive import is_archive, members
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.inspection import ImportReport, Inspection, Place, Reason
-from indexes.jsonl import Progress, Record
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.download.archive import is_archive, members
+from indexes.formats.jsonl import Progress, Record
+from indexes.formats.validation import ImportReport, Inspection, Place, Reason
 from indexes.sources.source import Source, assembled
 from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput, MissingExtra

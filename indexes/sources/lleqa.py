@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record, array, lines, records
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.formats.jsonl import Progress, Record, array, lines, records
+from indexes.formats.validation import ImportReport, Inspection, Place
 from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen, first_file
 from indexes.sources.tags import NONE as NO_TAGS

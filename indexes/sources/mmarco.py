@@ -15,14 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
 
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.formats.jsonl import Progress, Record
+from indexes.formats.tabbed import cells
+from indexes.formats.trec import judgements
+from indexes.formats.validation import ImportReport, Inspection, Place
 from indexes.sources.bsard import ids_of
 from indexes.sources.source import Source, assembled, chosen
-from indexes.tabbed import cells
-from indexes.trec import judgements
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Unpack
 
-from indexes.card import FILE, CardOptions, read_card
-from indexes.corpus import Corpus
-from indexes.inspection import ImportReport, Inspection
-from indexes.jsonl import Progress
+from indexes.corpus.card import FILE, CardOptions, read_card
+from indexes.corpus.corpus import Corpus
+from indexes.formats.jsonl import Progress
+from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources.source import Source, load_folder
 
 

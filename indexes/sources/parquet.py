@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import parquet
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.inspection import ImportReport, Inspection, Place, Reason
-from indexes.jsonl import Progress, Record
+from indexes.corpus import articles as articles_
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.formats import parquet
+from indexes.formats.jsonl import Progress, Record
+from indexes.formats.validation import ImportReport, Inspection, Place, Reason
 from indexes.sources import table
 from indexes.sources.source import Source, assembled, card_beside
 from rag.errors import BadInput
@@ -62,7 +62,7 @@ def load(
 def _own(
     file: Path, asked: Path | None, lenient: bool, progress: Progress | None, card: CardOptions
 ) -> tuple[Corpus, ImportReport]:
-    """Read what `indexes.export` wrote: the project's own keys, and extra columns as one JSON text."""
+    """Read what `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text."""
     inspection = Inspection(lenient=lenient)
     made = with_options(card_beside(file), card, file.parent.resolve().name)
     found = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)

@@ -6,15 +6,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from indexes import articles as articles_
-from indexes import questions as questions_
-from indexes.articles import read_articles
-from indexes.card import FILE, CardOptions, read_card, with_options
-from indexes.corpus import SYNTHETIC, Corpus, apart, articles_file, counts, gathered, questions_file
-from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record
-from indexes.nodes import Node
-from indexes.questions import read_questions
+from indexes.corpus import articles as articles_
+from indexes.corpus import questions as questions_
+from indexes.corpus.articles import read_articles
+from indexes.corpus.card import FILE, CardOptions, read_card, with_options
+from indexes.corpus.corpus import (
+    SYNTHETIC,
+    Corpus,
+    apart,
+    articles_file,
+    counts,
+    gathered,
+    questions_file,
+)
+from indexes.corpus.nodes import Node
+from indexes.corpus.questions import read_questions
+from indexes.formats.jsonl import Progress, Record
+from indexes.formats.validation import ImportReport, Inspection, Place
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 

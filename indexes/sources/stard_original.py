@@ -7,12 +7,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Unpack
 
-from indexes import articles as articles_
-from indexes import questions as questions_
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus, gathered
-from indexes.inspection import ImportReport, Inspection, Place, Reason
-from indexes.jsonl import Progress, Record, array, decode, lines, records
+from indexes.corpus import articles as articles_
+from indexes.corpus import questions as questions_
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus, gathered
+from indexes.formats.jsonl import (
+    Progress,
+    Record,
+    array,
+    decode,
+    lines,
+    records,
+)
+from indexes.formats.validation import ImportReport, Inspection, Place, Reason
 from indexes.sources import stard
 from indexes.sources.source import Source
 from rag.corpus.card import CorpusCard

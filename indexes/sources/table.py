@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
-from indexes import articles as articles_
-from indexes import parquet
-from indexes import questions as questions_
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.delimited import rows
-from indexes.inspection import ImportReport, Inspection, Place
-from indexes.jsonl import Progress, Record, records
+from indexes.corpus import articles as articles_
+from indexes.corpus import questions as questions_
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.formats import parquet
+from indexes.formats.csv import rows
+from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.validation import ImportReport, Inspection, Place
 from indexes.sources.source import Source, assembled
 from rag.errors import BadInput
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexes.jsonl import Record
+from indexes.formats.jsonl import Record
 from rag.errors import BadInput
 
 NONE = "false"

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Unpack
 
-from indexes.articles import name
-from indexes.card import CardOptions, with_options
-from indexes.corpus import Corpus
-from indexes.inspection import ImportReport, Inspection, UnfitError
-from indexes.jsonl import Progress, Record, records
+from indexes.corpus.articles import name
+from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.corpus import Corpus
+from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.tabbed import cells
+from indexes.formats.validation import ImportReport, Inspection, UnfitError
 from indexes.sources import judged
 from indexes.sources.source import Source, assembled, card_beside, first_file
-from indexes.tabbed import cells
 from rag.errors import BadInput
 
 COLLECTION, QUERIES = "collection.tsv", "queries.tsv"

@@ -1,7 +1,7 @@
 """The static encoder: a text's vector is the sum of its terms' vectors.
 
-Made by `indexes.fit` when law comes in; needs numpy alone at question time. Because it is a sum,
-what each word adds to a similarity is exact, which explanation can show.
+Made by `indexes.build.static_encoder` when law comes in; needs numpy alone at question time. Because it
+is a sum, what each word adds to a similarity is exact, which explanation can show.
 """
 
 from __future__ import annotations

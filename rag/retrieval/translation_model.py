@@ -1,7 +1,8 @@
 """The bridge from a layperson's words to those of the law: pairs of terms, learnt from annotated questions.
 
-`indexes.bridging` learns them when law comes in. Here a question's terms are looked up: each brings the terms
-that the law has for it, weighed by their translation probability (Berger & Lafferty 1999).
+`indexes.build.translation_model` learns them when law comes in. Here a question's terms are looked up:
+each brings the terms that the law has for it, weighed by their translation probability (Berger & Lafferty
+1999).
 """
 
 from __future__ import annotations

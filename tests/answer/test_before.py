@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import indexes
-from indexes.questions import read_questions
+from indexes.corpus.questions import read_questions
 from rag.answer.screening.decision import Advice, Decision, Reason, before, not_law
 from rag.answer.screening.personal_data import Kind
 from rag.corpus.card import Contact, CorpusCard, Elsewhere

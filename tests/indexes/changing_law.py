@@ -10,14 +10,14 @@ from pathlib import Path
 from hypothesis import strategies as st
 from small_corpus import CODE, VILLAGE
 
-from indexes import manifest
-from indexes.basis import Start
-from indexes.build import BuildSettings, build_into
-from indexes.changes import FILE as CHANGES
-from indexes.comparing import compare
-from indexes.corpus import Corpus, write
-from indexes.encoders import Chosen
-from indexes.update import Outcome, update_into
+from indexes.build.build import BuildSettings, build_into
+from indexes.build.encoder_choice import Chosen
+from indexes.corpus.corpus import Corpus, write
+from indexes.store import manifest
+from indexes.update.basis import Start
+from indexes.update.changes import FILE as CHANGES
+from indexes.update.diff import compare
+from indexes.update.update import Outcome, update_into
 from rag.types import Article, Question
 
 AGAIN = "python -m indexes build village"

@@ -6,8 +6,8 @@ from datetime import date
 
 from hypothesis import strategies as st
 
-from indexes.corpus import Corpus
-from indexes.extras import Extras
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.extras import Extras
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 

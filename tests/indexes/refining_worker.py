@@ -13,8 +13,8 @@ from pathlib import Path
 
 import killed_worker
 
-from indexes.basis import Start
-from indexes.refining import refine
+from indexes.update.basis import Start
+from indexes.update.refit_fusion import refine
 from rag.ltr.ranker import Ranker
 
 

@@ -7,10 +7,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from indexes.build import BuildSettings, build
-from indexes.corpus import Corpus, write
-from indexes.fit import FitSettings
-from indexes.versions import KEEP, new_corpus
+from indexes.build.build import BuildSettings, build
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus, write
+from indexes.store.versions import KEEP, new_corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 

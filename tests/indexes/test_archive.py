@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexes import arrival
-from indexes.archive import Limits, is_archive, members, safe_name, unpack
+from indexes.download import resolve as arrival
+from indexes.download.archive import Limits, is_archive, members, safe_name, unpack
 from rag.errors import BadInput
 from tests.indexes.full_disk import FullDisk
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.asked import MINED, Asked, bag, dropped
-from indexes.fitted import FitSettings
+from indexes.build.fit_settings import FitSettings
+from indexes.build.training_pairs import MINED, Asked, bag, dropped
 from rag.types import Floats, Question
 
 N_TERMS = 30

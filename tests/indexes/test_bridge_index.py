@@ -10,10 +10,11 @@ import pytest
 from changing_law import built, hashes, updated
 from small_corpus import NONE, VILLAGE, install
 
-from indexes import bridge, manifest
 from indexes.__main__ import main
-from indexes.corpus import Corpus
-from indexes.opening import open_index
+from indexes.build import query_expansion
+from indexes.corpus.corpus import Corpus
+from indexes.store import manifest
+from indexes.store.open import open_index
 from rag.errors import DamagedIndex
 from rag.types import Article, Question
 
@@ -28,7 +29,7 @@ ASKED = replace(VILLAGE, articles=(*VILLAGE.articles, MORE), questions=GOATS)
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(bridge, "LEAST", 6)
+    monkeypatch.setattr(query_expansion, "LEAST", 6)
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
 
 
@@ -46,7 +47,7 @@ def test_an_index_finds_by_words_that_its_questions_taught(capsys: pytest.Captur
 
 def test_of_few_questions_none_is_made_and_the_command_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     folder = install(VILLAGE)
-    assert not (folder / bridge.FOLDER).exists()
+    assert not (folder / query_expansion.FOLDER).exists()
     assert open_index(folder).ask("une chèvre").bridged == ()
     assert main(["bridge", "village"]) == 2
     assert "6 annotated questions or more" in capsys.readouterr().err
@@ -54,14 +55,14 @@ def test_of_few_questions_none_is_made_and_the_command_says_so(capsys: pytest.Ca
 
 def test_an_index_of_before_opens_without(tmp_path: Path) -> None:
     folder = install(ASKED)
-    shutil.rmtree(folder / bridge.FOLDER)
+    shutil.rmtree(folder / query_expansion.FOLDER)
     manifest.stamp(manifest.read(folder, "again"), folder)
     assert open_index(folder).ask("une bique").bridged == ()
 
 
 def test_a_broken_bridge_is_named(tmp_path: Path) -> None:
     folder = install(ASKED)
-    (folder / bridge.FOLDER / "pairs.json").write_text("{}", encoding="utf-8")
+    (folder / query_expansion.FOLDER / "pairs.json").write_text("{}", encoding="utf-8")
     with pytest.raises(DamagedIndex, match="bridge"):
         open_index(folder)
     manifest.stamp(manifest.read(folder, "again"), folder)
@@ -92,4 +93,4 @@ def test_it_is_renewed_with_law_and_questions(other: Corpus, tmp_path: Path) -> 
     wanted = built(again, other, NONE, None)
     updated(made, former, other)
     assert hashes(made) == wanted
-    assert (made / bridge.FOLDER).exists() == (len(other.questions) >= 6)
+    assert (made / query_expansion.FOLDER).exists() == (len(other.questions) >= 6)

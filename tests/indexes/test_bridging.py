@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.bridge import LEAST, forms, learnt_from, stop_terms
-from indexes.bridging import BridgeSettings, learn
+from indexes.build.query_expansion import LEAST, forms, learnt_from, stop_terms
+from indexes.build.translation_model import BridgeSettings, learn
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.term_counts import count
 from rag.retrieval.translation_model import Bridge

@@ -10,8 +10,8 @@ import pytest
 from small_corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, first, install
 
 import indexes
-from indexes import manifest, store
-from indexes.build import FIT_FROM, BuildSettings, build_into
+from indexes.build.build import FIT_FROM, BuildSettings, build_into
+from indexes.store import manifest, store
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from rag.types import Article, Question
@@ -69,7 +69,7 @@ def test_a_small_corpus_borrows_where_its_language_allows_it_and_else_stays_with
 
 
 def test_a_large_corpus_gets_an_encoder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexes.build.FIT_FROM", len(VILLAGE.articles))
+    monkeypatch.setattr("indexes.build.build.FIT_FROM", len(VILLAGE.articles))
     assert "fitted_to" in entry_of(install(settings=BuildSettings(fit=TINY)))
 
 
@@ -137,7 +137,8 @@ def test_extra_columns_do_not_reach_an_index(tmp_path: Path) -> None:
 def test_nothing_that_searches_or_learns_names_extra_columns() -> None:
     root = Path(__file__).resolve().parent.parent.parent
     searching = [*(root / "rag").rglob("*.py"), *(root / "training").rglob("*.py")]
-    searching += [root / "indexes" / f"{name}.py" for name in ("fit", "pairs", "contrastive", "opening")]
+    fitting = ("build/static_encoder", "build/pairs", "build/contrastive", "store/open")
+    searching += [root / "indexes" / f"{name}.py" for name in fitting]
     assert len(searching) > 40
     naming = [
         p.name

@@ -17,8 +17,8 @@ from indexes.cleaning import ALL, KINDS, ORIGINAL, Tally, clean, kinds_of, would
 from indexes.cleaning.duplicates import same_number
 from indexes.cleaning.removed import FILE, Removed, read_removed, write_removed
 from indexes.cleaning.short import short
-from indexes.corpus import Corpus, read, write
-from indexes.export import FORMATS, export
+from indexes.corpus.corpus import Corpus, read, write
+from indexes.corpus.export import FORMATS, export
 from indexes.sources import load
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput

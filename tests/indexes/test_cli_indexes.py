@@ -14,11 +14,11 @@ import pytest
 from small_corpus import GOAT, VILLAGE, edition, first, install
 
 import indexes
-from indexes import store
 from indexes.__main__ import main, parser, tuned
-from indexes.corpus import read, write
-from indexes.progress import Bars
+from indexes.cli.progress import Bars
+from indexes.corpus.corpus import read, write
 from indexes.sources import SOURCES
+from indexes.store import store
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 
@@ -284,7 +284,7 @@ def test_commands_are_printed_as_they_can_be_typed(
     capsys: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, law: Path
 ) -> None:
     root = Path(indexes.__file__).resolve().parents[1]
-    monkeypatch.setattr("indexes.places.STAMP", "pandect-home")
+    monkeypatch.setattr("indexes.store.paths.STAMP", "pandect-home")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     for made_for, by in ((None, ""), (tmp_path, ""), (root, "./pandect ")):
         if made_for is not None:
@@ -357,7 +357,7 @@ def test_stopping(capsys: Screen, monkeypatch: pytest.MonkeyPatch, law: Path) ->
     def interrupted(*given: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("indexes.build.stamp", interrupted)
+    monkeypatch.setattr("indexes.build.build.stamp", interrupted)
     status, _, err = typed(capsys, "build", "village", "--encoder", "none")
     assert status == 130
     assert err.endswith("stopped; what was there before still works\n")

@@ -14,12 +14,12 @@ import pytest
 from small_corpus import CODE, FIT, GOAT, NONE, VILLAGE, edition, first, install
 
 import indexes
-from indexes import store
 from indexes.__main__ import main
-from indexes.build import build
+from indexes.build.build import build
 from indexes.cleaning.removed import read_removed
-from indexes.corpus import Corpus, read, write
-from indexes.nodes import Node, read_nodes, write_nodes
+from indexes.corpus.corpus import Corpus, read, write
+from indexes.corpus.nodes import Node, read_nodes, write_nodes
+from indexes.store import store
 from rag.types import Article, Question
 
 Screen = pytest.CaptureFixture[str]
@@ -286,15 +286,15 @@ def test_a_command_that_ran_meanwhile_is_told(
     monkeypatch: pytest.MonkeyPatch, typed: Typed, law: Files
 ) -> None:
     install()
-    from indexes import commands_update
+    from indexes.cli import update
 
-    read_law = commands_update.bring_in
+    read_law = update.bring_in
 
     def slow(*given: object) -> object:
         build(VILLAGE, "village", NONE)
         return read_law(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(commands_update, "bring_in", slow)
+    monkeypatch.setattr(update, "bring_in", slow)
     status, _, err = typed("update", "village", law(with_text("Le puits.")))
     assert (status, "was changed by another command meanwhile: type this one again" in err) == (2, True)
     assert agreed().sha256 == VILLAGE.sha256
@@ -319,7 +319,7 @@ def test_an_update_that_fails_leaves_everything_as_it_was(
     def full(*given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for step in ("indexes.build.stamp", "indexes.update._copy", "indexes.versions.switch"):
+    for step in ("indexes.build.build.stamp", "indexes.update.update._copy", "indexes.store.versions.switch"):
         with monkeypatch.context() as patch:
             patch.setattr(step, full)
             assert typed("update", "village", law(with_text("Le puits.")))[0] == 2

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_corpus import CODE, VILLAGE
 
-from indexes.changes import FILE, Changed, Changes
-from indexes.comparing import Compared, Former, compare
-from indexes.corpus import Corpus, write
+from indexes.corpus.corpus import Corpus, write
+from indexes.update.changes import FILE, Changed, Changes
+from indexes.update.diff import Compared, Former, compare
 from rag.types import Article, Question
 
 

@@ -12,8 +12,8 @@ from autograd import grad
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes import contrastive
-from indexes.contrastive import Gradient, Room, SparseAdam, embed, pair_gradient
+from indexes.build import contrastive
+from indexes.build.contrastive import Gradient, Room, SparseAdam, embed, pair_gradient
 
 TERMS, DIM = 9, 5
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.corpus import (
+from indexes.corpus.corpus import (
     Corpus,
     Inspection,
     attach,
@@ -26,8 +26,8 @@ from indexes.corpus import (
     read_questions,
     write,
 )
-from indexes.folder import appearing
-from indexes.jsonl import dump
+from indexes.corpus.folder import appearing
+from indexes.formats.jsonl import dump
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question

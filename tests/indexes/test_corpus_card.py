@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.card import card_bytes, card_of, card_record, read_card, with_options
+from indexes.corpus.card import card_bytes, card_of, card_record, read_card, with_options
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.errors import BadInput
 

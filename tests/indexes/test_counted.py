@@ -11,8 +11,16 @@ from changing_law import laws
 from hypothesis import given, settings
 from small_corpus import VILLAGE
 
-from indexes.corpus import Corpus, to_learn_from
-from indexes.counted import FIELDS, Rows, canonical, load, rows, save, updated
+from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.update.term_counts import (
+    FIELDS,
+    Rows,
+    canonical,
+    load,
+    rows,
+    save,
+    updated,
+)
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text.analysers import analyser
 from rag.types import Article, ArticleOrder, Question

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tqdm import tqdm
 from tqdm._monitor import TMonitor
 
-from indexes import cutting
-from indexes.cutting import Cut, cores, cut, in_texts
+from indexes.build import tokenise
+from indexes.build.tokenise import Cut, cores, cut, in_texts
 from rag.text.analysers import analyser
 
 FR = analyser("fr")
@@ -40,7 +40,7 @@ def test_numbers_stand_for_the_terms_of_each_text(texts: list[str]) -> None:
 def test_several_processes_give_what_one_gives(
     language: str, processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "_may_fork", lambda: True)
+    monkeypatch.setattr(tokenise, "_may_fork", lambda: True)
     texts = ["", "Le bail est écrit. 租赁合同", "le loyer du bail", "", "用人单位解除劳动合同", "voisin", ""]
     by = analyser(language)
     one, several = cut(by, texts, 1), cut(by, texts, processes)
@@ -54,7 +54,7 @@ def refused(*_: object) -> None:
 
 
 def test_beside_another_thread_it_does_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "ProcessPoolExecutor", refused)
+    monkeypatch.setattr(tokenise, "ProcessPoolExecutor", refused)
     done = threading.Event()
     other = threading.Thread(target=done.wait)
     other.start()
@@ -70,7 +70,7 @@ def test_what_watches_a_progress_bar_is_no_other_thread(monkeypatch: pytest.Monk
         pass
     watching = [each for each in threading.enumerate() if isinstance(each, TMonitor)]
     monkeypatch.setattr(threading, "enumerate", lambda: [threading.current_thread(), *watching])
-    monkeypatch.setattr(cutting, "ProcessPoolExecutor", refused)
+    monkeypatch.setattr(tokenise, "ProcessPoolExecutor", refused)
     assert watching
     with pytest.raises(AssertionError, match="forked"):
         cut(FR, ["un bail", "un loyer"], 2)
@@ -78,7 +78,7 @@ def test_what_watches_a_progress_bar_is_no_other_thread(monkeypatch: pytest.Monk
 
 def test_one_of_several_processes_has_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
-    monkeypatch.setattr(cutting, "ProcessPoolExecutor", refused)
+    monkeypatch.setattr(tokenise, "ProcessPoolExecutor", refused)
     assert read_back(cut(FR, ["un bail", "un loyer"], 2)) == [FR.terms("un bail"), FR.terms("un loyer")]
 
 
@@ -87,8 +87,8 @@ def test_where_a_process_is_ended_it_is_cut_alone(monkeypatch: pytest.MonkeyPatc
         def __init__(self, *_: object) -> None:
             raise BrokenProcessPool("ended")
 
-    monkeypatch.setattr(cutting, "_may_fork", lambda: True)
-    monkeypatch.setattr(cutting, "ProcessPoolExecutor", Ended)
+    monkeypatch.setattr(tokenise, "_may_fork", lambda: True)
+    monkeypatch.setattr(tokenise, "ProcessPoolExecutor", Ended)
     assert read_back(cut(FR, ["un bail", "un loyer"], 2)) == [FR.terms("un bail"), FR.terms("un loyer")]
 
 

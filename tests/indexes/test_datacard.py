@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from small_corpus import VILLAGE
 
-from indexes import places, sources
-from indexes.card import card_bytes, read_card
-from indexes.corpus import Corpus, write
+from indexes import sources
+from indexes.corpus.card import card_bytes, read_card
+from indexes.corpus.corpus import Corpus, write
 from indexes.describing.datacard import GAP, DataCard, data_card
 from indexes.describing.description import Description
 from indexes.describing.measure import measure
@@ -21,6 +21,7 @@ from indexes.describing.tables import tables
 from indexes.describing.units import units
 from indexes.facts import FACTS, SECTIONS
 from indexes.sources import bbsard, bsard, de, fr, jurifindit, legi, lleqa, mmarco, stard, stard_original
+from indexes.store import paths
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 
@@ -42,7 +43,7 @@ def carded(**changes: object) -> Corpus:
 
 @pytest.fixture(scope="module")
 def builtin() -> Description:
-    return measure(places.builtin() / "corpus", units("fr"))
+    return measure(paths.builtin() / "corpus", units("fr"))
 
 
 def test_what_nobody_said_is_named_as_a_gap(tmp_path: Path) -> None:

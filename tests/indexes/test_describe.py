@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from small_corpus import VILLAGE
 
 from indexes.__main__ import main
-from indexes.corpus import Corpus, counts, write
+from indexes.corpus.corpus import Corpus, counts, write
 from indexes.describing.description import Code, Column, Description, Split
 from indexes.describing.measure import measure
 from indexes.describing.rendering import LIMIT, WIDTH, Share, Table, as_csv, as_markdown, as_text, columns

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_corpus import VILLAGE
 
-from indexes import places
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from indexes.describing.description import Code, Description
 from indexes.describing.measure import measure
 from indexes.describing.plots import CODES, codes, counted, lengths, plots
 from indexes.describing.spread import Spread
 from indexes.describing.units import units
+from indexes.store import paths
 from rag.corpus.svg import Box, Figure, across_grid, log_ticks, ticks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,6 +137,6 @@ def test_an_axis_begins_at_zero() -> None:
 
 
 def test_the_plot_in_the_docs_is_current() -> None:
-    found = measure(places.builtin() / "corpus", units("fr"))
+    found = measure(paths.builtin() / "corpus", units("fr"))
     svg = (ROOT / "docs" / "describing.svg").read_text(encoding="utf-8")
     assert svg == plots(found)["lengths_articles.svg"], "python -m indexes describe builtin --output FOLDER"

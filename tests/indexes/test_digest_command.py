@@ -12,7 +12,7 @@ from indexes.__main__ import main
 from indexes.digest.accepted import Acceptance, fingerprint, read_accepted, settle
 from indexes.digest.command import check_builtin
 from indexes.digest.finding import Finding
-from indexes.places import builtin
+from indexes.store.paths import builtin
 from rag.errors import BadInput
 
 LAW = {"1": "Le meunier a quinze jours pour vider le bief.", "2": "Le notaire garde la clef."}

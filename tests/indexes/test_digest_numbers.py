@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.digest.quantities import PART, quantities
-from indexes.digest.wording import wording
+from indexes.digest.text import wording
 from rag.text.french_numbers import RUN, numbers_in, ordinal
 
 UNITS = [

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from indexes import store
-from indexes.articles import read_articles
 from indexes.builtin_corpus import CODE, article_id, read_test_questions
-from indexes.corpus import read_questions
+from indexes.corpus.articles import read_articles
+from indexes.corpus.corpus import read_questions
 from indexes.digest.overlap import mean_shared, shared
+from indexes.store import store
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question

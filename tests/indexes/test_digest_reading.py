@@ -7,10 +7,10 @@ import math
 import pytest
 from beside import details, kinds
 
+from indexes.digest.readability import syllables
 from indexes.digest.reading import EASY_ENOUGH, readability
 from indexes.digest.references import cited
-from indexes.digest.syllables import syllables
-from indexes.digest.wording import clauses, sentences, wording
+from indexes.digest.text import clauses, sentences, wording
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from beside import details, kinds, said
 
 from indexes.digest import Finding
-from indexes.digest.people import PEOPLE
-from indexes.digest.wording import any_of, wording
+from indexes.digest.parties import PEOPLE
+from indexes.digest.text import any_of, wording
 
 
 def test_any_of_reads_whole_words() -> None:

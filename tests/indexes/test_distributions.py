@@ -13,8 +13,9 @@ import pytest
 from small_corpus import FIT, GOAT, NONE, VILLAGE, install
 
 import indexes
-from indexes import distributions, store
-from indexes.corpus import to_learn_from
+from indexes.build import score_distributions
+from indexes.corpus.corpus import to_learn_from
+from indexes.store import store
 from rag.engine.engine import KEYWORD, MEANING
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import Distribution, FusionSettings, matrices, percentile
@@ -36,15 +37,15 @@ def many(n: int) -> list[Question]:
 
 
 def test_annotated_questions_are_drawn_where_there_are_enough() -> None:
-    drawn = distributions.sample(many(250), VILLAGE.articles)
-    assert len(drawn) == len(set(drawn)) == distributions.QUESTIONS
+    drawn = score_distributions.sample(many(250), VILLAGE.articles)
+    assert len(drawn) == len(set(drawn)) == score_distributions.QUESTIONS
     assert set(drawn) <= {q.text for q in many(250)}
-    assert drawn == distributions.sample(many(250), VILLAGE.articles)
-    assert drawn != distributions.sample(many(250), VILLAGE.articles, seed=1)
+    assert drawn == score_distributions.sample(many(250), VILLAGE.articles)
+    assert drawn != score_distributions.sample(many(250), VILLAGE.articles, seed=1)
 
 
 def test_the_law_s_own_words_stand_in_for_the_rest() -> None:
-    drawn = distributions.sample(LEARNT, VILLAGE.articles)
+    drawn = score_distributions.sample(LEARNT, VILLAGE.articles)
     assert {q.text for q in LEARNT} <= set(drawn)
     rest = set(drawn) - {q.text for q in LEARNT}
     headings = {h for a in VILLAGE.articles for h in a.headings}
@@ -55,8 +56,8 @@ def test_the_law_s_own_words_stand_in_for_the_rest() -> None:
 
 def test_a_large_corpus_is_asked_less() -> None:
     articles = [Article(str(i), "Code", str(i), f"Texte {i}.") for i in range(60_000)]
-    assert len(distributions.sample(many(250), articles)) == distributions.SCORES // 60_000
-    assert distributions.sample(many(250), []) == ()
+    assert len(score_distributions.sample(many(250), articles)) == score_distributions.SCORES // 60_000
+    assert score_distributions.sample(many(250), []) == ()
 
 
 class Knows:
@@ -72,29 +73,29 @@ class Silent:
 
 
 def test_estimated_from_every_score_of_every_question() -> None:
-    found = distributions.estimate({"knows": Knows(), "silent": Silent()}, ["aa", "bbb"])
+    found = score_distributions.estimate({"knows": Knows(), "silent": Silent()}, ["aa", "bbb"])
     assert set(found) == {"knows"}
     assert found["knows"].size == 10
     assert found["knows"].scores == (0.0, 0.12346, 1.0, 2.0, 3.0)  # rounded as hits are
     assert found["knows"].levels == (0.4, 0.6, 0.8, 0.9, 1.0)  # two of ten were not matched
-    assert distributions.estimate({"knows": Knows()}, []) == {}
+    assert score_distributions.estimate({"knows": Knows()}, []) == {}
 
 
 def test_they_are_kept_with_the_index_and_read_when_it_is_opened() -> None:
     folder = install(settings=FIT)
     engine = indexes.open("village")
     assert set(engine.distributions) == {KEYWORD, MEANING}
-    asked = distributions.sample(LEARNT, VILLAGE.articles)
+    asked = score_distributions.sample(LEARNT, VILLAGE.articles)
     meaning = engine.meaning
     assert isinstance(meaning, Dense)
     parts = {KEYWORD: engine.keyword, MEANING: meaning}
-    assert distributions.estimate(parts, asked) == engine.distributions  # type: ignore[arg-type]
+    assert score_distributions.estimate(parts, asked) == engine.distributions  # type: ignore[arg-type]
     assert engine.distributions[MEANING].size == len(asked) * len(VILLAGE.articles)
-    assert distributions.load(folder) == engine.distributions
+    assert score_distributions.load(folder) == engine.distributions
     listed = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
-    assert distributions.FILE in listed
-    (folder / distributions.FILE).write_text("{}", encoding="utf-8")
-    with pytest.raises(DamagedIndex, match=distributions.FILE):
+    assert score_distributions.FILE in listed
+    (folder / score_distributions.FILE).write_text("{}", encoding="utf-8")
+    with pytest.raises(DamagedIndex, match=score_distributions.FILE):
         indexes.open("village")
 
 
@@ -167,24 +168,24 @@ def test_where_the_score_is_no_sum_no_list_is_given_a_part() -> None:
 
 
 def test_an_index_of_before_has_none_and_says_what_to_do(tmp_path: Path) -> None:
-    assert distributions.load(tmp_path) == {}
-    assert distributions.load_fusion(tmp_path) is None
+    assert score_distributions.load(tmp_path) == {}
+    assert score_distributions.load_fusion(tmp_path) is None
     with pytest.raises(BadInput, match=r"percentiles of dense .* build the index again"):
         FusionSettings("percentile").fuse(["dense"], {})
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"bm25": {}}', '{"bm25": 3}'])
 def test_not_distributions(tmp_path: Path, text: str) -> None:
-    (tmp_path / distributions.FILE).write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match=distributions.FILE):
-        distributions.load(tmp_path)
+    (tmp_path / score_distributions.FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=score_distributions.FILE):
+        score_distributions.load(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"method": "magic", "weights": {}, "damping": 3}'])
 def test_not_a_fusion(tmp_path: Path, text: str) -> None:
-    (tmp_path / distributions.FUSION).write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match=distributions.FUSION):
-        distributions.load_fusion(tmp_path)
+    (tmp_path / score_distributions.FUSION).write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=score_distributions.FUSION):
+        score_distributions.load_fusion(tmp_path)
 
 
 def test_they_survive_the_disk(tmp_path: Path) -> None:
@@ -192,16 +193,16 @@ def test_they_survive_the_disk(tmp_path: Path) -> None:
         "a": Distribution.of([-math.inf, 1.0, 2.5]),
         "b": Distribution.of(np.random.default_rng(0).random(999)),
     }
-    distributions.save(kept, tmp_path)
-    assert distributions.load(tmp_path) == kept
+    score_distributions.save(kept, tmp_path)
+    assert score_distributions.load(tmp_path) == kept
     settings = FusionSettings("z-score", {"a": 0.05, "b": 0.95}, 7.0)
-    distributions.save_fusion(settings, tmp_path)
-    assert distributions.load_fusion(tmp_path) == settings
+    score_distributions.save_fusion(settings, tmp_path)
+    assert score_distributions.load_fusion(tmp_path) == settings
 
 
 def test_the_command_builds_with_a_fusion(capsys: pytest.CaptureFixture[str]) -> None:
     from indexes.__main__ import main
-    from indexes.corpus import write
+    from indexes.corpus.corpus import write
 
     install(settings=NONE)
     write(VILLAGE, store.corpus_folder("town"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes.encoders import trained_on
-from indexes.opening import knows
+from indexes.build.encoder_choice import trained_on
 from indexes.sources import mmarco
+from indexes.store.open import knows
 from rag.corpus.licence import provenance
 from rag.engine.engine import Knows
 

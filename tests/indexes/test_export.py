@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from indexes.corpus import Corpus
-from indexes.export import FORMATS, export
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.export import FORMATS, export
 from indexes.sources import detect, load
 from rag.errors import BadInput
 from rag.types import Article, Question

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_corpus import VILLAGE
 
-from indexes import extras
-from indexes.articles import KEYS
-from indexes.corpus import Corpus, Inspection, read, write
-from indexes.jsonl import dump
-from indexes.questions import READ
+from indexes.corpus import extras
+from indexes.corpus.articles import KEYS
+from indexes.corpus.corpus import Corpus, Inspection, read, write
+from indexes.corpus.questions import READ
+from indexes.formats.jsonl import dump
 from indexes.sources import load
 from rag.errors import BadInput
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from indexes.__main__ import main
-from indexes.feedback import annotated
-from indexes.questions import read_questions
+from indexes.cli.feedback import annotated
+from indexes.corpus.questions import read_questions
 from rag.feedback import Feedback, Reason, Word
 from rag.types import Article
 

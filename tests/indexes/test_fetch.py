@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from indexes.fetch import TRIES, fetch
-from indexes.web import FetchError, Wanted, retry_after
+from indexes.download.http import TRIES, fetch
+from indexes.download.web import FetchError, Wanted, retry_after
 from tests.indexes.full_disk import FullDisk
 from tests.indexes.odd_server import Answer, Odd, file, serving
 

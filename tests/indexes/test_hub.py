@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from indexes import arrival, hub
 from indexes.__main__ import main
-from indexes.fetch import fetch
-from indexes.hub import DATASETS, Hub, HubDataset, download
+from indexes.download import hub
+from indexes.download import resolve as arrival
+from indexes.download.http import fetch
+from indexes.download.hub import DATASETS, Hub, HubDataset, download
+from indexes.download.web import FetchError
 from indexes.sources import SOURCES
-from indexes.web import FetchError
 from rag.errors import BadInput
 from tests.indexes.odd_server import Answer, Behaviour, Odd, Seen, serving
 

@@ -11,13 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_corpus import VILLAGE
 
-from indexes import store
 from indexes.__main__ import main, parser
 from indexes.cleaning import ALL, KINDS
 from indexes.cleaning.removed import read_removed
-from indexes.corpus import read, write
-from indexes.export import FORMATS, export
-from indexes.provenance import FILE, Told, as_before, read_import, told, write_import
+from indexes.corpus.corpus import read, write
+from indexes.corpus.export import FORMATS, export
+from indexes.corpus.import_record import (
+    FILE,
+    Told,
+    as_before,
+    read_import,
+    told,
+    write_import,
+)
+from indexes.store import store
 from rag.errors import BadInput
 
 Screen = pytest.CaptureFixture[str]

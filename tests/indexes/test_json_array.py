@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes import jsonl
-from indexes.inspection import Inspection, Reason
-from indexes.jsonl import array, lines, records
+from indexes.formats import jsonl
+from indexes.formats.jsonl import array, lines, records
+from indexes.formats.validation import Inspection, Reason
 from rag.errors import BadInput
 
 VALUES = st.recursive(

@@ -15,10 +15,10 @@ import pytest
 from small_corpus import FIT, edition, first, install
 
 import indexes
-from indexes import store
 from indexes.__main__ import main
-from indexes.corpus import read, write
-from indexes.versions import KEEP
+from indexes.corpus.corpus import read, write
+from indexes.store import store
+from indexes.store.versions import KEEP
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WORKER = Path(__file__).with_name("killed_worker.py")
@@ -334,7 +334,7 @@ def test_a_full_disk_leaves_the_former_index(home: Path, monkeypatch: pytest.Mon
     def full(*given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("indexes.build.stamp", full)
+    monkeypatch.setattr("indexes.build.build.stamp", full)
     assert main(["build", "village", "--encoder", "none"]) == 2
     serves({edition(0).sha256})
     assert {path.suffix for path in (home / "indexes/village").iterdir()} <= {"", ".corpus"}

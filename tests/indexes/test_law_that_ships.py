@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes import sources, store
+from indexes import sources
 from indexes.__main__ import main
-from indexes.articles import read_articles
 from indexes.builtin_corpus import CODE, article_id, read_test_questions, whole_card
-from indexes.corpus import Corpus, read
+from indexes.corpus.articles import read_articles
+from indexes.corpus.corpus import Corpus, read
+from indexes.store import store
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.near_duplicates import near_duplicates

@@ -24,18 +24,28 @@ from small_networks import network
 
 import indexes
 import indexes.__main__ as commands
-from indexes import counted, store
 from indexes.__main__ import main
-from indexes.basis import Start
-from indexes.build import BuildSettings, build_into
-from indexes.changes import Changes
-from indexes.corpus import SYNTHETIC, Corpus, to_learn_from, write
-from indexes.encoders import Chosen, fit_encoder
-from indexes.learned import FOLDER, REFERENCES, TERMS, TREES, WORTH_IT, load_terms, ranker_of, save_terms
-from indexes.manifest import read, stamp
-from indexes.opening import open_index
-from indexes.referring import references
-from indexes.refining import refine
+from indexes.build.build import BuildSettings, build_into
+from indexes.build.encoder_choice import Chosen, fit_encoder
+from indexes.build.learned_fusion import (
+    FOLDER,
+    REFERENCES,
+    TERMS,
+    TREES,
+    WORTH_IT,
+    load_terms,
+    ranker_of,
+    save_terms,
+)
+from indexes.corpus.corpus import SYNTHETIC, Corpus, to_learn_from, write
+from indexes.corpus.links import references
+from indexes.store import store
+from indexes.store.manifest import read, stamp
+from indexes.store.open import open_index
+from indexes.update import term_counts
+from indexes.update.basis import Start
+from indexes.update.changes import Changes
+from indexes.update.refit_fusion import refine
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
 from rag.ltr.ranker import Ranker
@@ -199,7 +209,7 @@ def test_counts_of_an_earlier_release_are_made_anew(tmp_path: Path) -> None:
     former = install(settings=FIT)
     start = Start.of("village")
     for part in ("data", "indices", "indptr"):
-        (former / counted.FOLDER / f"answers.{part}.npy").unlink()
+        (former / term_counts.FOLDER / f"answers.{part}.npy").unlink()
     left = {name: file for name, file in start.manifest.files.items() if "/answers." not in name}
     made = refine("village", replace(start, manifest=replace(start.manifest, files=left)), RANKER)
     build_into(tmp_path / "v", VILLAGE, "village", "v", LEARNED)

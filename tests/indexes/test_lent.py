@@ -9,13 +9,13 @@ import pytest
 from small_corpus import FIT, VILLAGE, install
 
 from indexes import __main__ as command
-from indexes import store
-from indexes.corpus import Corpus
-from indexes.encoders import fit_encoder
-from indexes.fit import FitSettings
-from indexes.fitted import LARGE, MANY, suited
-from indexes.lent import articles_of, checked, questions_of, read_lent
-from indexes.manifest import read as read_manifest
+from indexes.build.encoder_choice import fit_encoder
+from indexes.build.fit_settings import LARGE, MANY, suited
+from indexes.build.lent import articles_of, checked, questions_of, read_lent
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus
+from indexes.store import store
+from indexes.store.manifest import read as read_manifest
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question

@@ -11,8 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_corpus import FIT, NONE, VILLAGE
 
-from indexes.build import build_into
-from indexes.manifest import FILE, Manifest, digest, libraries, read, stamp, verify
+from indexes.build.build import build_into
+from indexes.store.manifest import (
+    FILE,
+    Manifest,
+    digest,
+    libraries,
+    read,
+    stamp,
+    verify,
+)
 from rag.corpus.licence import provenance
 from rag.errors import DamagedIndex, PandectError, StaleIndex
 

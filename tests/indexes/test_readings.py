@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from indexes import corpus, places
+from indexes.corpus import corpus
+from indexes.store import paths
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "docs" / "results" / "readings.jsonl"
@@ -40,7 +41,7 @@ def test_the_table_counts_what_is_kept() -> None:
 
 def test_each_fault_is_of_an_article_that_ships_once_a_reading() -> None:
     _, found = records()
-    numbers = {a.article_no for a in corpus.read(places.builtin() / "corpus").articles}
+    numbers = {a.article_no for a in corpus.read(paths.builtin() / "corpus").articles}
     assert {r["article_no"] for r in found} <= numbers
     keys = [(r["reading"], r["article_no"]) for r in found]
     assert len(keys) == len(set(keys))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.referring import references
+from indexes.corpus.links import references
 from rag.corpus.card import CorpusCard
 from rag.text.references import LONGEST
 from rag.types import Article

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from indexes import measured
 from indexes.__main__ import main
-from indexes.manifest import read
-from indexes.places import builtin
+from indexes.cli import results as measured
+from indexes.store.manifest import read
+from indexes.store.paths import builtin
 from rag.corpus.quality import Measured, Rate, Topic
 from rag.errors import BadInput, StaleIndex
 

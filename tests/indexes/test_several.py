@@ -14,15 +14,16 @@ from scipy.sparse import csr_array, vstack
 from small_corpus import TINY, VILLAGE, install
 
 from indexes import __main__ as command
-from indexes import several, store
-from indexes.asked import bag
-from indexes.build import BuildSettings
-from indexes.contrastive import Bags, embed
-from indexes.corpus import SYNTHETIC, to_learn_from, write
-from indexes.encoders import choose
-from indexes.fit import Fitter
-from indexes.fitted import FitSettings, Fitted, as_told, for_written, suited
-from indexes.manifest import read
+from indexes.build import ensemble
+from indexes.build.build import BuildSettings
+from indexes.build.contrastive import Bags, embed
+from indexes.build.encoder_choice import choose
+from indexes.build.fit_settings import FitSettings, Fitted, as_told, for_written, suited
+from indexes.build.static_encoder import Fitter
+from indexes.build.training_pairs import bag
+from indexes.corpus.corpus import SYNTHETIC, to_learn_from, write
+from indexes.store import store
+from indexes.store.manifest import read
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Floats, Question
@@ -63,7 +64,7 @@ def side_by_side(fits: list[Fitted], articles: Bags) -> Floats:
 @settings(max_examples=50)
 def test_they_lie_side_by_side(seed: int, n_articles: int) -> None:
     fits, articles = drawn(seed, n_articles)
-    made = several.beside(fits, articles)
+    made = ensemble.beside(fits, articles)
     assert made.vectors.shape == (9, 3 * DIM)
     assert np.allclose(made.folded(), side_by_side(fits, articles), atol=1e-5)
     # two texts are as alike as the fits find them together, each by what it makes of them
@@ -77,14 +78,14 @@ def test_each_fit_counts_alike_however_long_its_vectors_are() -> None:
     fits, articles = drawn(1, 40)
     louder = [fits[0], replace(fits[1], vectors=fits[1].vectors * 50), fits[2]]
     assert np.allclose(
-        several.beside(fits, articles).vectors, several.beside(louder, articles).vectors, atol=1e-4
+        ensemble.beside(fits, articles).vectors, ensemble.beside(louder, articles).vectors, atol=1e-4
     )
 
 
 def test_one_fit_is_the_fit_as_it_was() -> None:
     plain = fitter()
     alone = plain.fit_questions(plain.fit_corpus(), QUESTIONS)
-    made = several.fit(fitter(), QUESTIONS)
+    made = ensemble.fit(fitter(), QUESTIONS)
     assert np.array_equal(made.vectors, alone.vectors)
     assert np.array_equal(made.log_weights, alone.log_weights)
     assert FitSettings().id == "339ef8a8"  # what was fitted and kept before there were several is found
@@ -95,13 +96,13 @@ def test_three_fits_are_of_three_seeds_and_make_one_of_three_times_the_length() 
     assert [each.seed for each in chosen.each] == [0, 10, 20]
     assert {each.fits for each in chosen.each} == {1}
     told: list[tuple[int, int]] = []
-    made = several.fit(fitter(chosen), QUESTIONS, law=lambda done, total, loss: told.append((done, total)))
-    one = several.fit(fitter(), QUESTIONS)
+    made = ensemble.fit(fitter(chosen), QUESTIONS, law=lambda done, total, loss: told.append((done, total)))
+    one = ensemble.fit(fitter(), QUESTIONS)
     assert made.vectors.shape == (len(one.vectors), 3 * TINY.dim)
     assert made.vocabulary == one.vocabulary
     assert np.isfinite(made.vectors).all()
     assert [done for done, _ in told] == list(range(1, told[-1][1] + 1))
-    again = several.fit(fitter(chosen), QUESTIONS)
+    again = ensemble.fit(fitter(chosen), QUESTIONS)
     assert np.array_equal(again.vectors, made.vectors)
     assert len({settings.id for settings in (TINY, chosen, replace(TINY, fits=2))}) == 3
 
@@ -114,9 +115,9 @@ def test_what_was_fitted_to_the_law_may_be_given() -> None:
         seeds.append(one.settings.seed)
         return one.fit_corpus()
 
-    made = several.fit(fitter(replace(TINY, fits=2)), QUESTIONS, begin=begin)
+    made = ensemble.fit(fitter(replace(TINY, fits=2)), QUESTIONS, begin=begin)
     assert seeds == [0, 10]
-    assert np.array_equal(made.vectors, several.fit(fitter(replace(TINY, fits=2)), QUESTIONS).vectors)
+    assert np.array_equal(made.vectors, ensemble.fit(fitter(replace(TINY, fits=2)), QUESTIONS).vectors)
 
 
 def test_what_a_machine_wrote_comes_before_what_people_asked() -> None:
@@ -127,18 +128,18 @@ def test_what_a_machine_wrote_comes_before_what_people_asked() -> None:
     taught = one.with_settings(for_written(TINY, len(written))).fit_questions(law, written)
     expected = one.fit_questions(taught, people)
     for mixed in ([*people, *written], [*written, *people]):
-        made = several.fit(fitter(), mixed)
+        made = ensemble.fit(fitter(), mixed)
         assert made.vocabulary == expected.vocabulary
         assert np.array_equal(made.vectors, expected.vectors)
-    given = several.fit(fitter(), [*people, *written], begin=lambda one, of: several.begun(one, of))
+    given = ensemble.fit(fitter(), [*people, *written], begin=lambda one, of: ensemble.begun(one, of))
     assert np.array_equal(given.vectors, expected.vectors)
-    assert not np.array_equal(several.fit(fitter(), people).vectors[: len(law.vectors)],
+    assert not np.array_equal(ensemble.fit(fitter(), people).vectors[: len(law.vectors)],
                               expected.vectors[: len(law.vectors)])  # fmt: skip
 
 
 def test_what_a_machine_wrote_is_fitted_to_like_any_question_where_people_asked_none() -> None:
     written = [replace(q, split=SYNTHETIC) for q in QUESTIONS]
-    assert np.array_equal(several.fit(fitter(), written).vectors, several.fit(fitter(), QUESTIONS).vectors)
+    assert np.array_equal(ensemble.fit(fitter(), written).vectors, ensemble.fit(fitter(), QUESTIONS).vectors)
 
 
 def test_written_questions_are_fitted_to_as_suits_their_number_alone() -> None:
@@ -151,7 +152,7 @@ def test_written_questions_are_fitted_to_as_suits_their_number_alone() -> None:
 
 
 def test_without_questions_it_is_fitted_to_the_law_alone() -> None:
-    made = several.fit(fitter(replace(TINY, fits=2)), ())
+    made = ensemble.fit(fitter(replace(TINY, fits=2)), ())
     assert made.vocabulary == fitter().vocabulary
 
 
@@ -159,10 +160,10 @@ def test_as_is_suited_so_many_times() -> None:
     assert as_told(3, 10) == FitSettings(fits=3)
     assert as_told(3, 10**6).each[0] == suited(10**6)
     assert as_told(TINY, 10**6) == TINY
-    plain = several.fit(fitter(None), QUESTIONS, 1)
-    assert np.array_equal(plain.vectors, several.fit(fitter(FitSettings()), QUESTIONS).vectors)
-    twice = several.fit(fitter(None), QUESTIONS, 2)
-    assert np.array_equal(twice.vectors, several.fit(fitter(FitSettings(fits=2)), QUESTIONS).vectors)
+    plain = ensemble.fit(fitter(None), QUESTIONS, 1)
+    assert np.array_equal(plain.vectors, ensemble.fit(fitter(FitSettings()), QUESTIONS).vectors)
+    twice = ensemble.fit(fitter(None), QUESTIONS, 2)
+    assert np.array_equal(twice.vectors, ensemble.fit(fitter(FitSettings(fits=2)), QUESTIONS).vectors)
 
 
 @pytest.mark.parametrize("fits", [0, -1])
@@ -196,10 +197,10 @@ def test_each_fit_counts_alike_whatever_articles_say_nothing() -> None:
     fits, articles = drawn(2, 12)
     silent = vstack([articles, csr_array((40, articles.shape[1]), dtype=np.float32)], format="csr")
     louder = [fits[0], replace(fits[1], vectors=fits[1].vectors * 50), fits[2]]
-    first, second = (several.beside(each, silent).vectors for each in (fits, louder))
+    first, second = (ensemble.beside(each, silent).vectors for each in (fits, louder))
     assert np.allclose(first, second, atol=1e-4)
-    assert np.allclose(first, several.beside(fits, articles).vectors, atol=1e-4)
-    nothing = several.beside(fits, csr_array((0, articles.shape[1]), dtype=np.float32))
+    assert np.allclose(first, ensemble.beside(fits, articles).vectors, atol=1e-4)
+    nothing = ensemble.beside(fits, csr_array((0, articles.shape[1]), dtype=np.float32))
     assert np.isfinite(nothing.vectors).all()
 
 

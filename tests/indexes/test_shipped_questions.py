@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from indexes import sources, store
+from indexes import sources
 from indexes.__main__ import main
-from indexes.corpus import SYNTHETIC, Corpus, read
+from indexes.corpus.corpus import SYNTHETIC, Corpus, read
 from indexes.shipped_questions import with_shipped_questions
+from indexes.store import store
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 

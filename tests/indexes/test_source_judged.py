@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.corpus import to_learn_from
+from indexes.corpus.corpus import to_learn_from
 from indexes.sources import load
 from indexes.sources.judged import split_of
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import indexes
-from indexes.build import build
-from indexes.corpus import write
+from indexes.build.build import build
+from indexes.corpus.corpus import write
 from indexes.sources import detect, load
-from indexes.versions import new_corpus
+from indexes.store.versions import new_corpus
 from rag.errors import BadInput, MissingExtra
 from rag.types import Filter
 from tests.indexes.small_corpus import NONE

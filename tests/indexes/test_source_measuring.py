@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes import articles
-from indexes.corpus import Corpus, read, write
+from indexes.corpus import articles
+from indexes.corpus.corpus import Corpus, read, write
 from indexes.sources import SOURCES, detect, load, options
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indexes.inspection import Inspection, Reason
-from indexes.parquet import plain, rows
+from indexes.formats.parquet import plain, rows
+from indexes.formats.validation import Inspection, Reason
 from indexes.sources import detect, load
 from rag.errors import BadInput
 

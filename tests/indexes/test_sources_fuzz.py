@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, seed, settings
 
-from indexes.archive import unpack
-from indexes.corpus import Corpus
-from indexes.export import export
-from indexes.jsonl import dump
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.export import export
+from indexes.download.archive import unpack
+from indexes.formats.jsonl import dump
 from indexes.sources import SOURCES, load
 from rag.errors import BadInput
 from tests.indexes.damage import PLANS, Files, Plan, damaged, packed

@@ -10,10 +10,11 @@ import pytest
 from small_corpus import FIT, GOAT, NONE, VILLAGE, change_manifest, edition, first, install
 
 import indexes
-from indexes import opening, store
-from indexes.build import build
-from indexes.corpus import write
-from indexes.store import open_index
+from indexes.build.build import build
+from indexes.corpus.corpus import write
+from indexes.store import open as opening
+from indexes.store import store
+from indexes.store.store import open_index
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
 from rag.types import Filter
 

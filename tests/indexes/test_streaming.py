@@ -21,8 +21,8 @@ MEGABYTES = int(os.environ.get("PANDECT_STREAM_MB", "200"))  # of each file; 200
 CONSUMER = """
 import sys
 from pathlib import Path
-from indexes import delimited, jsonl, parquet, tabbed
-from indexes.inspection import Inspection
+from indexes.formats import csv, jsonl, parquet, tabbed
+from indexes.formats.validation import Inspection
 from indexes.sources import legi
 kind, path = sys.argv[1], Path(sys.argv[2])
 if kind == "parquet":
@@ -30,7 +30,7 @@ if kind == "parquet":
 read = {
     "jsonl": lambda: jsonl.records(path, Inspection()),
     "array": lambda: jsonl.array(path, Inspection()),
-    "csv": lambda: delimited.rows(path, Inspection()),
+    "csv": lambda: csv.rows(path, Inspection()),
     "tsv": lambda: tabbed.cells(path, ("id", "text"), Inspection()),
     "parquet": lambda: parquet.rows(path, Inspection()),
     "legi": lambda: legi._records(path, None, None, Inspection(), None),

@@ -13,10 +13,11 @@ import pytest
 from small_corpus import FIT, GOAT, edition, first, install
 
 import indexes
-from indexes import opening, store
 from indexes.__main__ import main
-from indexes.corpus import write
-from indexes.places import version_of
+from indexes.corpus.corpus import write
+from indexes.store import open as opening
+from indexes.store import store
+from indexes.store.paths import version_of
 from rag.engine.engine import Engine
 from rag.errors import DamagedIndex
 

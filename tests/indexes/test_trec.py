@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.inspection import Inspection
-from indexes.trec import Judgement, judgements, read_qrels, read_run, write_beir_qrels, write_qrels, write_run
+from indexes.formats.trec import (
+    Judgement,
+    judgements,
+    read_qrels,
+    read_run,
+    write_beir_qrels,
+    write_qrels,
+    write_run,
+)
+from indexes.formats.validation import Inspection
 from rag.errors import BadInput
 from rag.types import Hit
 

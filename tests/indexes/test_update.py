@@ -14,14 +14,16 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from small_corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, change_manifest
 
-from indexes import manifest, reusing, sources
-from indexes.basis import EXACT, Start
-from indexes.build import BuildSettings, build_into
-from indexes.changes import Changes
-from indexes.corpus import Corpus, to_learn_from
-from indexes.encoders import Chosen, fit_encoder
-from indexes.fit import FitSettings
-from indexes.opening import open_index
+from indexes import sources
+from indexes.build.build import BuildSettings, build_into
+from indexes.build.encoder_choice import Chosen, fit_encoder
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.store import manifest
+from indexes.store.open import open_index
+from indexes.update import reuse
+from indexes.update.basis import EXACT, Start
+from indexes.update.changes import Changes
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
@@ -186,7 +188,7 @@ def test_only_what_changed_is_analysed_and_encoded(encoder: Chosen, data: st.Dat
         former = Path(scratch) / "former"
         built(former, VILLAGE, BuildSettings(), encoder)
         load = StaticEncoder.load
-        patch.setattr(reusing.StaticEncoder, "load", lambda *given: Watched(load(*given), encoded))
+        patch.setattr(reuse.StaticEncoder, "load", lambda *given: Watched(load(*given), encoded))
         made = updated(Path(scratch) / "made", former, corpus)
         assert (made.analysed, made.encoded, made.notes) == (len(fresh), len(fresh), ())
         assert encoded == fresh
@@ -286,7 +288,7 @@ def test_a_pretrained_encoder_is_kept_by_its_id(
         loaded.append((name, given))
         return now
 
-    monkeypatch.setattr(reusing, "pretrained", load)
+    monkeypatch.setattr(reuse, "pretrained", load)
     built(tmp_path / "former", VILLAGE, BuildSettings(), Chosen(model, entry))
     wanted = built(tmp_path / "again", NEW, BuildSettings(), now)
     made = updated(tmp_path / "made", tmp_path / "former", NEW)
@@ -378,7 +380,7 @@ def test_a_hundredth_of_real_law_is_a_build_from_nothing_too(data: Path, tmp_pat
 
 
 def test_the_index_that_ships_keeps_nothing_for_updates() -> None:
-    from indexes.store import builtin
+    from indexes.store.store import builtin
 
     assert not (builtin() / "counts").exists()
     assert not (builtin() / EXACT).exists()

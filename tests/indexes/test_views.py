@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from small_corpus import TINY, VILLAGE
 
-from indexes import several
-from indexes.asked import bag
-from indexes.encoders import fit_encoder
-from indexes.fit import Fitter
-from indexes.fitted import FitSettings, Fitted
+from indexes.build import ensemble
+from indexes.build.encoder_choice import fit_encoder
+from indexes.build.fit_settings import FitSettings, Fitted
+from indexes.build.static_encoder import Fitter
+from indexes.build.training_pairs import bag
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.text.chinese import ChineseAnalyser, Units
@@ -114,16 +114,16 @@ def test_articles_are_cut_down_to_the_terms_that_are_kept() -> None:
 
 def test_several_fits_look_at_both_at_pairs_and_at_words_where_a_text_is_cut_both_ways() -> None:
     five = FitSettings(fits=5)
-    assert several.views(five, CUT) == ("both", "bigrams", "words", "both", "bigrams")
-    assert several.views(FitSettings(), CUT) == ("both",)
-    assert several.views(five, FRENCH) == ("both",) * 5
-    assert several.views(five, analyser("zh", chinese="words")) == ("both",) * 5
-    assert several.views(replace(five, units="words"), CUT) == ("words",) * 5  # as it was told
+    assert ensemble.views(five, CUT) == ("both", "bigrams", "words", "both", "bigrams")
+    assert ensemble.views(FitSettings(), CUT) == ("both",)
+    assert ensemble.views(five, FRENCH) == ("both",) * 5
+    assert ensemble.views(five, analyser("zh", chinese="words")) == ("both",) * 5
+    assert ensemble.views(replace(five, units="words"), CUT) == ("words",) * 5  # as it was told
 
 
 def test_three_fits_of_chinese_know_a_text_by_other_terms() -> None:
     chosen = replace(TINY, min_count=1, fits=3)
-    made = several.fit(Fitter(law(), CUT, chosen), QUESTIONS)
+    made = ensemble.fit(Fitter(law(), CUT, chosen), QUESTIONS)
     both, pairs, words = np.split(made.vectors, 3, axis=1)
     at = made.vocabulary
     assert both[at["人应"]].any()
@@ -133,7 +133,7 @@ def test_three_fits_of_chinese_know_a_text_by_other_terms() -> None:
     assert not pairs[at["出租人"]].any()
     encoder = made.encoder("static", CUT)
     again = Fitter(law(), CUT, chosen)
-    assert np.array_equal(several.fit(again, QUESTIONS).vectors, made.vectors)
+    assert np.array_equal(ensemble.fit(again, QUESTIONS).vectors, made.vectors)
     vectors = encoder.encode_questions(["房东不退租金"])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
@@ -178,5 +178,5 @@ def test_an_article_without_a_term_of_the_view_does_not_count_in_its_length() ->
     made = Fitted({str(i): i for i in range(6)}, vectors, np.zeros(6, np.float32))
     said = [np.array([0, 1], np.int32), np.array([2], np.int32)]
     others = [np.array([3, 4], np.int32), np.array([5], np.int32)]
-    some, all_ = (several.beside([made], bag(texts, 6)).vectors for texts in (said, [*said, *others]))
+    some, all_ = (ensemble.beside([made], bag(texts, 6)).vectors for texts in (said, [*said, *others]))
     assert np.array_equal(some, all_)

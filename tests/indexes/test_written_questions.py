@@ -10,8 +10,8 @@ import pytest
 
 import indexes
 from indexes import sources
-from indexes.corpus import SYNTHETIC
-from indexes.questions import attach, read_cited
+from indexes.corpus.corpus import SYNTHETIC
+from indexes.corpus.questions import attach, read_cited
 from indexes.sources.source import card_beside
 from rag.text.analysers import analyser
 from training.near_duplicates import THRESHOLD, similar

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 

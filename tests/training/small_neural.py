@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from small_benchmark import ARTICLES, CORPUS, QUESTIONS
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 from training.neural import step

@@ -13,7 +13,7 @@ from answers_fakes import Scripted, lying
 from openai_server import serving
 from small_benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.errors import MissingExtra
 from training.answers import command, writers
 from training.answers.run import Candidate

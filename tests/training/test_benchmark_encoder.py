@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from small_benchmark import CORPUS
 
-from indexes.corpus import write
-from indexes.places import BUILTIN, locate
+from indexes.corpus.corpus import write
+from indexes.store.paths import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser

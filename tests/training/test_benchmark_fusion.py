@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from small_benchmark import ANSWERED, CORPUS
 
-from indexes.build import BuildSettings, build_into
-from indexes.corpus import write
-from indexes.fit import FitSettings
-from indexes.opening import open_index
+from indexes.build.build import BuildSettings, build_into
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import write
+from indexes.store.open import open_index
 from rag.errors import BadInput
 from rag.ltr.features import NAMES
 from rag.ltr.trees import LEAVES

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from indexes import bridge
-from indexes.corpus import Corpus
-from indexes.fit import FitSettings
+from indexes.build import query_expansion as bridge
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.retrieval.query_expansion import BridgedBM25, Expanded

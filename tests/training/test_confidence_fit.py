@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes import store
-from indexes.corpus import read, read_questions
+from indexes.corpus.corpus import read, read_questions
+from indexes.store import store
 from rag.engine.confidence import Confidence
 from rag.engine.signals import NAMES, SIGNS
 from rag.errors import BadInput

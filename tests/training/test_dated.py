@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from small_benchmark import CORPUS
 
-from indexes.corpus import Corpus, write
+from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from training.dated import lost_gold, searched
 from training.eval import main

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from small_benchmark import CORPUS, QUESTIONS, articles_as_records, questions_as_records, write_lines
 
-from indexes.corpus import write
-from indexes.fit import FitSettings
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import write
 from rag.types import Question
 from training.bench import Bench
 from training.eval import main
@@ -451,21 +451,21 @@ def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
 
 def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     import indexes
-    from indexes import places
-    from indexes.bridge import pairs_of
-    from indexes.corpus import read, to_learn_from
-    from indexes.distributions import load_fusion
+    from indexes.build.query_expansion import pairs_of
+    from indexes.build.score_distributions import load_fusion
+    from indexes.corpus.corpus import read, to_learn_from
+    from indexes.store import paths
     from rag.text.spelling import TolerantAnalyser
     from training.bench import Bench
     from training.lesson import Ready
 
     engine = indexes.open()
-    corpus = read(places.builtin() / "corpus")
+    corpus = read(paths.builtin() / "corpus")
     assert engine.meaning is not None
     encoder = engine.meaning.encoder  # type: ignore[attr-defined]
-    pairs = pairs_of(places.builtin())
+    pairs = pairs_of(paths.builtin())
     assert pairs is not None
-    bench = Bench(corpus, ready=Ready(encoder, None, load_fusion(places.builtin()), pairs))
+    bench = Bench(corpus, ready=Ready(encoder, None, load_fusion(paths.builtin()), pairs))
     made = bench.systems(["hybrid", "bm25+questions"], to_learn_from(corpus.questions))
     assert isinstance(engine.analyser, TolerantAnalyser)
     for whole in (*made["hybrid"].parts.values(), made["bm25+questions"]):  # type: ignore[attr-defined]

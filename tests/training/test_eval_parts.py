@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from small_benchmark import CORPUS, QUESTIONS
 
-from indexes.progress import Bars
+from indexes.cli.progress import Bars
 from rag.errors import BadInput
 from training import eval_parts
 from training.bench import Bench

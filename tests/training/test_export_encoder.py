@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from small_benchmark import CORPUS
 
-from indexes import store
-from indexes.build import BuildSettings, build
-from indexes.corpus import Corpus, read
-from indexes.fit import FitSettings
+from indexes.build.build import BuildSettings, build
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus, read
 from indexes.shipped_questions import written_zh
+from indexes.store import store
 from rag.corpus.licence import Grant
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput

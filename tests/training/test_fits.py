@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from small_benchmark import ANSWERED, CORPUS
 
-from indexes import several
-from indexes.corpus import SYNTHETIC
-from indexes.fit import FitSettings, Fitter
+from indexes.build import ensemble
+from indexes.build.static_encoder import FitSettings, Fitter
+from indexes.corpus.corpus import SYNTHETIC
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.fits import Fits
@@ -44,7 +44,7 @@ def test_folds_share_what_is_fitted_to_written_questions(how: FitSettings, tmp_p
     fits = Fits([CORPUS], lambda: CUT, how, tmp_path, told)
     parts = [(*ANSWERED[:9], *WRITTEN), (*ANSWERED[9:], *WRITTEN), (*ANSWERED[:9], *OTHER), ANSWERED[:9]]
     for learn in parts:
-        alone = several.fit(Fitter(CORPUS.articles, CUT, how), learn).encoder("static", CUT)
+        alone = ensemble.fit(Fitter(CORPUS.articles, CUT, how), learn).encoder("static", CUT)
         assert np.array_equal(vectors_of(fits, learn), alone.encode_articles(CORPUS.articles))
     assert told.begun.count("fitting to the law") == how.fits
     assert told.begun.count("fitting to written questions") == 2 * how.fits  # of two sets of them

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from indexes.corpus import SYNTHETIC
+from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput
 from rag.types import Article, Filter, Floats, Hit, Question, Ranking, Retriever
 from training.inner import FOLDS, InnerRuns, inner_folds

@@ -14,8 +14,8 @@ from small_benchmark import ARTICLES, CORPUS
 from small_evidence import evidence_of
 from small_examples import made_up
 
-from indexes.corpus import SYNTHETIC
-from indexes.fit import FitSettings
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput, MissingExtra
 from rag.fusion import FusionSettings
 from rag.ltr.features import (

@@ -9,7 +9,7 @@ import pytest
 from small_benchmark import ARTICLES, CORPUS
 from small_neural import NEEDS_TORCH, TINY, batch_of, scratch, system_of
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from training.neural.recipe import made
 from training.neural.settings import Recipe

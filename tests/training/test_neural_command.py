@@ -12,7 +12,7 @@ from small_benchmark import CORPUS
 from small_neural import NEEDS_TORCH, written
 from small_published import bsard, jurifindit, lleqa, mmarco, stard
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from training import train
 from training.neural.hard_negatives import draw_of
 from training.neural.recipe import names, read_recipe

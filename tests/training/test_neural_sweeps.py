@@ -13,7 +13,7 @@ import pytest
 from small_neural import ASKED, LAYLAW, NEEDS_TORCH, written
 from small_published import PUBLISHED, jurifindit, lleqa, mmarco, stard
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.errors import BadInput
 from rag.types import Question
 from training import train

@@ -25,7 +25,7 @@ from small_neural import (
     system_of,
 )
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.types import Article, Question
 from training.eval import main as evaluate
 from training.neural import expansion, result

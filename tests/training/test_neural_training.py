@@ -35,7 +35,7 @@ from small_neural import (
     written,
 )
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.errors import BadInput, DamagedIndex
 from training import train
 from training.neural import learnt, loop, result

@@ -11,7 +11,7 @@ import pytest
 from small_benchmark import ARTICLES, CORPUS
 from small_neural import NEEDS_TORCH, TINY, batch_of, gradient, here, order_of, system_of, task_of
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.encoders import model_recipes
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question

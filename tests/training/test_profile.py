@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from small_benchmark import CORPUS, questions_as_records, write_lines
 from small_published import PUBLISHED
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.errors import BadInput
 from rag.types import Article, Question
 from training.profile import main, table

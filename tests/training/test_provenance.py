@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from small_benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 
-from indexes.card import card_bytes
-from indexes.corpus import Corpus, write
+from indexes.corpus.card import card_bytes
+from indexes.corpus.corpus import Corpus, write
 from training import report
 from training.eval import main
 from training.provenance import cards_of, warnings

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_benchmark import ARTICLES, CORPUS
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text.analysers import analyser

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 
-from indexes.corpus import Corpus, write
+from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from rag.types import Question
 from training import eval as evaluation

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_benchmark import ARTICLES, CORPUS
 
-from indexes.corpus import read_questions, to_learn_from, write
+from indexes.corpus.corpus import read_questions, to_learn_from, write
 from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text.analysers import analyser

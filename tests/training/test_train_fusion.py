@@ -17,15 +17,15 @@ import pytest
 from small_examples import made_up
 
 import indexes
-from indexes import store
 from indexes.__main__ import main as indexes_main
-from indexes.basis import Start
-from indexes.build import BuildSettings, build
-from indexes.corpus import Corpus, write
-from indexes.fit import FitSettings
-from indexes.learned import FOLDER, TREES, ranker_of
-from indexes.manifest import read, stamp
-from indexes.versions import new_corpus
+from indexes.build.build import BuildSettings, build
+from indexes.build.learned_fusion import FOLDER, TREES, ranker_of
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus, write
+from indexes.store import store
+from indexes.store.manifest import read, stamp
+from indexes.store.versions import new_corpus
+from indexes.update.basis import Start
 from rag.corpus.card import CorpusCard
 from rag.engine.engine import KEYWORD, MEANING
 from rag.fusion import Fuse, FusionSettings
@@ -85,7 +85,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
         patch.setenv("PANDECT_HOME", str(home))
-        patch.setattr("indexes.places.STAMP", "no-such-file")  # as in `home`, below
+        patch.setattr("indexes.store.paths.STAMP", "no-such-file")  # as in `home`, below
         install()
         assert indexes.open("hamlet").learned is None
         assert fusion("--always", *QUICK) == 0
@@ -96,7 +96,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("os.fsync", lambda handle: None)
-    monkeypatch.setattr("indexes.places.STAMP", "no-such-file")  # commands as they are typed anywhere
+    monkeypatch.setattr("indexes.store.paths.STAMP", "no-such-file")  # commands as they are typed anywhere
     return tmp_path / "home"
 
 
@@ -375,7 +375,7 @@ def test_a_full_disk_is_told_and_leaves_the_index(
     def full(*given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("indexes.refining.stamp", full)
+    monkeypatch.setattr("indexes.update.refit_fusion.stamp", full)
     assert fusion("--always", *QUICK) == 2
     assert "No space left on device. make room, or choose another place" in capsys.readouterr().err
     assert store.current("hamlet") == plain

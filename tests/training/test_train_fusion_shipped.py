@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexes import builtin_corpus, store
+from indexes import builtin_corpus
 from indexes.__main__ import main as indexes_main
-from indexes.opening import open_index
+from indexes.store import store
+from indexes.store.open import open_index
 from training.eval import main as evaluate
 from training.train import main
 
@@ -86,7 +87,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     written(folder / builtin_corpus.TEST, test)
     builtin_corpus.make(law, folder, lambda *step: None, source)
     monkeypatch.setattr(store, "builtin", lambda: folder / builtin_corpus.INDEX)
-    monkeypatch.setattr("indexes.places.builtin", lambda: folder / builtin_corpus.INDEX)
+    monkeypatch.setattr("indexes.store.paths.builtin", lambda: folder / builtin_corpus.INDEX)
     return folder
 
 

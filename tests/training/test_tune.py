@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from small_benchmark import CORPUS, QUESTIONS, articles_as_records, questions_as_records, write_lines
 
-from indexes.corpus import Corpus, write
-from indexes.fit import FitSettings
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from rag.types import Article, Question

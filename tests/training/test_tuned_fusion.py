@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_benchmark import CORPUS, QUESTIONS
 
-from indexes.fit import FitSettings
+from indexes.build.static_encoder import FitSettings
 from rag.fusion import SCALES, Distribution, FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.dense import Dense

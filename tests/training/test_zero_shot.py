@@ -14,7 +14,7 @@ import vector_samples as samples
 from small_benchmark import ARTICLES, CORPUS, TOPICS
 from small_published import PUBLISHED
 
-from indexes.corpus import write
+from indexes.corpus.corpus import write
 from rag.encoders import model_recipes
 from training.eval import main
 from training.eval_grammar import parser

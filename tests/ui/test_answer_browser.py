@@ -17,8 +17,8 @@ from answer_fakes import ARREST, FOLLOW_UP, PERSONAL, SPLIT
 from browsing import CHROMIUM, FAKE, ROOT, Server, ask, picture, served, visit
 from page_fakes import QUESTION
 
-from indexes.corpus import read
-from indexes.places import builtin
+from indexes.corpus.corpus import read
+from indexes.store.paths import builtin
 from rag.text.highlight import sentences
 from rag.types import Article
 

@@ -12,9 +12,9 @@ from page_driver import ask, checked
 from streamlit.testing.v1 import AppTest
 
 import indexes
-from indexes.build import BuildSettings, build
-from indexes.corpus import Corpus, write
-from indexes.versions import new_corpus
+from indexes.build.build import BuildSettings, build
+from indexes.corpus.corpus import Corpus, write
+from indexes.store.versions import new_corpus
 from rag.corpus.card import CorpusCard
 from rag.engine.engine import Engine
 from rag.types import Article

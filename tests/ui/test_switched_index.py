@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 import indexes
 from indexes.__main__ import main
-from indexes.build import BuildSettings, build
-from indexes.corpus import Corpus, write
-from indexes.versions import new_corpus
+from indexes.build.build import BuildSettings, build
+from indexes.corpus.corpus import Corpus, write
+from indexes.store.versions import new_corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article
 

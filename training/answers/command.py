@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from indexes import store
-from indexes.progress import Bars
+from indexes.cli.progress import Bars
+from indexes.store import store
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from indexes.inspection import Inspection
-from indexes.jsonl import records
+from indexes.formats.jsonl import records
+from indexes.formats.validation import Inspection
 from rag.errors import BadInput
 
 Record: TypeAlias = Mapping[str, object]

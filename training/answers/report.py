@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes.folder import appearing
+from indexes.corpus.folder import appearing
 from training.answers.measured import Row
 from training.report import METRICS
 from training.significance import Interval

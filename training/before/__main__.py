@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import indexes
-from indexes.questions import read_questions
+from indexes.corpus.questions import read_questions
 from training.before import measure
 
 

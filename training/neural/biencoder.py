@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.retrieval.base import Mask
 from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Article, ArticleOrder, Floats, Retriever

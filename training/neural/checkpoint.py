@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes import disk
+from indexes.store import atomic
 from rag.errors import BadInput
 
 CHECKPOINT = "checkpoint"
@@ -154,11 +154,11 @@ class _replaced:  # noqa: N801 - used like a function
         if error is not None:
             shutil.rmtree(self.part, ignore_errors=True)
             return
-        disk.sync(self.part)
+        atomic.sync(self.part)
         former = self.folder.with_name(f"{self.folder.name}.old")
         shutil.rmtree(former, ignore_errors=True)
         if self.folder.is_dir():
             self.folder.replace(former)
         self.part.replace(self.folder)
         shutil.rmtree(former, ignore_errors=True)
-        disk.sync_folder(self.folder.parent)
+        atomic.sync_folder(self.folder.parent)

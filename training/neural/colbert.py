@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.errors import BadInput
 from rag.retrieval.base import Mask

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.retrieval.rerank import Reranked
 from rag.types import Article, ArticleOrder, Ranking, Retriever, rank
 from training.neural.backbone import load_backbone, quiet, write

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.retrieval.splade import Splade as Search
 from rag.types import Question, Retriever
 from training.neural.splade import Splade

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from rag.types import Question
 from training.measure import DEPTH

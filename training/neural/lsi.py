@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.types import ArticleOrder, Floats, Retriever

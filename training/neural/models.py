@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from rag.types import Question, Reranker, Retriever
 from training.neural.cross_encoder import CrossEncoder, Reader

@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from indexes.folder import appearing
-from indexes.manifest import digest
+from indexes.corpus.folder import appearing
+from indexes.store.manifest import digest
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, DamagedIndex

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.corpus import SYNTHETIC, Corpus
+from indexes.corpus.corpus import SYNTHETIC, Corpus
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Hit, Question, Retriever

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.retrieval.base import Mask
 from rag.retrieval.splade import Splade as Search
 from rag.types import ArticleOrder, Floats, Ints, Retriever

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes.corpus import HELD_OUT
+from indexes.corpus.corpus import HELD_OUT
 from rag.errors import BadInput
 from rag.types import Question
 from training.metrics import parse

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from indexes.corpus import Corpus
+from indexes.corpus.corpus import Corpus
 from rag.types import Retriever
 from training.neural.batches import Batch
 from training.neural.settings import Recipe

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes.folder import appearing
+from indexes.corpus.folder import appearing
 from training.neural.backbone import Task, make_scratch
 from training.neural.biencoder import BiEncoder
 from training.neural.colbert import ColBERT

@@ -11,9 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexes import sources, store
+from indexes import sources
 from indexes.builtin_corpus import whole
-from indexes.corpus import HELD_OUT, SYNTHETIC, Corpus, asked_and_written, read_questions, to_learn_from
+from indexes.corpus.corpus import (
+    HELD_OUT,
+    SYNTHETIC,
+    Corpus,
+    asked_and_written,
+    read_questions,
+    to_learn_from,
+)
+from indexes.store import store
 from rag.errors import BadInput
 from rag.types import Question
 from training.neural.judge import split_dev

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes.places import CURRENT, index_folder
+from indexes.store.paths import CURRENT, index_folder
 from training.pages.serving import Served, served
 from training.pages.visitor import Visitor
 

@@ -1,0 +1,274 @@
+"""Build an index from a corpus: BM25, an encoder, the articles' vectors, a manifest last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from indexes.update import basis
+from indexes.build import query_expansion, score_distributions, learned_fusion as learned
+from indexes.store import store
+from indexes.update.diff import Former, compare
+from indexes.corpus.corpus import Corpus, apart, to_learn_from
+from indexes.corpus.corpus import write as write_corpus
+from indexes.update.term_counts import canonical
+from indexes.build.encoder_choice import (
+    FIT_FROM,
+    Chosen,
+    Report,
+    choose,
+    fit_encoder,
+    pretrained,
+)
+from indexes.build.fit_settings import How, refuse_no_fit
+from indexes.store.manifest import Manifest, stamp
+from indexes.store.versions import KEEP
+from rag.encoders.static import StaticEncoder
+from rag.engine.engine import KEYWORD, MEANING
+from rag.errors import BadInput, PandectError
+from rag.fusion import FusionSettings
+from rag.ltr.ranker import Ranker
+from rag.retrieval.base import Mask
+from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.dense import Dense, Kind, build_vectors
+from rag.retrieval.question_knn import NEAREST
+from rag.retrieval.term_counts import FieldCounts, count
+from rag.text import Analyser
+from rag.text.analysers import analyser
+from rag.types import Floats, Question
+
+__all__ = [
+    "FIT_FROM",
+    "BuildSettings",
+    "Ready",
+    "Report",
+    "build",
+    "build_into",
+    "fit_encoder",
+    "write_index",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """What a person may choose about an index."""
+
+    encoder: str = "auto"  # auto | fit | borrow | none | a model's path or hub id
+    bm25: BM25Settings = field(default_factory=BM25Settings)
+    fit: How = 1  # a number: so many fits, as is suited to the number of questions
+    lent: tuple[Corpus, ...] = ()  # of the same language, whose questions the encoder learns from too
+    vectors: Kind = "flat"
+    analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
+    model: Mapping[str, Any] = field(default_factory=dict)  # prompts and pooling of a pretrained model
+    fusion: FusionSettings | None = None  # None: reciprocal rank of words and meaning, both alike
+    learned: Ranker | None = None  # a learned fusion, which goes before the other
+    updatable: bool = True  # keep what an update starts from; a version grows by a quarter or so
+
+    def __post_init__(self) -> None:
+        """Refuse an encoder of no fit, and several fits of one that is not fitted."""
+        if not isinstance(self.fit, int):
+            return
+        refuse_no_fit(self.fit)
+        if self.fit > 1 and self.encoder not in ("auto", "fit"):
+            raise BadInput(
+                f"--fits {self.fit}: only an encoder that is fitted here is fitted several times, and "
+                f"{self.encoder!r} is not: --encoder fit, or leave --fits out"
+            )
+
+
+def build(
+    corpus: Corpus,
+    name: str,
+    settings: BuildSettings | None = None,
+    report: Report | None = None,
+    keep: int = KEEP,
+) -> Path:
+    """Build the index of a corpus and switch it in; the former one serves until then.
+
+    Args:
+        corpus: the law and its annotated questions.
+        name: of the index, under PANDECT_HOME.
+        settings: what to build.
+        report: called as the work goes on.
+        keep: how many versions are kept, the new one among them.
+
+    Returns:
+        The new version's folder.
+
+    Raises:
+        BadInput: a setting cannot be used, or another build of this index is running.
+    """
+    version = f"{store.stamp_now()}-{corpus.sha256[:8]}"
+    with store.new_version(name, version, keep) as folder:
+        _record_changes(name, corpus, folder)
+        build_into(folder, corpus, name, version, settings, report)
+    return store.index_folder(name) / version
+
+
+def _record_changes(name: str, corpus: Corpus, folder: Path) -> None:
+    """Keep with a version what changed against the one that is in use, if there is one."""
+    try:
+        former = Former.read(store.current(name))
+    except (PandectError, OSError):  # none, or it is damaged: that is why it is built again
+        return
+    compare(former, corpus).changes.write(folder)
+
+
+def build_into(
+    folder: Path,
+    corpus: Corpus,
+    name: str,
+    version: str,
+    settings: BuildSettings | None = None,
+    report: Report | None = None,
+    encoder: tuple[StaticEncoder, Mapping[str, Any]] | None = None,
+) -> Manifest:
+    """Write an index into an empty folder; the manifest is its last file.
+
+    Args:
+        folder: where; it need not be under PANDECT_HOME.
+        corpus: the law and its annotated questions.
+        name: of the index.
+        version: of this build.
+        settings: what to build.
+        report: called as the work goes on.
+        encoder: a fitted encoder and the manifest's entry for it, instead of the settings' choice.
+    """
+    chosen = settings or BuildSettings()
+    tell = report or (lambda what, done, total: None)
+    cut, options = analyser_of(corpus, chosen.analyser)
+    learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
+    write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
+    counts = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
+    counts = canonical(counts.with_questions(learnt, cut.terms))
+    meaning = Chosen(*encoder) if encoder is not None else _encoder(corpus, learnt, cut, chosen, tell)
+    vectors = None
+    if meaning is not None:
+        vectors = meaning.encoder.encode_articles(corpus.articles)
+        tell("encoding articles", total, total)
+        if isinstance(meaning.encoder, StaticEncoder):
+            meaning.encoder.save(folder / "encoder")
+    ready = Ready(corpus, learnt, cut, options, counts, meaning, vectors)
+    return write_index(folder, ready, name, version, chosen)
+
+
+def analyser_of(corpus: Corpus, chosen: Mapping[str, Any]) -> tuple[Analyser, Mapping[str, Any]]:
+    """Return the analyser of a corpus's language with the options chosen, and all options as they are kept.
+
+    Raises:
+        BadInput: an option or the language is unknown.
+    """
+    options = {"language": corpus.card.language, **chosen}
+    try:
+        return analyser(**options), options
+    except TypeError as error:  # an option of another version, or misspelt
+        raise BadInput(f"analyser options {options}: {error}: give stop_words, chinese or stem") from error
+
+
+def _encoder(
+    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
+) -> Chosen | None:
+    if settings.encoder in ("auto", "fit", "borrow", "none"):
+        return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell, settings.lent)
+    if settings.lent:
+        raise BadInput(
+            f"--lent: {settings.encoder} is pretrained and learns from no questions: leave out one"
+        )
+    return pretrained(settings.encoder, settings.model)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """All that an index is made of, once words are counted and articles encoded."""
+
+    corpus: Corpus
+    learnt: Sequence[Question]
+    cut: Analyser
+    options: Mapping[str, Any]  # that make the analyser again
+    counts: FieldCounts  # in their canonical form
+    meaning: Chosen | None = None
+    vectors: Floats | None = None  # (n_articles, dim), where there is an encoder
+
+
+def write_index(
+    folder: Path,
+    ready: Ready,
+    name: str,
+    version: str,
+    settings: BuildSettings,
+    known: Mapping[str, str] | None = None,
+) -> Manifest:
+    """Write an index into a folder that holds its corpus, and its encoder if that is a static one.
+
+    Both a build from nothing and an update end here: what they hand over alike, they write alike.
+
+    Args:
+        folder: of the version.
+        ready: what it is made of.
+        name: of the index.
+        version: of this build.
+        settings: of BM25, vectors and fusion.
+        known: hashes of files in the folder that are known already: see `indexes.store.manifest.stamp`.
+    """
+    _refuse_unfit(settings.fusion)
+    corpus, counts = ready.corpus, ready.counts
+    mask = Mask(corpus.articles)
+    keyword = BM25.build(counts, settings.bm25, mask, ready.cut)
+    keyword.save(folder / "bm25")
+    scored: dict[str, score_distributions.ScoresAll] = {KEYWORD: keyword}
+    if ready.meaning is not None and ready.vectors is not None:
+        index = build_vectors(ready.vectors, settings.vectors)
+        meaning = Dense(ready.meaning.encoder, index, counts.order, mask)
+        meaning.save(folder / "vectors.faiss")
+        scored[MEANING] = meaning
+    asked = score_distributions.sample(ready.learnt, corpus.articles)
+    score_distributions.save(score_distributions.estimate(scored, asked), folder)
+    if settings.fusion is not None:
+        score_distributions.save_fusion(settings.fusion, folder)
+    encoder = ready.meaning.encoder if ready.meaning is not None else None
+    bridged = query_expansion.learnt_from(counts, corpus.articles, ready.learnt, ready.cut, encoder)
+    if bridged is not None:
+        query_expansion.save(bridged, counts, settings.bm25, folder)
+    if settings.learned is not None and ready.meaning is not None:
+        learned.save(settings.learned, corpus, counts, settings.bm25, ready.cut, folder)
+    if settings.updatable:
+        basis.keep(counts, ready.vectors, settings.vectors, folder)
+    _, written = apart(ready.learnt)
+    manifest = Manifest(
+        name=name,
+        version=version,
+        built=datetime.now(UTC).isoformat(timespec="seconds"),
+        corpus={
+            "sha256": corpus.sha256,
+            "articles": len(corpus.articles),
+            "questions": len(corpus.questions),
+            "questions_sha256": corpus.questions_sha256,
+            "learnt": len(ready.learnt),
+            **({"written": len(written)} if written else {}),  # of these by a machine
+            "licence": corpus.card.licence,
+        },
+        analyser={"id": ready.cut.id, "options": ready.options},
+        bm25=asdict(settings.bm25),
+        encoder=None if ready.meaning is None else ready.meaning.entry,
+    )
+    return stamp(manifest, folder, known)
+
+
+def _refuse_unfit(fusion: FusionSettings | None) -> None:
+    """Refuse a fusion that no index could answer with, before it is written.
+
+    Raises:
+        BadInput: it names other lists than there are, one alone, or percentiles of a list that has none.
+    """
+    if fusion is None or not fusion.systems:
+        return
+    named, lists = set(fusion.systems), {KEYWORD, MEANING, NEAREST}
+    if len(named) < 2 or not named <= lists:
+        raise BadInput(
+            f"a fusion of {', '.join(fusion.systems)}: name two or three of {', '.join(sorted(lists))}"
+        )
+    if fusion.method == "percentile" and NEAREST in named:
+        raise BadInput(f"percentiles of {NEAREST} are not estimated: leave it out, or choose another fusion")

@@ -1,0 +1,170 @@
+"""Which encoder an index gets: one fitted to its corpus, the one that ships, a pretrained one, or none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from indexes.build import ensemble
+from indexes.corpus.corpus import Corpus, asked_and_written
+from indexes.build.static_encoder import Fitter
+from indexes.build.fit_settings import How, as_told, for_written
+from indexes.build.lent import articles_of, questions_of
+from indexes.cli.machine import machine
+from indexes.store.manifest import read as read_manifest
+from indexes.store.paths import BUILTIN, locate
+from rag.corpus.licence import provenance
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.text import Analyser
+from rag.types import Encoder, Question
+
+Report = Callable[[str, int, int], object]  # what is being done, how many of it are done, how many in all
+
+TRAINED = "manifest.json"  # beside the folder of a model that `python -m training.train` made
+FIT_FROM = 3000  # articles; a smaller corpus says too little about a language's words
+
+
+class Chosen(NamedTuple):
+    """An encoder, and what the manifest says of it."""
+
+    encoder: Encoder
+    entry: Mapping[str, Any]
+
+
+def choose(
+    wanted: str,
+    corpus: Corpus,
+    learnt: Sequence[Question],
+    cut: Analyser,
+    fit: How,
+    tell: Report,
+    lent: Sequence[Corpus] = (),
+) -> Chosen | None:
+    """Return the static encoder that was asked for: "auto", "fit", "borrow" or "none".
+
+    Raises:
+        BadInput: one was to be borrowed, and the one that ships is for another language; or questions
+            were lent to one that is not fitted.
+    """
+    if lent and wanted not in ("auto", "fit"):
+        raise BadInput(f"--lent: only a fitted encoder learns from questions, not {wanted!r}: --encoder fit")
+    if wanted == "none":
+        return None
+    asked_for = wanted == "fit" or lent or (isinstance(fit, int) and fit > 1)
+    if asked_for or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
+        return Chosen(*fit_encoder(corpus, learnt, cut, fit, tell, lent))
+    return borrow(corpus, cut, required=wanted == "borrow")
+
+
+def pretrained(model: str, options: Mapping[str, Any]) -> Chosen:
+    """Load a sentence-transformers model.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        BadInput: the model cannot be loaded.
+    """
+    from rag.encoders.transformer import TransformerEncoder
+
+    given = {"model": model, **options}
+    made = TransformerEncoder(**given)
+    entry = {
+        "kind": "transformer",
+        "name": made.name,
+        "dim": made.dim,
+        "sha256": made.sha256,
+        "options": given,
+    }
+    if learnt := trained_on(Path(model)):
+        entry["learnt_from"] = learnt
+    return Chosen(made, entry)
+
+
+def trained_on(model: Path) -> list[Any]:
+    """Return whose law a model was trained on here, as its result says; nothing of another model."""
+    if not model.is_dir():
+        return []
+    try:
+        result = json.loads((model.resolve().parent / TRAINED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # none, or of something else: nothing is known
+        return []
+    told = result.get("learnt_from") if isinstance(result, dict) else None
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+
+
+def fit_encoder(
+    corpus: Corpus,
+    learnt: Sequence[Question],
+    cut: Analyser,
+    how: How,
+    tell: Report,
+    lent: Sequence[Corpus] = (),
+) -> tuple[StaticEncoder, Mapping[str, Any]]:
+    """Fit a static encoder to a corpus and its annotated questions.
+
+    Args:
+        corpus: its articles.
+        learnt: its questions.
+        cut: cuts both.
+        how: its settings, or how many fits.
+        tell: called as the work goes on.
+        lent: other corpora of the language, whose articles and questions it learns too.
+
+    Returns:
+        The encoder, and what the manifest says of it.
+    """
+    asked = [*learnt, *questions_of(lent)]
+    articles = [*corpus.articles, *articles_of(lent)]
+    people, written = asked_and_written(asked)
+    chosen = as_told(how, len(people), len(articles))
+    fitted = ensemble.fit(
+        Fitter(articles, cut, chosen),
+        asked,
+        law=lambda done, total, loss: tell("fitting the encoder to the law", done, total),
+        taught=lambda done, total, loss: tell("fitting the encoder to written questions", done, total),
+        asked=lambda done, total, loss: tell("fitting the encoder to questions", done, total),
+    )
+    dim = fitted.vectors.shape[1]
+    name = f"static-{corpus.card.language}-{dim}"
+    entry = {
+        "kind": "static",
+        "name": name,
+        "dim": dim,
+        "terms": len(fitted.vocabulary),
+        "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
+        "settings": asdict(chosen),
+        "views": list(ensemble.views(chosen, cut)),
+        # the licences go wherever the encoder goes
+        "learnt_from": [provenance(each.card) for each in (corpus, *lent)],
+        "made_on": machine(),
+    }
+    if written:  # before those that people asked
+        entry["settings_of_written"] = asdict(for_written(chosen, len(written)))
+    if lent:
+        entry["lent"] = [
+            {"name": each.card.name, "corpus_sha256": each.sha256, "questions_sha256": each.questions_sha256}
+            for each in lent
+        ]
+    return fitted.encoder(name, cut), entry
+
+
+def borrow(corpus: Corpus, cut: Analyser, *, required: bool) -> Chosen | None:
+    """Take the encoder that ships, if it speaks the corpus's language in the same terms.
+
+    Raises:
+        BadInput: it does not, and it is required.
+    """
+    folder, again = locate(BUILTIN)
+    manifest = read_manifest(folder, again)
+    if manifest.encoder is not None and manifest.analyser["id"] == cut.id:
+        entry = {**manifest.encoder, "borrowed_from": manifest.version}
+        return Chosen(StaticEncoder.load(folder / "encoder", cut), entry)
+    if required:
+        raise BadInput(
+            f"no encoder to borrow for {corpus.card.language!r} analysed by {cut.id}: the one that ships is "
+            f"for {manifest.analyser['id']}; use --encoder fit or --encoder none"
+        )
+    return None

@@ -1,0 +1,203 @@
+"""The learned fusion of an index: what it ranks by, and the two BM25 indexes that only it looks at.
+
+They lie in the folder `learned` of a version. Trees and networks are fitted by `python -m training.train
+fusion`; the rest is made from the law and its questions, by a build or an update as by that command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from indexes.corpus.corpus import Corpus, asked_and_written, to_learn_from
+from indexes.store.manifest import Manifest
+from indexes.corpus.links import references
+from rag.corpus.structure import Surroundings
+from rag.errors import BadInput
+from rag.ltr.features import Evidence
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import Learned, of_questions
+from rag.ltr.trees import AGAIN
+from rag.retrieval.base import Mask
+from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.dense import Dense
+from rag.retrieval.query_expansion import BridgedBM25
+from rag.retrieval.question_knn import Nearest
+from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
+from rag.text import Analyser
+from rag.types import Article, Ints, Question
+
+FOLDER = "learned"
+TREES = "trees.json"  # and networks
+LAW = "law"  # BM25 over the law's own fields
+TERMS = "terms"  # of the annotated questions: cutting them takes a second for each ten thousand
+REFERENCES = "references.npy"  # which articles refer to each other: reading all texts takes seconds
+ASKED = "asked"  # BM25 over annotated questions and answers
+WORTH_IT = 300  # annotated questions: of fewer, little is learnt that is not chance
+
+
+def worth_fitting(manifest: Manifest) -> bool:
+    """Tell whether an index is likely to rank better by a learned fusion.
+
+    It needs some hundreds of annotated questions, and an encoder that was fitted to this law: of another
+    nobody knows what it would make of a question that it had not seen.
+    """
+    encoder = manifest.encoder
+    own = encoder is not None and encoder["kind"] == "static" and "borrowed_from" not in encoder
+    return own and asked_by_people(manifest) >= WORTH_IT
+
+
+def asked_by_people(manifest: Manifest) -> int:
+    """Return how many questions a learned fusion would be fitted to: all where a machine wrote all."""
+    learnt = int(manifest.corpus["learnt"])
+    return learnt - int(manifest.corpus.get("written", 0)) or learnt
+
+
+def save(
+    ranker: Ranker,
+    corpus: Corpus,
+    counts: FieldCounts,
+    settings: BM25Settings,
+    cut: Analyser,
+    folder: Path,
+) -> None:
+    """Write the learned fusion into the folder of a version.
+
+    With the annotated questions cut into terms, and which articles refer to each other: what takes seconds to
+    find is not looked for when an index is opened.
+
+    Args:
+        ranker: that was fitted.
+        corpus: of the version.
+        counts: of its terms, those of its annotated questions among them.
+        settings: of its BM25.
+        cut: its analyser.
+        folder: of the version.
+    """
+    learnt, mask = to_learn_from(corpus.questions), Mask(corpus.articles)
+    place = folder / FOLDER
+    place.mkdir()
+    np.save(place / REFERENCES, references(corpus.articles, corpus.card), allow_pickle=False)
+    save_terms([cut.terms(q.text) for q in learnt], place / TERMS)
+    of_law(counts, settings, mask, cut).save(place / LAW)
+    of_questions(counts, settings, mask, cut).save(place / ASKED)
+    (place / TREES).write_text(ranker.to_json(), encoding="utf-8")
+
+
+def save_terms(texts: Sequence[Sequence[str]], folder: Path) -> None:
+    """Write the terms of texts, in order and repeats kept."""
+    folder.mkdir()
+    number: dict[str, int] = {}
+    numbers = [number.setdefault(term, len(number)) for terms in texts for term in terms]
+    np.save(folder / "numbers.npy", np.array(numbers, dtype=np.int32), allow_pickle=False)
+    np.save(folder / "lengths.npy", np.array([len(t) for t in texts], dtype=np.int32), allow_pickle=False)
+    (folder / "vocabulary.json").write_text(json.dumps(list(number), ensure_ascii=False), encoding="utf-8")
+
+
+def load_terms(folder: Path) -> list[list[str]]:
+    """Read what `save_terms` wrote.
+
+    Raises:
+        OSError, ValueError: a file is missing or is something else.
+    """
+    words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
+    terms = [words[i] for i in np.load(folder / "numbers.npy", allow_pickle=False)]
+    ends = np.cumsum(np.load(folder / "lengths.npy", allow_pickle=False)).tolist()
+    return [terms[begin:end] for begin, end in pairwise([0, *ends])]
+
+
+def of_law(counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser) -> BM25:
+    """Return BM25 over the law's own fields alone."""
+    weights = {name: settings.weights.get(name, 0.0) for name in LAW_FIELDS}
+    return BM25.build(counts, replace(settings, weights=weights), mask, cut)
+
+
+def is_there(folder: Path) -> bool:
+    """Tell whether a version has a learned fusion, readable or not."""
+    return (folder / FOLDER / TREES).is_file()
+
+
+def ranker_of(folder: Path) -> Ranker | None:
+    """Read what the learned fusion of a version ranks by; None where none was fitted.
+
+    Raises:
+        BadInput: the file is something else.
+        OSError: it cannot be read.
+    """
+    if not is_there(folder):
+        return None
+    return Ranker.from_json((folder / FOLDER / TREES).read_text(encoding="utf-8"))
+
+
+def load(
+    folder: Path,
+    keyword: BM25,
+    meaning: Dense | None,
+    articles: Sequence[Article],
+    learnt: Sequence[Question],
+    bridge: BridgedBM25 | None = None,
+) -> Learned | None:
+    """Open the learned fusion of a version; None where there is none, or no encoder.
+
+    Args:
+        folder: of the version.
+        keyword: its BM25 over all fields.
+        meaning: its encoder's list.
+        articles: its corpus, in order.
+        learnt: the annotated questions that it learnt from.
+        bridge: of the version, for what looks at it.
+
+    Raises:
+        BadInput: it is of another version.
+        OSError, ValueError: a file cannot be read.
+    """
+    ranker = ranker_of(folder)
+    if ranker is None or meaning is None:
+        return None
+    place = folder / FOLDER
+    law, asked = (
+        BM25.load(place / name, keyword.order, keyword.mask, keyword.analyser, keyword.weights)
+        for name in (LAW, ASKED)
+    )
+    kept = place / TERMS
+    cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
+    nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
+    around = around_of(articles, learnt, _links(place / REFERENCES, len(articles)))
+    evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
+    return Learned(evidence, ranker)
+
+
+def around_of(
+    articles: Sequence[Article], learnt: Sequence[Question], references: Ints | None
+) -> Surroundings:
+    """Return where articles stand, and how people's questions cite them: what a machine wrote is no citation.
+
+    Args:
+        articles: of the corpus, in order.
+        learnt: the annotated questions.
+        references: as `Surroundings.of` takes them.
+    """
+    people, _ = asked_and_written(learnt)
+    return Surroundings.of(articles, people, references)
+
+
+def _links(file: Path, n_articles: int) -> Ints | None:
+    """Read which articles refer to each other; None of an earlier release, whose fusions do not ask for it.
+
+    Raises:
+        BadInput: it is not of this corpus.
+        OSError, ValueError: it cannot be read.
+    """
+    if not file.is_file():
+        return None
+    links = np.load(file, allow_pickle=False)
+    whole = links.ndim == 2 and links.shape[1] == 2 and np.issubdtype(links.dtype, np.integer)
+    if not whole or (links < 0).any() or (links >= n_articles).any():
+        raise BadInput(f"{file.name} of a law of other than {n_articles} articles: {AGAIN}")
+    return np.asarray(links, np.int64)

@@ -1,0 +1,138 @@
+"""The bridge of an index: learnt when law comes in, kept in its folder, shown by a command."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from indexes.build.translation_model import BridgeSettings, learn
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.retrieval.bm25 import BM25, BM25Settings
+from rag.retrieval.query_expansion import BridgedBM25, LawWords
+from rag.retrieval.term_counts import FieldCounts
+from rag.retrieval.translation_model import PAIRS, Bridge, Pair
+from rag.text import Analyser
+from rag.types import Article, Encoder, Question
+
+FOLDER = "bridge"
+LEAST = 100  # annotated questions: of fewer, hardly a pair is seen often enough to be told from chance
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def learnt_from(
+    counts: FieldCounts,
+    articles: Sequence[Article],
+    questions: Sequence[Question],
+    cut: Analyser,
+    encoder: Encoder | None = None,
+    settings: BridgeSettings | None = None,
+) -> Bridge | None:
+    """Return the bridge of a corpus; None where it has too few annotated questions to learn one from.
+
+    Args:
+        counts: terms of the articles by field.
+        articles: in the same order.
+        questions: annotated ones, to learn from.
+        cut: the analyser of articles and questions.
+        encoder: gives synonyms where it is a static one over the same terms.
+        settings: how it is learnt.
+    """
+    if sum(bool(question.article_ids) for question in questions) < LEAST:
+        return None
+    static = encoder if isinstance(encoder, StaticEncoder) and encoder.analyser.id == cut.id else None
+    stop = stop_terms(cut)
+    made = learn(counts, questions, [cut.terms(q.text) for q in questions], static, settings, stop)
+    return Bridge(made.pairs, forms(articles, cut, made.law_terms))
+
+
+def stop_terms(cut: Analyser) -> frozenset[str]:
+    """Return the terms that are never bridged: words that frame a question or an article.
+
+    Stop words of a language give no terms at all.
+    """
+    text = (files("indexes.build") / "translation_stopwords" / f"{cut.language}.txt").read_text(encoding="utf-8")
+    words = (word for line in text.splitlines() for word in line.partition("#")[0].split())
+    return frozenset(term for word in words for term in cut.terms(word))
+
+
+def forms(articles: Sequence[Article], cut: Analyser, terms: Sequence[str]) -> dict[str, str]:
+    """Return how articles write each of these terms most often, in small letters.
+
+    Of forms that are as frequent the shorter is taken, then the first. A term of Chinese is its own form.
+    """
+    if cut.language == "zh":
+        return {}
+    wanted = frozenset(terms)
+    often = Counter(word for article in articles for word in _WORD.findall(article.text.lower()))
+    best: dict[str, tuple[int, int, str]] = {}
+    for word, times in often.items():
+        for term in set(cut.terms(word)) & wanted:
+            best[term] = min(best.get(term, (1, 0, "")), (-times, len(word), word))
+    return {term: word for term, (_, _, word) in sorted(best.items())}
+
+
+def save(bridge: Bridge, counts: FieldCounts, settings: BM25Settings, folder: Path) -> None:
+    """Write into the folder of a version a bridge, and what the words that it reaches add to articles."""
+    place = folder / FOLDER
+    place.mkdir()
+    bridge.save(place)
+    LawWords.of(counts, settings, bridge.law_terms).save(place)
+
+
+def load(folder: Path, keyword: BM25) -> BridgedBM25 | None:
+    """Open the bridge of a version; None where it has none.
+
+    Raises:
+        BadInput, ValueError: a file is something else.
+        OSError: one cannot be read.
+    """
+    pairs = pairs_of(folder)
+    return None if pairs is None else BridgedBM25(keyword, pairs, LawWords.load(folder / FOLDER))
+
+
+def pairs_of(folder: Path) -> Bridge | None:
+    """Read the pairs of a version; None where it has none.
+
+    Raises:
+        BadInput: the file is something else.
+        OSError: it cannot be read.
+    """
+    place = folder / FOLDER
+    return Bridge.load(place) if (place / PAIRS).is_file() else None
+
+
+def told(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the pairs of a version, a line for each lay term; of these words alone where some are given.
+
+    Raises:
+        BadInput: the version has no bridge.
+    """
+    bridge = pairs_of(folder)
+    if bridge is None:
+        raise BadInput(
+            f"{folder} has no bridge: it is learnt by a build from {LEAST} annotated questions or more"
+        )
+    if not words:
+        yield from (_line(lay, pairs, bridge) for lay, pairs in sorted(bridge.pairs.items()))
+        return
+    for word in words:
+        terms = cut.terms(word)
+        if not terms:
+            yield f"{word}: a stop word, never bridged"
+        for term in terms:
+            yield _line(word, bridge.pairs.get(term, ()), bridge)
+
+
+def _line(word: str, pairs: Sequence[Pair], bridge: Bridge) -> str:
+    said = (f"{bridge.form(p.law)} {p.probability:.3f} ({_evidence(p)})" for p in pairs)
+    return f"{word}: {'; '.join(said) or 'nothing'}"
+
+
+def _evidence(pair: Pair) -> str:
+    asked = f"{pair.questions} questions" if pair.questions else ""
+    near = f"synonym {pair.near:.2f}" if pair.near else ""
+    return "itself" if pair.lay == pair.law else ", ".join(filter(None, (asked, near)))

@@ -1,0 +1,214 @@
+"""Fit a static encoder to a corpus, and then to its annotated questions.
+
+Two stages. First three passes over the articles, two over those of a large law, on pairs cut from the law
+itself (`indexes.build.pairs`), then six over (annotated question or its answer, article that it cites) with
+random and wrongly near articles as negatives (`indexes.build.training_pairs`). Numpy and scipy only, about two minutes for
+55,000 articles and 1,000 questions, a quarter of one for 15,000 (docs/measurements.md).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from indexes.build.training_pairs import Asked, Batch, Make
+from indexes.build.contrastive import Room, SparseAdam, pair_gradient
+from indexes.build.tokenise import cut, in_texts
+from indexes.build.fit_settings import FitSettings, Fitted, suited
+from indexes.build.pairs import TASKS, TermIds, Texts, bags, pair
+from rag.retrieval.term_counts import term_ids
+from rag.text import Analyser
+from rag.text.chinese import ChineseAnalyser
+from rag.types import Article, Bools, Floats, Question
+
+__all__ = ["FitSettings", "Fitted", "Fitter", "Progress"]
+
+Progress = Callable[[int, int, float], object]  # steps done, steps in all, loss
+
+
+class Fitter:
+    """One corpus, analysed once, and the two stages over it."""
+
+    def __init__(
+        self,
+        articles: Sequence[Article],
+        analyser: Analyser,
+        settings: FitSettings | None = None,
+    ) -> None:
+        """Analyse the articles and choose the vocabulary.
+
+        Args:
+            articles: the corpus.
+            analyser: cuts the text; the encoder must be used with the same one.
+            settings: how to fit; None fits as is suited to the law and to the number of questions.
+        """
+        self.given: FitSettings | None = settings
+        self.settings = settings or suited(0, len(articles))
+        self.analyser = analyser
+        self.position = {a.id: i for i, a in enumerate(articles)}
+        above = [(a.code, *a.headings) for a in articles]
+        titles = {title: i for i, title in enumerate(dict.fromkeys(chain.from_iterable(above)))}
+        found = cut(analyser, [*(a.text for a in articles), *titles])  # a title stands above many articles
+        text, title = found.texts[: len(articles)], found.texts[len(articles) :]
+        headings = [np.concatenate([title[titles[t]] for t in each]) for each in above]
+        whole = [np.concatenate(each) for each in zip(text, headings, strict=True)]
+        often = in_texts(whole, len(found.terms))
+        self.vocabulary = self._choose(dict(zip(found.terms, often.tolist(), strict=True)))
+        self.n_articles = len(articles)
+        chosen = np.array([self.vocabulary.get(term, -1) for term in found.terms], dtype=np.int32)
+        self.in_articles = np.zeros(len(self.vocabulary))
+        self.in_articles[chosen[chosen >= 0]] = often[chosen >= 0]
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for i, each in enumerate(above):
+            groups.setdefault(each, []).append(i)
+        members = {key: np.array(where, dtype=np.int64) for key, where in groups.items()}
+        self.texts = Texts(
+            [_known(chosen[ids]) for ids in text],
+            [_known(chosen[ids]) for ids in headings],
+            [members[each] for each in above],
+        )
+
+    def with_settings(self, settings: FitSettings) -> Fitter:
+        """Return the same corpus to be fitted otherwise; nothing is analysed again.
+
+        Args:
+            settings: of the same vocabulary (`min_count`, `max_terms`).
+        """
+        other = copy(self)
+        other.given = other.settings = settings
+        return other
+
+    def _choose(self, counts: Mapping[str, int]) -> dict[str, int]:
+        enough = [t for t, n in counts.items() if n >= self.settings.min_count]
+        enough.sort(key=lambda t: (-counts[t], t))
+        return {t: i for i, t in enumerate(sorted(enough[: self.settings.max_terms]))}
+
+    def start(self) -> Fitted:
+        """Return random vectors with weights of 0.3 idf: a blurred TF-IDF."""
+        rng = np.random.default_rng(self.settings.seed)
+        return self._looking(Fitted(self.vocabulary, *self._fresh(self.in_articles, rng)))
+
+    def _kept(self, terms: Iterable[str]) -> Bools:
+        """Return which terms this fit looks at, (n_terms,)."""
+        if not isinstance(self.analyser, ChineseAnalyser):
+            return np.array([True for _ in terms], dtype=np.bool_)
+        return np.array([self.analyser.gives(t, self.settings.units) for t in terms], dtype=np.bool_)
+
+    def _looking(self, fitted: Fitted) -> Fitted:
+        """Return the parameters without the vectors of terms that this fit does not look at."""
+        kept = self._kept(fitted.vocabulary)
+        return fitted if kept.all() else replace(fitted, vectors=fitted.vectors * kept[:, None])
+
+    def _fresh(self, in_articles: npt.NDArray[np.float64], rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return first vectors and log-weights of terms that stand in so many articles each."""
+        s = self.settings
+        shape = (len(in_articles), s.dim)
+        vectors = rng.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(s.dim))
+        idf = np.log(max(self.n_articles, 1) / np.maximum(in_articles, 1))
+        return vectors, np.log(s.weight_start * np.maximum(idf, 0.1)).astype(np.float32)
+
+    def _with_words_of(self, fitted: Fitted, questions: Sequence[Question]) -> Fitted:
+        """Return the parameters with fresh vectors for the words that only questions and answers have."""
+        counts: Counter[str] = Counter()
+        for question in questions:
+            for text in (question.text, question.answer or ""):
+                counts.update({t for t in self.analyser.terms(text) if t not in fitted.vocabulary})
+        new = sorted(t for t, n in counts.items() if n >= self.settings.min_count)
+        vectors, log_weights = self._fresh(np.ones(len(new)), np.random.default_rng(self.settings.seed + 3))
+        known = len(fitted.vocabulary)
+        return self._looking(
+            Fitted(
+                {**fitted.vocabulary, **{t: known + i for i, t in enumerate(new)}},
+                np.concatenate([fitted.vectors, vectors]),
+                np.concatenate([fitted.log_weights, log_weights]),
+            )
+        )
+
+    def fit_corpus(self, progress: Progress | None = None) -> Fitted:
+        """Fit to the law alone."""
+        s = self.settings
+        return self._descend(self.start(), list(self._corpus_batches()), s.temperature, progress)
+
+    def _corpus_batches(self) -> Iterator[Make]:
+        s = self.settings
+        rng = np.random.default_rng(s.seed + 1)
+        texts = self.texts.only(self._kept(self.vocabulary))
+        usable = np.array([i for i in range(len(texts.text)) if len(texts.whole(i))], dtype=np.int64)
+        if len(usable) < 2:
+            return
+        for _ in range(s.passes):
+            for task in TASKS:
+                order = rng.permutation(usable)
+                for chunk in np.array_split(order, max(1, round(len(order) / s.batch))):
+                    yield lambda vectors, log_weights, chunk=chunk, task=task: _cut(  # type: ignore[misc]
+                        [pair(texts, int(i), task, rng) for i in chunk]
+                    )
+
+    def fit_questions(
+        self, fitted: Fitted, questions: Sequence[Question], progress: Progress | None = None
+    ) -> Fitted:
+        """Fit further to questions, their answers and the articles that they cite.
+
+        The given parameters stay as they are.
+        """
+        start = self._with_words_of(fitted, questions)
+        words, kept = start.vocabulary, self._kept(start.vocabulary)
+        texts = self.texts.only(kept)
+
+        def terms(text: str) -> TermIds:
+            ids = _ids(self.analyser.terms(text), words)
+            return ids[kept[ids]]
+
+        asked = Asked.of(
+            questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
+        )
+        s = self.given or suited(len(questions))
+        return self._descend(start, list(asked.batches(s)), s.question_temperature, progress)
+
+    def _descend(
+        self, fitted: Fitted, batches: Sequence[Make], temperature: float, progress: Progress | None
+    ) -> Fitted:
+        s = self.settings
+        vectors, log_weights = fitted.vectors.copy(), fitted.log_weights.copy()
+        adam_vectors = SparseAdam(vectors.shape, s.rate)
+        adam_weights = SparseAdam(log_weights.shape, s.rate)
+        room = Room()
+        for step, make in enumerate(batches):
+            batch = make(vectors, log_weights)
+            weights = np.exp(log_weights[batch.terms])[:, None]
+            weighted = room.rows(vectors, batch.terms)
+            weighted *= weights
+            gradient = pair_gradient(
+                batch.left,
+                batch.right,
+                weighted,
+                weights,
+                temperature=temperature,
+                masked=batch.masked,
+            )
+            scale = 1 - step / len(batches)  # the rate falls to 0 in a line
+            for part, of_vectors, of_weights in gradient.parts():
+                adam_vectors.step(vectors, batch.terms[part], of_vectors, scale)
+                adam_weights.step(log_weights, batch.terms[part], of_weights, scale)
+            if progress is not None:
+                progress(step + 1, len(batches), gradient.loss)
+        return replace(fitted, vectors=vectors, log_weights=log_weights)
+
+
+def _known(ids: TermIds) -> TermIds:
+    """Return the numbers without those of terms that are not in the vocabulary, -1."""
+    return ids[ids >= 0]
+
+
+def _ids(terms: Sequence[str], vocabulary: Mapping[str, int]) -> TermIds:
+    return term_ids(terms, vocabulary).astype(np.int32)
+
+
+def _cut(pairs: Sequence[tuple[TermIds, TermIds]]) -> Batch:
+    return Batch(*bags([left for left, _ in pairs], [right for _, right in pairs]))

@@ -1,0 +1,209 @@
+"""Batches of annotated questions and the articles that they cite, for the second stage of fitting.
+
+A question, and its answer where it has one, is paired with each article that it cites. Three things
+keep a thousand questions from being learnt by heart: terms are left out at random on both sides
+(dropout, Srivastava et al. 2014), the answer says the same in the law's own words, and every second
+pass the articles that are wrongly near are looked up and put among the negatives (Xiong et al. 2021).
+Where articles have several questions, some steps pair those of the same article with each other, so that
+what says the same is near whatever the law calls it. What each of them gives is in docs/measurements.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from indexes.build.contrastive import Bags, embed
+from indexes.build.fit_settings import FitSettings
+from indexes.build.pairs import TermIds
+from rag.types import Bools, Floats, Ints, Question
+
+MINED = 50  # the nearest wrong articles of a text, among which hard negatives are drawn
+_AT_ONCE = 256  # texts that are held against all articles at a time
+Terms: TypeAlias = Callable[[str], TermIds]  # text -> numbers of its terms
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Left text i belongs to right text i; right texts past the last left one are negatives."""
+
+    terms: Ints  # (n,), the distinct terms of the batch, in order
+    left: Bags  # (n_left, n)
+    right: Bags  # (n_right, n)
+    masked: Bools | None = None  # (n_left, n_right): right, though not the partner
+
+
+Make: TypeAlias = Callable[[Floats, Floats], Batch]  # the vectors and log-weights of now -> a batch
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Questions and answers to learn from, and the articles that they cite."""
+
+    texts: Bags = field(repr=False)  # (n_texts, n_terms)
+    gold: sp.csr_array = field(repr=False)  # (n_texts, n_articles), 1 where the text cites the article
+    pairs: Ints = field(repr=False)  # (n_pairs, 2): a text, an article that it cites
+    articles: Bags = field(repr=False)  # (n_articles, n_terms)
+
+    @classmethod
+    def of(
+        cls,
+        questions: Sequence[Question],
+        position: Mapping[str, int],
+        terms: Terms,
+        articles: Sequence[TermIds],
+        n_terms: int,
+    ) -> Asked:
+        """Lay out annotated questions.
+
+        Args:
+            questions: a gold id that is no article's is passed over, so is a text without a known term.
+            position: article id -> row.
+            terms: numbers of a text's terms.
+            articles: the same of each article.
+            n_terms: size of the vocabulary.
+        """
+        texts: list[TermIds] = []
+        cited: list[list[int]] = []
+        for question in questions:
+            rows = sorted({position[id_] for id_ in question.article_ids if id_ in position})
+            for text in (question.text, question.answer or ""):
+                if rows and len(ids := terms(text)):
+                    texts.append(ids)
+                    cited.append(rows)
+        pairs = np.array([(i, a) for i, rows in enumerate(cited) for a in rows], dtype=np.int64)
+        pairs = pairs.reshape(-1, 2)
+        gold = sp.csr_array(
+            (np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=(len(texts), len(articles))
+        )
+        return cls(bag(texts, n_terms), gold, pairs, bag(articles, n_terms))
+
+    def batches(self, settings: FitSettings) -> Iterator[Make]:
+        """Yield what makes each batch, pass by pass; empty where fewer than two pairs are there."""
+        if len(self.pairs) < 2:
+            return
+        rng = np.random.default_rng(settings.seed + 2)
+        parts = max(1, -(-len(self.pairs) // settings.question_batch))
+        near: list[Ints] = []  # of the last look-up; a list, so that all batches see the newest
+        alike = _Alike.of(self.gold)
+        every = settings.alike_every if len(alike.entries) else 0
+        others = np.random.default_rng(settings.seed + 5)
+        for number in range(settings.question_passes):
+            for n, part in enumerate(np.array_split(rng.permutation(len(self.pairs)), parts)):
+                # the first pass has no look-up: what is near before it is near by its words alone
+                look = bool(settings.hard_negatives) and n == 0 and number % 2 == 1
+                yield lambda vectors, log_weights, part=part, look=look: self._batch(  # type: ignore[misc]
+                    part, settings, rng, near, self._mine(vectors, log_weights) if look else None
+                )
+                if every and (number * parts + n) % every == 0:
+                    yield lambda vectors, log_weights: self._alike(alike, settings, others)
+
+    def _batch(
+        self,
+        part: Ints,
+        settings: FitSettings,
+        rng: np.random.Generator,
+        near: list[Ints],
+        mined: Ints | None,
+    ) -> Batch:
+        if mined is not None:
+            near[:] = [mined]
+        texts, articles = self.pairs[part, 0], self.pairs[part, 1]
+        columns = [articles, rng.integers(0, self.articles.shape[0], settings.random_negatives)]
+        if near and near[0].shape[1]:
+            drawn = rng.integers(0, near[0].shape[1], (len(part), settings.hard_negatives))
+            columns.append(np.take_along_axis(near[0][texts], drawn, axis=1).ravel())
+        right = np.concatenate(columns)
+        return _over_own_terms(
+            dropped(self.texts[texts], settings.drop_question, rng),
+            dropped(self.articles[right], settings.drop_article, rng),
+            # another article that answers the same question is no wrong answer to it
+            np.asarray(self.gold[texts][:, right].toarray() > 0),
+        )
+
+    def _alike(self, alike: _Alike, settings: FitSettings, rng: np.random.Generator) -> Batch:
+        """Return a batch of texts and others that cite the same article."""
+        left, right = alike.draw(settings.question_batch, rng)
+        return _over_own_terms(
+            dropped(self.texts[left], settings.drop_question, rng),
+            dropped(self.texts[right], settings.drop_question, rng),
+            np.asarray((self.gold[left] @ self.gold[right].T).toarray() > 0),
+        )
+
+    def _mine(self, vectors: Floats, log_weights: Floats) -> Ints:
+        """Return (n_texts, MINED at most) positions of the nearest articles that a text does not cite."""
+        weighted = vectors * np.exp(log_weights)[:, None]
+        articles, _ = embed(self.articles, weighted)
+        most = int(np.diff(self.gold.indptr).max(initial=0))  # a text that cites all but few finds few
+        depth = min(MINED, len(articles) - most)
+        found = [np.zeros((0, depth), dtype=np.int64)]
+        for begin in range(0, self.texts.shape[0], _AT_ONCE):
+            texts, _ = embed(self.texts[begin : begin + _AT_ONCE], weighted)
+            scores = texts @ articles.T
+            own = self.gold[begin : begin + _AT_ONCE].tocoo()
+            scores[own.coords] = -np.inf
+            kept = np.argpartition(-scores, max(depth - 1, 0), axis=1)[:, :depth]
+            found.append(kept.astype(np.int64))
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """The texts that cite each article, to draw two of the same."""
+
+    texts: Ints  # (n_citations,), article by article
+    starts: Ints  # (n_citations,), where the article of each begins
+    often: Ints  # (n_citations,), how many texts cite it
+    entries: Ints = field(repr=False)  # citations of articles that two texts cite or more
+
+    @classmethod
+    def of(cls, gold: sp.csr_array) -> _Alike:
+        """Lay out what texts cite, (n_texts, n_articles)."""
+        cited = gold.tocsc()
+        often = np.diff(cited.indptr)
+        each = np.repeat(often, often)
+        texts = cited.indices.astype(np.int64)
+        return cls(texts, np.repeat(cited.indptr[:-1], often), each, np.flatnonzero(each > 1))
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """Return n texts, and for each another that cites the same article."""
+        at = rng.choice(self.entries, n)
+        other = self.starts[at] + rng.integers(0, self.often[at] - 1)
+        return self.texts[at], self.texts[other + (other >= at)]  # itself is stepped over
+
+
+def bag(texts: Sequence[TermIds], n_terms: int) -> Bags:
+    """Count the terms of texts, (n_texts, n_terms)."""
+    indptr = np.zeros(len(texts) + 1, dtype=np.int64)
+    indptr[1:] = np.cumsum([len(text) for text in texts])
+    joined = np.concatenate([*texts, np.zeros(0, np.int32)])
+    counted = sp.csr_array((np.ones(len(joined), np.float32), joined, indptr), shape=(len(texts), n_terms))
+    counted.sum_duplicates()
+    return counted
+
+
+def dropped(texts: Bags, share: float, rng: np.random.Generator) -> Bags:
+    """Return the texts with this share of their terms left out at random."""
+    if share <= 0:
+        return texts
+    kept = rng.random(texts.nnz) >= share
+    indptr = np.concatenate([[0], np.cumsum(kept)])[texts.indptr]
+    return sp.csr_array((texts.data[kept], texts.indices[kept], indptr), shape=texts.shape)
+
+
+def _over_own_terms(left: Bags, right: Bags, masked: Bools) -> Batch:
+    """Take away the columns of terms that the batch does not have."""
+    seen = np.zeros(left.shape[1], dtype=np.bool_)
+    seen[left.indices] = True
+    seen[right.indices] = True
+    column = np.cumsum(seen) - 1
+    width = int(seen.sum())
+    narrow = [
+        sp.csr_array((side.data, column[side.indices], side.indptr), shape=(side.shape[0], width))
+        for side in (left, right)
+    ]
+    return Batch(np.flatnonzero(seen).astype(np.int64), narrow[0], narrow[1], masked)

@@ -1,0 +1,137 @@
+"""`python -m indexes feedback`: what people said of articles, counted, as annotated questions, deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+
+from indexes.corpus.questions import record_of
+from indexes.formats.jsonl import Record
+from rag.errors import BadInput
+from rag.feedback import Feedback, Reason, Word, counted, of_environment
+from rag.types import Question
+
+CATEGORY = "feedback"
+_AGAINST = frozenset({Reason.NOT_THE_LAW, Reason.WRONG_ARTICLE})  # of one article: it does not answer
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Annotated questions, each with the articles that were said not to answer it; and what gave none."""
+
+    questions: tuple[tuple[Question, tuple[str, ...]], ...]
+    left: Counter[str] = field(default_factory=Counter)  # why -> words, or questions
+
+
+def annotated(words: Iterable[Word], articles: Collection[str]) -> Exported:
+    """Turn words into annotated questions, as many as somebody allowed to be kept.
+
+    An article answers a question if more people said so than said the contrary. One that was called wrong
+    more often becomes a negative, and a question that keeps no answering article is left out: that ten
+    articles were wrong does not say that none is right. What is said of a list tells of no article; that an
+    answer seems false tells of the answer; that somebody dislikes the law tells nothing of the ranking, so
+    it is no label of either kind.
+
+    Args:
+        words: of one index.
+        articles: ids of its corpus as it is now; others are left out.
+    """
+    left: Counter[str] = Counter()
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    texts: dict[str, str] = {}
+    for word in words:
+        if word.question is None or not word.question.strip():
+            left["words whose question was not to be kept"] += 1
+        elif word.reason is Reason.DISLIKE:
+            left["words of dislike for the law, which are no label"] += 1
+        elif word.reason is Reason.FALSE_ANSWER:
+            left["words on a written answer"] += 1
+        elif word.article_id is None:
+            left["words on a whole list"] += 1
+        elif word.article_id not in articles:
+            left["words on articles that the corpus no longer has"] += 1
+        else:
+            key = " ".join(word.question.split()).casefold()
+            texts.setdefault(key, " ".join(word.question.split()))
+            votes[key][word.article_id] += -1 if word.reason in _AGAINST else 1
+    made: list[tuple[Question, tuple[str, ...]]] = []
+    for key, said in votes.items():
+        right = tuple(article for article, count in said.items() if count > 0)
+        if right:
+            wrong = tuple(article for article, count in said.items() if count < 0)
+            made.append((Question(f"feedback-{len(made) + 1}", texts[key], right, CATEGORY), wrong))
+        else:
+            left["questions for which no article was said to answer"] += 1
+    return Exported(tuple(made), left)
+
+
+def records(exported: Exported) -> Iterator[Record]:
+    """Yield lines of questions.jsonl; "negatives" is the extra column that BSARD's hard negatives come in."""
+    for question, negatives in exported.questions:
+        yield {**record_of(question), **({"negatives": negatives} if negatives else {})}
+
+
+def export(name: str, words: Iterable[Word], file: Path) -> Iterator[str]:
+    """Write the annotated questions of an index to a new file and tell what came of it.
+
+    Raises:
+        BadInput: the file is there already, or cannot be written.
+    """
+    from indexes.corpus.corpus import read
+    from indexes.store.paths import locate
+
+    folder, _ = locate(name)
+    corpus = read(folder / "corpus")
+    of = {name, corpus.card.name}  # the index that ships is opened as builtin and named by its manifest
+    made = annotated(
+        (word for word in words if word.index in of), {article.id for article in corpus.articles}
+    )
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records(made))
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            out.write(lines)
+    except FileExistsError:
+        raise BadInput(f"{file}: is there already. Give the name of a new file.") from None
+    except OSError as error:
+        raise BadInput(f"{file}: {error.strerror}. Give a place that may be written.") from None
+    negatives = sum(len(wrong) for _, wrong in made.questions)
+    found = f"{len(made.questions):,} annotated questions, {negatives:,} negatives"
+    yield f"{file}: {found}; read them before an index learns from them"
+    for why, count in sorted(made.left.items()):
+        yield f"  left out: {count:,} {why}"
+
+
+def counts(words: Iterable[Word]) -> Iterator[str]:
+    """Tell how often each reason was given, by index."""
+    kept = list(words)
+    yield f"{len(kept):,} words, {sum(word.question is not None for word in kept):,} with their question"
+    for name, reasons in sorted(counted(kept).items()):
+        yield f"{name}: " + ", ".join(
+            f"{reasons[reason]:,} {reason}" for reason in Reason if reason in reasons
+        )
+
+
+def prune(feedback: Feedback, days: int, today: date) -> str:
+    """Delete what is older than some days and tell how much it was."""
+    if days < 0:
+        raise BadInput(f"older than {days} days: give 0 or more; 0 deletes all that is of before today")
+    before = today - timedelta(days=days)
+    gone = feedback.prune(before)
+    return f"{feedback.path}: {gone:,} words of before {before.isoformat()} deleted"
+
+
+def chosen(file: Path | None) -> Feedback:
+    """Return the feedback of a file, else that of the environment.
+
+    Raises:
+        BadInput: neither is named.
+    """
+    found = Feedback(file) if file is not None else of_environment(os.environ)
+    if found is None:
+        raise BadInput("no feedback is kept: name its file with --file FILE, or set PANDECT_FEEDBACK=FILE")
+    return found

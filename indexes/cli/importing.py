@@ -1,0 +1,151 @@
+"""What `import` and `update` share: law is brought here, read, and becomes a corpus."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from indexes import sources
+from indexes.cleaning import ALL, clean, would_find
+from indexes.cleaning.removed import Removed, read_removed, write_removed
+from indexes.cli.progress import Bars
+from indexes.corpus import import_record
+from indexes.corpus.corpus import Corpus, write
+from indexes.corpus.nodes import Node, write_nodes
+from indexes.download import resolve
+from indexes.formats.validation import ImportReport
+from indexes.shipped_questions import with_shipped_questions
+from indexes.store.paths import command
+from rag.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A corpus as it was read, and what is told of the reading."""
+
+    corpus: Corpus
+    report: ImportReport
+    source: str  # that read it: a key of `sources.SOURCES`
+    found: Mapping[str, int]  # what papers count, of that which was read
+    nodes: tuple[Node, ...] | None = None  # what else stands in the graph; None where the source has none
+    attached: int = 0  # shipped questions
+    cleaning: tuple[str, ...] = ()  # what was cleaned, or would be, in words
+    removed: tuple[Removed, ...] = ()  # what cleaning took out
+    told: import_record.Told | None = None  # what an update needs to read the law in the same way
+
+    def keep(self, place: Path) -> None:
+        """Write the corpus folder."""
+        write(self.corpus, place)
+        write_nodes(place, self.nodes or ())  # for the graph, never results
+        write_removed(place, self.removed)
+        if self.told is not None:
+            import_record.write_import(place, self.told, self.corpus.sha256)
+
+    def counted(self) -> dict[str, int]:
+        """Return what papers count too, and how much was put beside it."""
+        found = dict(self.found)
+        if self.attached:
+            found["shipped questions attached"] = self.attached
+        if self.nodes is not None:
+            found["nodes kept apart"] = len(self.nodes)
+        return found
+
+
+def bring_in(
+    parsed: argparse.Namespace, card_options: Mapping[str, object], card: Mapping[str, object] | None = None
+) -> Imported:
+    """Bring law here and read it.
+
+    Args:
+        parsed: what `import` is told of the files; it is not cleaned yet.
+        card_options: what was typed of the card; None for what was not.
+        card: of the corpus that is there already; what was typed goes over it.
+
+    Raises:
+        BadInput: the files cannot be used.
+        FetchError: they cannot be fetched.
+    """
+    bars = Bars("B")
+    try:
+        path, known = resolve.bring(
+            parsed.path,
+            source=parsed.format,
+            sha256=parsed.sha256,
+            revision=parsed.revision,
+            progress=lambda what, done, total: bars(what, done, total or done),
+        )
+    finally:
+        bars.close()
+    source = known or _format(path, columns=bool(parsed.column))
+    typed = {key: value for key, value in card_options.items() if value is not None}
+    given = {**(card or {}), **typed}
+    corpus, report = _read(source, path, parsed, given, sure=known is not None)
+    counts, nodes = sources.SOURCES[source].counts, sources.SOURCES[source].nodes
+    kept = nodes(path, lenient=parsed.lenient) if nodes is not None else None
+    removed = read_removed(path) if source == "pandect" and path.is_dir() else ()  # by an earlier import
+    told = import_record.told(parsed, source, card_options)
+    return Imported(corpus, report, source, counts(corpus), kept, removed=removed, told=told)
+
+
+def with_cleaning(imported: Imported, kinds: Sequence[str]) -> Imported:
+    """Clean the corpus; without any kind, only say what cleaning would be for.
+
+    Its card must have the day of its law by then, and its questions must be there: what they cite stays.
+
+    Raises:
+        BadInput: as `indexes.cleaning.clean`.
+    """
+    if not kinds:
+        found = ", ".join(f"{kind} {n:,}" for kind, n in would_find(imported.corpus).items())
+        said = f"not cleaned; articles that --clean KIND, or --clean {ALL}, is for: {found}"
+        return replace(imported, cleaning=(said,) if found else ())
+    done = clean(imported.corpus, kinds)
+    lines, removed = tuple(tally.line() for tally in done.tallies), (*imported.removed, *done.removed)
+    return replace(imported, corpus=done.corpus, cleaning=lines, removed=removed)
+
+
+def with_shipped(imported: Imported) -> Imported:
+    """Attach the questions that ship, where the corpus holds the law that they are about."""
+    corpus = with_shipped_questions(imported.corpus)
+    attached = len(corpus.questions) - len(imported.corpus.questions)
+    return replace(imported, corpus=corpus, attached=attached)
+
+
+def _read(
+    source: str, path: Path, parsed: argparse.Namespace, card: Mapping[str, object], *, sure: bool
+) -> tuple[Corpus, ImportReport]:
+    given = {**card, "column": parsed.column, **dict(_option(text) for text in parsed.option)}
+    bars = Bars("B")
+    try:
+        return sources.load(
+            source,
+            path,
+            lenient=parsed.lenient,
+            name=parsed.name,
+            progress=lambda done, total: bars("reading", done, total or done),
+            **given,
+        )
+    except BadInput as error:
+        if sure or sources.recognise(path):
+            raise
+        cure = f"name it with --from ({command('import --help')} lists them)"
+        raise BadInput(f"{error} The format was not recognised and taken for {source}: {cure}.") from error
+    finally:
+        bars.close()
+
+
+def _format(path: Path, *, columns: bool) -> str:
+    """Return the format of what came; whoever names columns of a file has a table."""
+    found = sources.recognise(path)
+    if columns and (found is None or (path.is_file() and "column" not in sources.options(found))):
+        return "table"
+    return found or sources.detect(path)
+
+
+def _option(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise BadInput(f"--option {text}: expected KEY=VALUE, such as --option questions=questions_dev.jsonl")
+    return key.replace("-", "_"), value

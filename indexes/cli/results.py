@@ -1,0 +1,148 @@
+"""The result file of an index: made from what `python -m training.eval` measured, read for the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from indexes.build.learned_fusion import ranker_of
+from indexes.store.manifest import read as read_manifest
+from indexes.store.paths import BUILTIN, command, locate
+from rag.corpus.quality import Bin, Measured, Rate, System, Topic
+from rag.errors import BadInput, StaleIndex
+
+# Beside the versions of an index, as what a version holds is stamped when it is built; what was measured
+# names the corpus that it was measured on.
+FILE = "results.json"
+FIRST_TEN = "Success@10"
+
+
+def of(index: str | Path | None = None) -> Measured | None:
+    """Return what was measured of an index; None where nothing was.
+
+    Args:
+        index: as `indexes.open` takes it.
+
+    Raises:
+        BadInput: its result file cannot be read.
+    """
+    folder, _ = locate(index)
+    path = folder.with_name(FILE)
+    try:
+        return Measured.from_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read ({error}): run {command('results NAME FILE')}") from error
+
+
+def install(
+    index: str,
+    file: Path,
+    confidence: Path | None = None,
+    system: str | None = None,
+    output: Path | None = None,
+) -> Path:
+    """Put what was measured beside an index, and return where.
+
+    Args:
+        index: its name, or the path of its folder.
+        file: metrics.json of `python -m training.eval --output`.
+        confidence: the report that `python -m training.confidence --output` wrote, where there is one.
+        system: the one that the page answers with; else what the index has.
+        output: write there instead.
+
+    Raises:
+        BadInput: a file is none of these, or the index that ships was meant and no output is given.
+        StaleIndex: it was measured on another corpus than the index holds.
+    """
+    folder, again = locate(index)
+    if output is None and index == BUILTIN:
+        raise BadInput("the index that ships is only read: give --output FILE")
+    sha256 = read_manifest(folder, again).corpus["sha256"]
+    record = _record(file)
+    chosen = system or (
+        "learned" if ranker_of(folder) is not None and "learned" in record["systems"] else "hybrid"
+    )
+    sure = _record(confidence) if confidence is not None else None
+    measured = compact(record, chosen, sure, str(file))
+    for what, path in ((record, file), (sure, confidence)):
+        found = what["corpus"]["sha256"] if what is not None else sha256
+        if found != sha256:
+            raise StaleIndex(
+                f"{path} was measured on corpus {found[:8]}…, {index} holds {sha256[:8]}…: measure it again, "
+                f"python -m training.eval --corpus {folder / 'corpus'} --output DIR"
+            )
+    place = output or folder.with_name(FILE)
+    part = place.with_name(f".{place.name}.part")
+    part.write_text(measured.to_json(), encoding="utf-8")
+    part.replace(place)
+    return place
+
+
+def _record(path: Path) -> dict[str, Any]:
+    cure = "give metrics.json of python -m training.eval --output DIR"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(record, dict) and isinstance(record["corpus"]["sha256"], str):
+            return record
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: {error}: {cure}") from error
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"{path}: it does not say what corpus was measured: {cure}") from error
+    raise BadInput(f"{path}: an object was expected: {cure}")
+
+
+def compact(
+    record: Mapping[str, Any],
+    answers_with: str,
+    confidence: Mapping[str, Any] | None = None,
+    where: str = "results",
+) -> Measured:
+    """Return what a page tells of a measurement.
+
+    Args:
+        record: of `python -m training.eval`.
+        answers_with: the system that the page answers with.
+        confidence: of `python -m training.confidence`; its test questions are told.
+        where: begins the errors.
+
+    Raises:
+        BadInput: an entry is missing or of another kind.
+    """
+    try:
+        systems = {name: _system(found) for name, found in record["systems"].items()}
+        if answers_with not in systems:
+            raise BadInput(f"{where}: no system {answers_with!r}; give --system, one of {', '.join(systems)}")
+        groups = record["systems"][answers_with]["by_category"]
+        topics = {
+            name: Topic(int(found["questions"]), round(found[FIRST_TEN] * found["questions"]))
+            for name, found in groups.items()
+            if FIRST_TEN in found and found["questions"]
+        }
+        bins = confidence["confidence"]["test"]["reliability"] if confidence is not None else ()
+        return Measured(
+            corpus_sha256=record["corpus"]["sha256"],
+            questions=record["questions"],
+            answers_with=answers_with,
+            systems=systems,
+            topics=topics,
+            reliability=tuple(Bin(**found) for found in bins if found["questions"]),
+            learnt_from=record.get("learnt_from"),
+            command=record.get("command", ""),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"{where}: {error!r}: give metrics.json of python -m training.eval --output DIR"
+        ) from error
+
+
+def _system(found: Mapping[str, Any]) -> System:
+    rates = {
+        name: Rate(value["value"], value["low"], value["high"])
+        for name, value in found.items()
+        if isinstance(value, Mapping) and {"value", "low", "high"} <= set(value)
+    }
+    return System(rates, found["ms_per_question"]["median"], found["ms_per_question"]["p95"])

@@ -1,0 +1,1 @@
+"""The corpus on disk: read, check, write, export."""

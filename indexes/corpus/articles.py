@@ -1,0 +1,219 @@
+"""Articles as records of a file: read, checked, and written in one canonical form."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.validation import Inspection, Place, Reason, UnfitError
+from rag.errors import BadInput
+from rag.types import Article
+
+# The keys of articles.jsonl, in the order in which they are written.
+REQUIRED = ("id", "code", "article_no", "text")
+KEYS = (
+    "id", "code", "article_no", "headings", "text", "language", "jurisdiction", "law_type", "region",
+    "url", "valid_from", "valid_to", "references",
+)  # fmt: skip
+
+
+_T = TypeVar("_T", bound=Hashable)
+MOST_SHARED = 100_000
+
+
+class Shared:
+    """Gives one object for equal values: the code and the headings of an article are those of hundreds.
+
+    It knows a limited number of values, for what never comes again is not worth remembering.
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._known: dict[Hashable, Hashable] = {}
+
+    def __call__(self, value: _T) -> _T:
+        """Return the first value that came and is equal to this one."""
+        found = self._known.get(value)
+        if found is None:
+            if len(self._known) < MOST_SHARED:
+                self._known[value] = value
+            return value
+        return found  # type: ignore[return-value]  # equal, and of str or tuple alone
+
+
+def read_articles(
+    path: Path, *, inspection: Inspection | None = None, progress: Progress | None = None
+) -> tuple[Article, ...]:
+    """Read articles.jsonl or articles.jsonl.gz.
+
+    Args:
+        path: JSON Lines, plain or gzip, one article a line.
+        inspection: told of bad lines and of columns that are not used; None stops at the first.
+        progress: called with bytes read and bytes in all.
+
+    Raises:
+        BadInput: the file cannot be used; the text names file, line and cure.
+    """
+    inspection = inspection or Inspection()
+    return collect(records(path, inspection, progress), inspection, path)
+
+
+def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection, path: Path) -> tuple[Article, ...]:
+    """Turn records with the keys of this module into articles, in their order.
+
+    Raises:
+        BadInput: a record is bad and the inspection not lenient; or no article is left.
+    """
+    articles: list[Article] = []
+    shared = Shared()
+    seen: set[str] = set()
+    at = array(
+        "Q"
+    )  # the line of each article: a number costs eight bytes there, and four times as many in a dict
+    for place, record in found:
+        try:
+            article = article_of(record, shared)
+        except UnfitError as unfit:
+            inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
+            continue
+        if article.id in seen:
+            line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
+            problem = f"id {article.id!r} was already used at line {line}"
+            inspection.refuse(Reason.DUPLICATE_ID, place, problem, "Give every article an id of its own")
+            continue
+        seen.add(article.id)
+        at.append(place.line)
+        articles.append(article)
+        inspection.keep("article", article.id, {k: v for k, v in record.items() if k not in _KEYS})
+    if not articles:
+        raise BadInput(
+            f"{path}: no articles in it. Give a file with one article a line: {', '.join(REQUIRED)}."
+        )
+    return tuple(articles)
+
+
+_KEYS = frozenset(KEYS)
+
+
+def article_of(record: Record, shared: Shared | None = None) -> Article:
+    """Make an article of a record.
+
+    Args:
+        record: with the keys of this module.
+        shared: gives one object for equal codes and headings, so that they are in memory once.
+
+    Raises:
+        UnfitError: a required column is missing, the text is empty, or a value is of another type.
+    """
+    missing = [key for key in REQUIRED if record.get(key) is None]
+    if missing:
+        problem = f"no {', '.join(missing)}; it has: {', '.join(record) or 'nothing'}"
+        raise UnfitError(
+            Reason.MISSING_COLUMN,
+            problem,
+            "Add it to the record, or map a column to it with --from table --column FIELD=COLUMN",
+        )
+    same = shared or Shared()
+    body = text(record, "text")
+    if not body.strip():
+        raise UnfitError(
+            Reason.EMPTY_TEXT, "the text is empty", "Fill it in, or leave the article out if it was repealed"
+        )
+    return Article(
+        id=name(record, "id"),
+        code=same(name(record, "code")),
+        article_no=number(record["article_no"], "article_no"),
+        text=body,
+        headings=same(tuple(map(same, texts(record, "headings")))),
+        language=same(optional(record, "language")),
+        jurisdiction=same(optional(record, "jurisdiction")),
+        law_type=same(optional(record, "law_type")),
+        region=same(optional(record, "region")),
+        url=optional(record, "url"),
+        valid_from=day(record, "valid_from"),
+        valid_to=day(record, "valid_to"),
+        references=ids(record, "references"),
+    )
+
+
+def record_of(article: Article) -> Record:
+    """Return the record that is written: the keys in order; what is None or () is left out."""
+    record: dict[str, object] = {}
+    for key in KEYS:
+        value = getattr(article, key)
+        if value is None or value == ():
+            continue
+        record[key] = value.isoformat() if isinstance(value, date) else value
+    return record
+
+
+def text(record: Record, key: str) -> str:
+    """Return a string as it is."""
+    value = record[key]
+    if not isinstance(value, str):
+        raise _wrong(key, value, "text in double quotes")
+    return value
+
+
+def optional(record: Record, key: str) -> str | None:
+    """Return a string, or None where there is none or it is empty."""
+    return (text(record, key) or None) if record.get(key) is not None else None
+
+
+def number(value: object, key: str) -> str:
+    """Return text that may have come as a whole number: an id, an article number."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise _wrong(key, value, "text or a whole number")
+
+
+def name(record: Record, key: str) -> str:
+    """Return text or a whole number that must not be blank."""
+    value = number(record[key], key)
+    if not value.strip():
+        raise UnfitError(Reason.MISSING_COLUMN, f"{key} is empty", f"Fill in {key}")
+    return value
+
+
+def texts(record: Record, key: str) -> tuple[str, ...]:
+    """Return a list of strings; absent or null gives none."""
+    value = record.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise _wrong(key, value, 'a list of texts, such as ["Book 1", "Title 2"]')
+    return tuple(value)
+
+
+def ids(record: Record, key: str) -> tuple[str, ...]:
+    """Return a list of ids, or the one id that came without a list; twice the same counts once."""
+    value = record.get(key)
+    if value is None:
+        return ()
+    parts = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(number(part, key) for part in parts))
+
+
+def day(record: Record, key: str) -> date | None:
+    """Return an ISO date, or None where there is none."""
+    value = optional(record, key)
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise _wrong(key, value, "a date such as 2025-01-31") from None
+
+
+def _wrong(key: str, value: object, wanted: str) -> UnfitError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    return UnfitError(
+        Reason.WRONG_TYPE, f"{key} is {shown}, a {type(value).__name__}", f"Write {key} as {wanted}"
+    )

@@ -1,0 +1,194 @@
+"""The card of a corpus as card.json, and as options typed on a command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeAlias, TypedDict, TypeVar
+
+from indexes.corpus.articles import day, text, texts
+from indexes.formats.jsonl import Record, decode
+from indexes.formats.validation import Inspection, Place, Reason, UnfitError
+from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
+from rag.errors import BadInput
+
+FILE = "card.json"
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_LANGUAGE = re.compile(r"[a-z]{2}")
+_LANGUAGES = "fr, nl, en, de, it, zh"  # those that questions can be asked in
+_KINDS = ("official", "summary")
+_Parser: TypeAlias = Callable[[Record, str], object]
+_T = TypeVar("_T", CorpusCard, Contact, Elsewhere, Moved)
+
+
+class CardOptions(TypedDict, total=False):
+    """What may be said of a corpus when it is imported; it overrides what the source says."""
+
+    name: str
+    title: str
+    language: str
+    jurisdiction: str
+    licence: str
+    licence_url: str
+    source: str
+    law_date: str
+    official_site: str
+    text_kind: str
+    note: str
+
+
+def read_card(path: Path) -> CorpusCard:
+    """Read a card.json.
+
+    Raises:
+        BadInput: it is not JSON, a key is unknown or missing, or a value is of another type.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInput(
+            f"{path}: cannot be read ({error.strerror}). Write a {FILE} beside the articles."
+        ) from None
+    try:
+        record = json.loads(decode(content, Place(path, 1), Inspection()) or "")
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not JSON ({error}). Correct it at that place.") from None
+    if not isinstance(record, dict):
+        raise BadInput(
+            f'{path}: an object was expected. Write {{"name": ..., "title": ..., "language": ...}}.'
+        )
+    return card_of(record, str(path))
+
+
+def card_of(record: Record, where: str) -> CorpusCard:
+    """Make a card of a record; `where` begins the errors."""
+    try:
+        card = _build(CorpusCard, record)
+    except UnfitError as unfit:
+        raise BadInput(f"{where}: {unfit.problem}. {unfit.cure}.") from None
+    if not _NAME.fullmatch(card.name):  # it becomes the name of a folder
+        raise BadInput(
+            f"{where}: name is {card.name!r}. Use lower-case letters, digits and hyphens, 64 at most."
+        )
+    if not _LANGUAGE.fullmatch(card.language):
+        raise BadInput(f"{where}: language is {card.language!r}. Use two letters of ISO 639-1: {_LANGUAGES}.")
+    if card.text_kind not in _KINDS:
+        raise BadInput(f"{where}: text_kind is {card.text_kind!r}. Use one of: {', '.join(_KINDS)}.")
+    return card
+
+
+def card_record(card: CorpusCard) -> Record:
+    """Return what card.json holds: every field that differs from its default, in order."""
+    return _plain(card)
+
+
+def card_bytes(card: CorpusCard) -> bytes:
+    """Return card.json: UTF-8, indented for people."""
+    return (json.dumps(card_record(card), ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def with_options(base: CorpusCard | None, options: CardOptions, default_name: str) -> CorpusCard:
+    """Return the card with what was typed put over it.
+
+    Args:
+        base: what the source says of itself; None when it says nothing.
+        options: typed by a person; a None is as good as absent.
+        default_name: the name where nobody gave one, made fit if need be.
+
+    Raises:
+        BadInput: an option is unknown or unfit, or there is no language.
+    """
+    slug = re.sub(r"[^a-z0-9]+", "-", default_name.lower()).strip("-")[:64] or "corpus"
+    record: dict[str, object] = dict(card_record(base)) if base else {"name": slug, "title": default_name}
+    record |= {key: value for key, value in options.items() if value is not None}
+    if not record.get("language"):
+        raise BadInput(
+            f"the language of {default_name} is not known. Pass --language with two letters: {_LANGUAGES}."
+        )
+    return card_of(record, "the card of the corpus")
+
+
+def _plain(of: CorpusCard | Contact | Elsewhere | Moved) -> Record:
+    plain: dict[str, object] = {}
+    for each in fields(of):
+        value = getattr(of, each.name)
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if value == default:
+            continue
+        if isinstance(value, date):
+            value = value.isoformat()
+        elif isinstance(value, tuple):
+            value = [part if isinstance(part, str) else _plain(part) for part in value]
+        elif isinstance(value, Mapping):
+            value = {key: part if isinstance(part, str) else list(part) for key, part in value.items()}
+        plain[each.name] = value
+    return plain
+
+
+def _build(kind: type[_T], record: Record) -> _T:
+    """Make a dataclass of a record, each value by its parser; unknown keys are refused."""
+    known = [each.name for each in fields(kind)]
+    unknown = sorted(record.keys() - set(known))
+    if unknown:
+        cure = f"A {kind.__name__} knows: {', '.join(known)}"
+        raise UnfitError(Reason.WRONG_TYPE, f"unknown key {', '.join(unknown)}", cure)
+    needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+    missing = [key for key in needed if record.get(key) is None]
+    if missing:
+        cure = f"A {kind.__name__} needs: {', '.join(needed)}"
+        raise UnfitError(Reason.MISSING_COLUMN, f"no {', '.join(missing)}", cure)
+    parsers = _PARSERS[kind]
+    given: dict[str, Any] = {
+        key: parsers.get(key, text)(record, key) for key, value in record.items() if value is not None
+    }
+    return kind(**given)
+
+
+def _many(kind: type[_T]) -> _Parser:
+    def parse(record: Record, key: str) -> tuple[_T, ...]:
+        parts = record[key]
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            raise UnfitError(
+                Reason.WRONG_TYPE, f"{key} is not a list of objects", f'Write "{key}": [{{...}}, ...]'
+            )
+        made = []
+        for i, part in enumerate(parts, 1):
+            try:
+                made.append(_build(kind, part))
+            except UnfitError as unfit:
+                raise UnfitError(unfit.reason, f"{key}, entry {i}: {unfit.problem}", unfit.cure) from None
+        return tuple(made)
+
+    return parse
+
+
+def _mapping(each: _Parser) -> _Parser:
+    def parse(record: Record, key: str) -> Mapping[str, object]:
+        parts = record[key]
+        if not isinstance(parts, dict):
+            raise UnfitError(Reason.WRONG_TYPE, f"{key} is not an object", f'Write "{key}": {{"...": ...}}')
+        return {part: each(parts, part) for part in parts}
+
+    return parse
+
+
+# How to read the fields that are not plain text.
+_PARSERS: Mapping[type, Mapping[str, _Parser]] = {
+    Contact: {"topics": texts},
+    Moved: {"new": texts},
+    Elsewhere: {"title": _mapping(text), "explain": _mapping(text), "phrases": texts, "codes": texts},
+    CorpusCard: {
+        "law_date": day,
+        "contacts": _many(Contact),
+        "elsewhere": _many(Elsewhere),
+        "moved": _many(Moved),
+        "examples": texts,
+        "aliases": _mapping(texts),
+        "described": _mapping(text),
+        "lacks": _mapping(text),
+    },
+}

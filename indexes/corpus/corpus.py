@@ -1,0 +1,231 @@
+"""A corpus: one jurisdiction's articles in one language, with its card and its annotated questions.
+
+On disk it is a folder: `articles.jsonl.gz` (or `articles.jsonl`), `card.json` and, where there are
+any, `questions.jsonl` and the columns that nothing uses (`indexes.corpus.extras`).
+
+The identity of a corpus is the SHA-256 of its articles in canonical form, in their order: one line
+an article as `indexes.formats.jsonl.dump` writes `indexes.corpus.articles.record_of`, that is UTF-8
+JSON without spaces or escapes beyond the necessary, the keys of `indexes.corpus.articles.KEYS` in that
+order, those that are null or an empty list left out, each line ended by a line feed. These are the bytes that
+`write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions and
+extra columns are no part of it; questions have an identity of their own, made in the same way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from indexes.corpus import articles as articles_
+from indexes.corpus import extras as extras_
+from indexes.corpus import questions as questions_
+from indexes.corpus.articles import read_articles
+from indexes.corpus.card import FILE as CARD
+from indexes.corpus.card import card_bytes, read_card
+from indexes.corpus.extras import Extras
+from indexes.corpus.folder import ARTICLES, QUESTIONS, appearing, articles_file, questions_file
+from indexes.corpus.questions import Cited, attach, read_cited, read_questions
+from indexes.formats.jsonl import Progress, dump, write_lines
+from indexes.formats.validation import ImportReport, Inspection
+from indexes.store.paths import command
+from rag.corpus.card import CorpusCard
+from rag.errors import BadInput
+from rag.types import Article, Question
+
+__all__ = [
+    "ARTICLES",
+    "QUESTIONS",
+    "SYNTHETIC",
+    "Cited",
+    "Corpus",
+    "ImportReport",
+    "Inspection",
+    "apart",
+    "articles_file",
+    "asked_and_written",
+    "attach",
+    "counts",
+    "gathered",
+    "questions_file",
+    "read",
+    "read_articles",
+    "read_cited",
+    "read_questions",
+    "to_learn_from",
+    "write",
+]
+
+SYNTHETIC = "synthetic"  # the split of questions that a machine wrote
+HELD_OUT = frozenset({"test", "dev", "validation"})  # splits that nothing may learn from
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One jurisdiction's articles in one language, and the questions annotated for them."""
+
+    card: CorpusCard
+    articles: tuple[Article, ...]
+    questions: tuple[Question, ...] = ()
+    extras: Extras = field(default_factory=dict, repr=False)  # of the articles, never searched
+    question_extras: Extras = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what no index could be built from, wherever it was made."""
+        name = self.card.name
+        if not self.articles:
+            raise BadInput(f"the corpus {name} has no articles. Give at least one.")
+        known = {article.id for article in self.articles}
+        for what, ids in (("article", self.articles), ("question", self.questions)):
+            twice = [id_ for id_, n in Counter(each.id for each in ids).items() if n > 1]
+            if twice:
+                raise BadInput(
+                    f"the corpus {name} has {what} id {twice[0]!r} twice. Give each an id of its own."
+                )
+        for question in self.questions:
+            for id_ in question.article_ids:
+                if id_ not in known:
+                    raise BadInput(
+                        f"question {question.id!r} cites {id_!r}, not in the corpus {name}. Correct it."
+                    )
+        extras_.check(name, "article", self.extras, known)
+        extras_.check(name, "question", self.question_extras, {question.id for question in self.questions})
+
+    @cached_property
+    def sha256(self) -> str:
+        """Identity of the articles, hexadecimal: see the head of this module."""
+        return _digest(_article_lines(self.articles))
+
+    @cached_property
+    def questions_sha256(self) -> str:
+        """Identity of the questions, hexadecimal."""
+        return _digest(_question_lines(self.questions))
+
+
+def read(
+    path: Path,
+    *,
+    lenient: bool = False,
+    report: Inspection | None = None,
+    questions: str | None = None,
+    progress: Progress | None = None,
+) -> Corpus:
+    """Read a corpus folder.
+
+    Args:
+        path: the folder.
+        lenient: skip and count bad lines instead of stopping at the first.
+        report: collects what was skipped and not used; its own leniency then counts.
+        questions: name of the questions' file in the folder; None takes questions.jsonl if it is there.
+        progress: called with bytes read and bytes in all, for each file.
+
+    Raises:
+        BadInput: the folder cannot be used; the text names file, line and cure.
+    """
+    inspection = report if report is not None else Inspection(lenient=lenient)
+    if path.is_dir() and not (path / CARD).is_file():
+        cure = f"{command('import PATH --from pandect --name NAME --language fr')} writes one"
+        raise BadInput(f"{path}: no {CARD} in it. {cure}.")
+    card = read_card(path / CARD)
+    articles = read_articles(articles_file(path), inspection=inspection, progress=progress)
+    asked = questions_file(path, questions)
+    found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
+    return gathered(card, articles, found, inspection, path)
+
+
+def gathered(
+    card: CorpusCard,
+    articles: tuple[Article, ...],
+    questions: tuple[Question, ...],
+    inspection: Inspection,
+    folder: Path | None = None,
+) -> Corpus:
+    """Make a corpus of what was read, with the extra columns that the inspection was told of.
+
+    Args:
+        card: of the corpus.
+        articles: that were read.
+        questions: that were read.
+        inspection: that watched.
+        folder: of a corpus, whose files of extra columns are read too.
+    """
+    ids, asked = [article.id for article in articles], [question.id for question in questions]
+    if folder is not None:
+        extras_.read_extras(folder, set(ids), set(asked), inspection)
+    kept = inspection.kept("article", ids), inspection.kept("question", asked)
+    return Corpus(card, articles, questions, *kept)
+
+
+def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool = True) -> Path:
+    """Write a corpus folder, whole or not at all, and return it; the same corpus gives the same bytes.
+
+    Args:
+        corpus: what to write.
+        folder: where.
+        compress: write the articles as gzip.
+        extras: write the columns that nothing uses too.
+
+    Raises:
+        BadInput: the folder is there already and is not empty, or cannot be made.
+    """
+    with appearing(folder) as part:
+        write_lines(part / ARTICLES[0 if compress else 1], _article_lines(corpus.articles))
+        if corpus.questions:
+            write_lines(part / QUESTIONS[0], _question_lines(corpus.questions))
+        if extras:
+            extras_.write_extras(part / extras_.ARTICLES, corpus.extras, (a.id for a in corpus.articles))
+            asked = (question.id for question in corpus.questions)
+            extras_.write_extras(part / extras_.QUESTIONS, corpus.question_extras, asked)
+        (part / CARD).write_bytes(card_bytes(corpus.card))
+    return folder
+
+
+def to_learn_from(questions: Iterable[Question]) -> list[Question]:
+    """Return the annotated questions that an index may learn from: those with gold, not held out."""
+    return [q for q in questions if q.article_ids and q.split not in HELD_OUT]
+
+
+def apart(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+    """Return the questions that people asked, and those that a machine wrote (split "synthetic")."""
+    asked: list[Question] = []
+    written: list[Question] = []
+    for question in questions:
+        (written if question.split == SYNTHETIC else asked).append(question)
+    return asked, written
+
+
+def asked_and_written(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+    """Return what `apart` does; where people asked none, what a machine wrote stands for it."""
+    asked, written = apart(questions)
+    return (asked, written) if asked else (written, [])
+
+
+def counts(corpus: Corpus) -> dict[str, int]:
+    """Count what papers print of a corpus: articles, codes, questions, gold articles."""
+    asked = Counter(f"questions ({question.split})" for question in corpus.questions if question.split)
+    return {
+        "articles": len(corpus.articles),
+        "codes": len({article.code for article in corpus.articles}),
+        "questions": len(corpus.questions),
+        **dict(sorted(asked.items())),
+        "relevant articles": len({id_ for question in corpus.questions for id_ in question.article_ids}),
+        "most articles of one question": max((len(q.article_ids) for q in corpus.questions), default=0),
+    }
+
+
+def _article_lines(articles: Iterable[Article]) -> Iterator[bytes]:
+    return (dump(articles_.record_of(article)) for article in articles)
+
+
+def _question_lines(questions: Iterable[Question]) -> Iterator[bytes]:
+    return (dump(questions_.record_of(question)) for question in questions)
+
+
+def _digest(lines: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line)
+    return digest.hexdigest()

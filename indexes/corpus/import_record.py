@@ -1,0 +1,138 @@
+"""What an import was told, kept with the corpus so that an update can be told the same.
+
+It lies in import.json in the corpus folder under PANDECT_HOME, and nowhere else: it holds paths of this
+machine, so it goes neither into an index nor into an export. (What a corpus is and whose it is, which
+does travel, is on its card.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from indexes import sources
+from indexes.cleaning import kinds_of
+from rag.errors import BadInput
+
+FILE = "import.json"
+FORMAT = 1
+_CURE = "Import the law again, or remove the file: updates must then be told everything"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an import was told, past the name of the corpus."""
+
+    path: str  # an absolute path, an address, or the name of a data set on the hub
+    source: str  # the format that read it
+    sha256: str | None = None  # of the file at an address
+    revision: str = "main"
+    lenient: bool = False
+    shipped_questions: bool = True
+    column: tuple[str, ...] = ()  # FIELD=COLUMN
+    option: tuple[str, ...] = ()  # KEY=VALUE; paths are absolute
+    clean: tuple[str, ...] = ()  # kinds of `indexes.cleaning`
+    card: Mapping[str, str] = field(default_factory=dict)  # what was typed of the card
+    corpus_sha256: str = ""  # identity of the corpus that came of it
+
+
+def told(parsed: argparse.Namespace, source: str, card: Mapping[str, object]) -> Told:
+    """Return what a command line told the import.
+
+    Args:
+        parsed: as `indexes.cli.arguments` has it for import and update.
+        source: that read the files, typed or found out.
+        card: what was typed of the card; None for what was not.
+    """
+    return Told(
+        path=_place(parsed.path),
+        source=source,
+        sha256=parsed.sha256,
+        revision=parsed.revision,
+        lenient=parsed.lenient,
+        shipped_questions=not parsed.no_shipped_questions,
+        column=tuple(parsed.column or ()),
+        option=tuple(_option(source, text) for text in parsed.option),
+        clean=kinds_of(parsed.clean),
+        card={key: str(value) for key, value in card.items() if value is not None},
+    )
+
+
+def as_before(parsed: argparse.Namespace, folder: Path) -> argparse.Namespace:
+    """Return what was typed, and where nothing was, what the import of this corpus was told.
+
+    Columns and options belong to a format: they are repeated only if the files come in the same one.
+    Cleaning is repeated unless another one, or "none", was typed.
+
+    Args:
+        parsed: path, format, lenient, no_shipped_questions, column, option and clean.
+        folder: of the corpus that is there.
+
+    Raises:
+        BadInput: import.json is there and cannot be used.
+    """
+    before = read_import(folder)
+    if before is None:
+        return parsed
+    now = argparse.Namespace(**vars(parsed))
+    path = Path(parsed.path).expanduser()
+    found = parsed.format or (sources.recognise(path) if path.exists() else None) or before.source
+    if found == before.source:
+        now.format = before.source
+        now.column = parsed.column or list(before.column) or None
+        typed = {text.partition("=")[0] for text in parsed.option}
+        now.option = [t for t in before.option if t.partition("=")[0] not in typed] + parsed.option
+    now.clean = parsed.clean or list(before.clean)
+    now.lenient = parsed.lenient or before.lenient
+    now.no_shipped_questions = parsed.no_shipped_questions or not before.shipped_questions
+    return now
+
+
+def write_import(folder: Path, what: Told, corpus_sha256: str) -> None:
+    """Write import.json into a corpus folder; the same import gives the same bytes."""
+    record = {"format": FORMAT, **asdict(replace(what, corpus_sha256=corpus_sha256))}
+    text = json.dumps(record, ensure_ascii=True, indent=2)  # a path may hold bytes that are not UTF-8
+    (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
+
+
+def read_import(folder: Path) -> Told | None:
+    """Read import.json of a corpus folder; None where it is absent.
+
+    Raises:
+        BadInput: it cannot be used.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record.pop("format") != FORMAT:
+            raise ValueError(f"not of format {FORMAT}")
+        known = {each.name: record[each.name] for each in fields(Told)}
+        lists = {key: tuple(map(str, known[key])) for key in ("column", "option", "clean")}
+        return Told(**{**known, **lists, "card": dict(known["card"])})
+    except KeyError as error:
+        raise BadInput(f"{path}: no {error} in it. {_CURE}.") from None
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path}: cannot be used ({error}). {_CURE}.") from None
+
+
+def _place(what: str) -> str:
+    """Return where law came from, so that it is found again from any folder; without a password."""
+    if what.startswith(("http://", "https://")):
+        parts = urlsplit(what)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    path = Path(what).expanduser()
+    return str(path.resolve()) if path.exists() else what
+
+
+def _option(source: str, text: str) -> str:
+    key, _, value = text.partition("=")
+    parameter = inspect.signature(sources.SOURCES[source].load).parameters.get(key.replace("-", "_"))
+    takes_path = parameter is not None and "Path" in str(parameter.annotation)
+    return f"{key}={_place(value)}" if takes_path else text

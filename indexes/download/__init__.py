@@ -1,0 +1,1 @@
+"""Bring law here: from an address, a hub or an archive."""

@@ -1,0 +1,240 @@
+"""A file from a URL: resumed where it broke off, tried again where that helps, taken only if it is right."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import re
+import time
+import urllib.error
+from collections.abc import Callable
+from email.message import Message
+from pathlib import Path
+from typing import Any
+
+from indexes.download.part import (
+    DiskError,
+    appending,
+    forget,
+    on_disk,
+    read_tag,
+    size_of,
+    tag_of,
+    write_tag,
+)
+from indexes.download.web import (
+    FetchError,
+    Wanted,
+    check_address,
+    opened,
+    refusal,
+    retry_after,
+)
+from indexes.formats.jsonl import Progress
+
+TRIES = 6  # in a row without a byte more, or with hardly any
+SLOWEST = 256  # bytes: fewer in as many seconds as the server may be silent are as good as silence
+LONGEST_WAIT = 120.0  # seconds; a server that asks for more is told of instead of waited for
+_CHUNK = 2**18
+AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that a later try may turn into a file
+_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
+
+
+def fetch(
+    wanted: Wanted,
+    target: Path,
+    *,
+    progress: Progress | None = None,
+    timeout: float = 30.0,
+    sleep: Callable[[float], None] = time.sleep,
+) -> str:
+    """Bring a file to `target`, whole or not at all, and return its SHA-256.
+
+    What came so far lies in `target`.part; a later call goes on there if the server can and the file is
+    still the same. A file that is there already and has the right checksum is not fetched again.
+
+    Args:
+        wanted: the address and what is known of the file.
+        target: where it shall lie.
+        progress: called with bytes there and bytes in all (None where the server does not tell).
+        timeout: seconds that the server may be silent, or send fewer than `SLOWEST` bytes.
+        sleep: waits.
+
+    Raises:
+        FetchError: no such file, no access, the server does not answer or does not keep its word, or
+            what came is another file.
+    """
+    check_address(wanted.url)
+    part = target.with_name(f"{target.name}.part")
+    try:
+        if wanted.sha256 and target.is_file() and digest_of(target) == wanted.sha256.lower():
+            return wanted.sha256.lower()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        resumed = part.is_file()
+        found = _bring(wanted, part, progress, timeout, sleep)
+        if resumed and _fault(wanted, part, found):  # the old part may be of another file
+            forget(part)
+            found = _bring(wanted, part, progress, timeout, sleep)
+        fault = _fault(wanted, part, found)
+        if fault:
+            forget(part)
+            raise FetchError(
+                f"{wanted.url}: {fault}. It was changed or damaged on its way; nothing was kept."
+            )
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(target)
+        forget(part)
+    except FetchError:
+        raise
+    except OSError as error:  # of the disk: those of the network were told apart before
+        problem = error.strerror or error
+        cure = "Make room, or give another place"
+        raise FetchError(f"{target}: cannot be written ({problem}). {cure}.") from None
+    return found
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file, hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _bring(
+    wanted: Wanted, part: Path, progress: Progress | None, timeout: float, sleep: Callable[[float], None]
+) -> str:
+    """Try until the file is there, with longer and longer pauses while nothing comes; return its SHA-256."""
+    idle = 0
+    while True:
+        before, wait = size_of(part), None
+        try:
+            _attempt(wanted, part, progress, timeout)
+            with on_disk():
+                return digest_of(part)
+        except urllib.error.HTTPError as error:
+            error.close()
+            last = refusal(wanted.url, error)
+            if error.code not in AGAIN:
+                raise last from None
+            wait = retry_after(error.headers.get("Retry-After"))
+        except (_BrokenOffError, http.client.HTTPException) as error:
+            problem = str(error) or type(error).__name__
+            last = FetchError(f"{wanted.url}: broken off again and again ({problem}). Try again later.")
+        except (FetchError, DiskError):
+            raise
+        except OSError as error:  # also URLError and timeouts
+            problem = str(getattr(error, "reason", None) or error) or type(error).__name__
+            last = FetchError(f"{wanted.url}: cannot be reached ({problem}). Check network and address.")
+        idle = 0 if size_of(part) >= before + SLOWEST else idle + 1
+        if idle >= TRIES:
+            raise last
+        if wait is not None and wait > LONGEST_WAIT:
+            raise FetchError(f"{last} It asks to wait {wait:,.0f} seconds.")
+        sleep(wait if wait is not None else min(2.0 ** max(0, idle - 1), LONGEST_WAIT))
+
+
+def _attempt(wanted: Wanted, part: Path, progress: Progress | None, timeout: float) -> None:
+    """Get the rest of the file.
+
+    Raises:
+        _BrokenOffError, OSError, http.client.HTTPException: worth another try, maybe.
+    """
+    with on_disk():
+        tag = read_tag(part)
+        if not (wanted.sha256 or tag):
+            forget(part)  # nothing would tell whether the rest belongs to it
+    begun = size_of(part)
+    asked = {"Range": f"bytes={begun}-"} if begun else {}
+    if begun and tag:
+        asked["If-Range"] = tag
+    try:
+        answer = opened(wanted, timeout, asked)
+    except urllib.error.HTTPError as error:
+        if error.code != 416 or not begun:
+            raise
+        error.close()
+        _, total = _extent(error.code, error.headers, begun)
+        if begun in (total, wanted.size):  # nothing lies behind what is there: it was whole already
+            return
+        with on_disk():
+            forget(part)
+        raise _BrokenOffError("what was there does not belong to the file") from None
+    with answer:
+        start, total = _extent(answer.status, answer.headers, begun)
+        now = tag_of(answer.headers)
+        if start and tag and now and now != tag:  # a server that does not heed If-Range
+            with on_disk():
+                forget(part)
+            raise _BrokenOffError("the file was changed meanwhile")
+        if start != begun or not begun:
+            with on_disk():
+                forget(part)
+        if start not in (0, begun):
+            raise _BrokenOffError(f"byte {begun} was asked for and byte {start} came")
+        _take(wanted, part, answer, (start, total), progress, timeout)
+
+
+def _take(
+    wanted: Wanted,
+    part: Path,
+    answer: Any,  # noqa: ANN401  # urllib's answers have no type of their own
+    extent: tuple[int, int | None],
+    progress: Progress | None,
+    timeout: float,
+) -> None:
+    """Append what comes to the part, as it comes.
+
+    Args:
+        wanted: the file.
+        part: what is there of it.
+        answer: the server's.
+        extent: the byte that it begins at, and how long the whole file is if it says so.
+        progress: called with bytes there and bytes in all.
+        timeout: seconds in which `SLOWEST` bytes must come.
+
+    Raises:
+        _BrokenOffError: it ends too early, or comes in drips.
+        FetchError: more comes than there should be.
+    """
+    done, total = extent
+    since, then = time.monotonic(), done
+    with on_disk():
+        write_tag(part, answer.headers)
+    with appending(part) as append:
+        while chunk := answer.read1(_CHUNK):  # not read, which waits until so much is there
+            done += len(chunk)
+            if wanted.size is not None and done > wanted.size:
+                raise FetchError(f"{wanted.url}: longer than the {wanted.size:,} bytes it should have.")
+            append(chunk)
+            if progress is not None:
+                progress(done, total)
+            if time.monotonic() - since >= timeout:
+                if done - then < SLOWEST:
+                    raise _BrokenOffError(f"only {done - then:,} bytes came in {timeout:g} seconds")
+                since, then = time.monotonic(), done
+    if total is not None and done < total:
+        raise _BrokenOffError(f"{total:,} bytes were promised and {done:,} came")
+
+
+def _extent(status: int, headers: Message, begun: int) -> tuple[int, int | None]:
+    """Return the byte at which an answer begins and how long the whole file is, if it says so."""
+    ranged = _RANGE.fullmatch(headers.get("Content-Range", "").strip())
+    if status in (206, 416):
+        total = int(ranged[2]) if ranged and ranged[2] != "*" else None
+        return (int(ranged[1]) if ranged and ranged[1] else begun), total
+    length = headers.get("Content-Length", "")
+    return 0, int(length) if length.isascii() and length.isdigit() else None
+
+
+def _fault(wanted: Wanted, part: Path, found: str) -> str:
+    """Return what is wrong with a file that came; nothing if it is right or nothing was known of it."""
+    if wanted.sha256 and found != wanted.sha256.lower():
+        return f"its sha256 is {found} and should be {wanted.sha256.lower()}"
+    if wanted.size is not None and size_of(part) != wanted.size:
+        return f"{size_of(part):,} bytes came of {wanted.size:,}"
+    return ""
+
+
+class _BrokenOffError(Exception):
+    """A transfer that ended before its end; worth another try."""

@@ -1,0 +1,107 @@
+"""Law that comes from somewhere: a path, an archive, an address with its checksum, a name on the hub."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import urllib.parse
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from indexes.download.archive import is_archive, unpack
+from indexes.download.http import fetch
+from indexes.download.hub import DATASETS, download
+from indexes.download.web import Wanted
+from indexes.sources import legi
+from indexes.store.paths import home
+from rag.errors import BadInput
+
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+
+class Arrival(NamedTuple):
+    """Files that are here now, and the source that reads them where that is known."""
+
+    path: Path
+    source: str | None = None
+
+
+def bring(
+    what: str,
+    *,
+    source: str | None = None,
+    sha256: str | None = None,
+    revision: str = "main",
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> Arrival:
+    """Bring law here and return where it lies; a path that exists is taken as it is.
+
+    What is fetched and unpacked is kept under PANDECT_HOME/downloads and not fetched twice.
+
+    Args:
+        what: a path, an address that begins with http, or a name of `indexes.download.hub.DATASETS`.
+        source: that shall read it, if a person said so.
+        sha256: of the file at an address; it must be given there.
+        revision: of a data set on the hub.
+        progress: called with what is fetched, bytes there and bytes in all.
+
+    Raises:
+        BadInput: it is none of these, or an address without a checksum.
+        FetchError: it cannot be fetched.
+    """
+    if what.startswith(("http://", "https://")):
+        return _opened(_from_address(what, sha256, progress), source)
+    path = Path(what).expanduser()
+    if path.exists():
+        return _opened(path, source)
+    if what in DATASETS:
+        dataset = DATASETS[what]
+        folder = download(dataset, downloads(), revision=revision, progress=progress)
+        return Arrival(folder, source or dataset.source)
+    raise BadInput(
+        f"{what} does not exist: give the file or folder that holds the law, an address with --sha256, or a "
+        f"data set of the hub: {', '.join(DATASETS)}"
+    )
+
+
+def downloads() -> Path:
+    """Return where fetched files are kept."""
+    return home() / "downloads"
+
+
+def _from_address(
+    url: str, sha256: str | None, progress: Callable[[str, int, int | None], None] | None
+) -> Path:
+    if sha256 is None or not _SHA256.fullmatch(sha256):
+        came = "no checksum came" if sha256 is None else f"{sha256!r} is no SHA-256"
+        raise BadInput(
+            f"{url}: {came}. Give --sha256 with the 64 digits that its publisher states, or fetch the file "
+            "yourself and give its path."
+        )
+    last = urllib.parse.unquote(urllib.parse.urlsplit(url).path).rpartition("/")[2]
+    name = re.sub(r"[^\w.-]", "_", last)[-120:].lstrip(".") or "file"
+    target = downloads() / sha256.lower()[:16] / name
+    told = (lambda done, total: progress(name, done, total)) if progress else None
+    fetch(Wanted(url, sha256), target, progress=told)
+    return target
+
+
+def _opened(path: Path, source: str | None) -> Arrival:
+    """Unpack an archive, except one that its source reads as it is."""
+    if not path.is_file() or not is_archive(path):
+        return Arrival(path, source)
+    if source == "legi" or (source is None and legi.SOURCE.recognises(path)):
+        return Arrival(path, "legi")
+    stat = path.stat()
+    state = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+    folder = downloads() / "unpacked" / hashlib.sha256(state.encode()).hexdigest()[:16]
+    if not folder.is_dir():
+        unpack(path, folder)
+    inside = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "__MACOSX"))]
+    if inside and all(entry.is_file() and is_archive(entry) for entry in inside):
+        # why not opened too: archives in archives are how a small file becomes any number of bytes
+        raise BadInput(
+            f"{path}: only another archive is in it ({inside[0].name}). Unpack that one and give the folder."
+        )
+    return Arrival(inside[0] if len(inside) == 1 else folder, source)

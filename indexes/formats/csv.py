@@ -1,0 +1,112 @@
+"""Rows of a CSV file, read one at a time, with the line on which each begins."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from indexes.formats.jsonl import Progress, Record, decode, lines
+from indexes.formats.validation import Inspection, Place, Reason
+from rag.errors import BadInput
+
+_NO_FIELDS: Mapping[str, str] = MappingProxyType({})
+DELIMITERS = (",", ";", "\t")  # the first wins a tie in the header
+
+
+class _Decoded:
+    """The decoded lines of a file; remembers which ones were not UTF-8."""
+
+    def __init__(self, path: Path, inspection: Inspection, progress: Progress | None) -> None:
+        self._lines = lines(path, inspection, progress)
+        self._inspection = inspection
+        self.broken_at = 0  # the last line that could not be decoded
+
+    def __iter__(self) -> Iterator[str]:
+        for place, line in self._lines:
+            text = decode(line, place, self._inspection)
+            if text is None:
+                self.broken_at = place.line
+                text = line.decode("utf-8", errors="replace")  # keeps the quotes, so that rows stay in step
+            yield text
+
+
+def rows(
+    path: Path,
+    inspection: Inspection,
+    *,
+    required: Collection[str] = (),
+    fields: Mapping[str, str] = _NO_FIELDS,
+    delimiter: str | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Place, Record]]:
+    """Yield each row as column -> text, with its place; a row of several lines has its first.
+
+    Args:
+        path: CSV in UTF-8, plain or gzip, its first row the names of the columns.
+        inspection: told of bad rows.
+        required: columns that must be there.
+        fields: of the required columns, the field that each fills, for the error; empty where the
+            columns' names are those of a published data set.
+        delimiter: what separates the columns; None takes the one that cuts the header most.
+        progress: called with bytes read and bytes in all.
+
+    Raises:
+        BadInput: a required column is missing or named twice; or a row is bad and the inspection
+            is not lenient.
+    """
+    decoded = _Decoded(path, inspection, progress)
+    source = iter(decoded)
+    first = next(source, "")
+    mark = delimiter or max(DELIMITERS, key=first.count)
+    if len(mark) != 1:
+        raise BadInput(f"the delimiter is {mark!r}. Give one character, such as , or ; or a tab.")
+    header = _header(path, first, mark, required, fields)
+    reader = csv.reader(source, delimiter=mark, strict=True)
+    while True:
+        begun = reader.line_num + 2  # the header was line 1
+        place = Place(path, begun)
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problem = f"not CSV ({error})"
+            cure = "Close every quote and double those inside; texts over 131,072 characters need JSON Lines"
+            inspection.refuse(Reason.INVALID_CSV, place, problem, cure)
+            continue
+        if not row or decoded.broken_at >= begun:
+            continue  # blank, or already counted as broken UTF-8
+        if len(row) != len(header):
+            problem = f"{len(row)} values came for {len(header)} columns"
+            cure = f"Quote the values that hold {mark!r} or a line break"
+            inspection.refuse(Reason.INVALID_CSV, place, problem, cure)
+            continue
+        yield place, dict(zip(header, row, strict=True))
+
+
+def _header(
+    path: Path, first: str, delimiter: str, required: Collection[str], fields: Mapping[str, str]
+) -> list[str]:
+    try:
+        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
+    except csv.Error as error:
+        raise BadInput(f"{path}:1: the header is not CSV ({error}). Name the columns on one line.") from None
+    names = [name or f"column {i}" for i, name in enumerate(names, 1)]  # an index column has no name
+    missing = [name for name in required if name not in names]
+    if missing:
+        # field -> column; a field that is the same for all rows may be typed instead
+        options = " ".join(dict.fromkeys(f"--column {fields.get(name, name)}=COLUMN" for name in missing))
+        table = "" if fields else "--from table "
+        same = " (or --column code==TEXT, the same for all)" if "code" in missing else ""
+        raise BadInput(
+            f"{path}:1: no column {', '.join(missing)}; the columns are: {', '.join(names) or 'none'}. "
+            f"Rename the column in the file, or import with {table}{options}{same}."
+        )
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise BadInput(
+            f"{path}:1: column {', '.join(sorted(twice))} comes twice. Rename or remove one of them."
+        )
+    return names

@@ -1,0 +1,240 @@
+"""Lines and JSON records of a file, plain or gzip, read one at a time and written reproducibly."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import json
+import math
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+from indexes.formats.validation import Inspection, Place, Reason
+from rag.errors import BadInput
+
+Record: TypeAlias = Mapping[str, object]
+Progress: TypeAlias = Callable[[int, int | None], None]  # bytes read so far, bytes in all
+
+LONGEST = (
+    64 * 2**20
+)  # bytes of one line, or of one object of an array: more is no article, and would fill memory
+_EVERY = 1000  # lines between two calls of progress: often enough for a bar, too rare to cost time
+_CHUNK = 2**20  # bytes read at once from a file that has no lines
+_TO_UTF8 = "Save the file as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
+_GZIP = b"\x1f\x8b"
+_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+# NaN and Infinity, which pandas writes and JSON does not know, mean that there is no value.
+_DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
+_BEFORE, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
+
+
+def lines(
+    path: Path, inspection: Inspection, progress: Progress | None = None
+) -> Iterator[tuple[Place, bytes]]:
+    """Yield each line with its place; gzip is recognised by its first bytes, not by its name.
+
+    Only the line feed ends a line, so that U+2028 and the like may stand inside a text. A byte
+    order mark is dropped.
+
+    Raises:
+        BadInput: the file cannot be opened; or the gzip is damaged and the inspection not lenient
+            (when lenient, the lines before the damage are kept).
+    """
+    with _opened(path) as (raw, stream, total):
+        number = 0
+        try:
+            while line := stream.readline(LONGEST):
+                number += 1
+                place = Place(path, number)
+                if len(line) == LONGEST and not line.endswith(b"\n"):
+                    problem = f"the line is longer than {LONGEST // 2**20} MB"
+                    inspection.refuse(Reason.TOO_LONG, place, problem, "Write one record on each line")
+                    while line and not line.endswith(b"\n"):
+                        line = stream.readline(LONGEST)
+                    continue
+                yield place, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                if progress is not None and number % _EVERY == 0:
+                    progress(raw.tell(), total)
+        except _DAMAGE as error:
+            _damaged(error, Place(path, number + 1), inspection)
+        if progress is not None:
+            progress(total, total)
+
+
+def records(
+    path: Path, inspection: Inspection, progress: Progress | None = None
+) -> Iterator[tuple[Place, Record]]:
+    """Yield each JSON object of a JSON Lines file with its place; blank lines are passed over.
+
+    Raises:
+        BadInput: as `lines`; or a line is not UTF-8, not JSON or not an object and the inspection
+            is not lenient.
+    """
+    for place, line in lines(path, inspection, progress):
+        text = decode(line, place, inspection)
+        if text is None or not text.strip():
+            continue
+        try:
+            record = _DECODER.decode(text)
+        except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+            cure = "Write one JSON object on each line, its strings in double quotes"
+            inspection.refuse(Reason.INVALID_JSON, place, f"not JSON ({error})", cure)
+            continue
+        if _is_fit(record, place, inspection, escaped="\\u" in text):
+            yield place, record
+
+
+def array(
+    path: Path, inspection: Inspection, progress: Progress | None = None
+) -> Iterator[tuple[Place, Record]]:
+    """Yield the objects of a file that is one JSON array, each with the line on which it begins.
+
+    The file is read piece by piece, whether it has line breaks or not.
+
+    Raises:
+        BadInput: as `records`; or the file is no array.
+    """
+    pieces = _pieces(path, inspection, progress)
+    text, at, line = "", 0, 1  # what is read, how far it is used up, and the line there
+    begun = ended = odd = False  # odd: a byte was not UTF-8
+    while True:
+        found = (_BETWEEN if begun else _BEFORE).match(text, at)
+        line, at = line + text.count("\n", at, found.end() if found else at), found.end() if found else at
+        if at < len(text) and not begun:
+            if text[at] != "[":
+                cure = "Give the file as it was published"
+                raise BadInput(f"{path}:{line}: a JSON array was expected. {cure}.")
+            at, begun = at + 1, True
+            continue
+        if text.startswith("]", at):
+            return
+        problem = "Expecting value"
+        try:
+            record, end = _DECODER.raw_decode(text, at)
+            if end < len(text) or ended:  # else a number may go on in the next piece
+                if _is_fit(
+                    record, Place(path, line), inspection, escaped=odd or text.find("\\u", at, end) >= 0
+                ):
+                    yield Place(path, line), record
+                line, at = line + text.count("\n", at, end), end
+                continue
+        except (ValueError, RecursionError) as error:
+            problem = str(error)
+        if ended or len(text) - at > LONGEST:  # what follows cannot be told apart any more
+            cure = "Fetch the file again: it is cut short or was edited"
+            inspection.refuse(Reason.INVALID_JSON, Place(path, line), f"not JSON ({problem})", cure)
+            return
+        text, at = text[at:], 0
+        # As much again as there is: an object of many pieces is not decoded anew for each of them.
+        more = list(islice(pieces, 1 + len(text) // _CHUNK))
+        text, ended, odd = text + "".join(more), not more, odd or not all(map(_is_utf8, more))
+
+
+def decode(line: bytes, place: Place, inspection: Inspection) -> str | None:
+    """Return the text of a line, or None when it is not UTF-8 and the inspection is lenient."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"byte {line[error.start]:#04x} at column {error.start + 1} is not UTF-8"
+        inspection.refuse(Reason.BROKEN_UTF8, place, problem, _TO_UTF8)
+        return None
+
+
+def dump(record: Record) -> bytes:
+    """Return the one canonical line of a record: UTF-8, no spaces, keys in the order given, a line feed.
+
+    Raises:
+        BadInput: a string holds half a surrogate pair, which UTF-8 cannot write.
+    """
+    try:
+        return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+    except UnicodeEncodeError:
+        who = record.get("id", "?")
+        raise BadInput(
+            f"the record with id {who!r} holds half a surrogate pair. Remove that character."
+        ) from None
+
+
+def write_lines(path: Path, content: Iterable[bytes]) -> None:
+    """Write the lines, as gzip when the name ends in .gz: without a date, so the bytes are reproducible."""
+    with path.open("wb") as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as zipped:
+                zipped.writelines(content)
+        else:
+            raw.writelines(content)
+
+
+def _is_fit(record: object, place: Place, inspection: Inspection, *, escaped: bool) -> bool:
+    if not isinstance(record, dict):
+        problem = f"a JSON {type(record).__name__} came where an object was expected"
+        inspection.refuse(Reason.WRONG_TYPE, place, problem, 'Write {"id": ..., ...} there')
+        return False
+    if escaped:  # only an escape can bring half a surrogate pair, which cannot be written again
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            problem = "an escape \\ud… stands without its other half, or a byte is not UTF-8"
+            inspection.refuse(Reason.BROKEN_UTF8, place, problem, _TO_UTF8)
+            return False
+    return True
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _pieces(path: Path, inspection: Inspection, progress: Progress | None) -> Iterator[str]:
+    """Yield the text of a file, a megabyte at a time; bytes that are not UTF-8 become half surrogates."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    line = 1
+    with _opened(path) as (raw, stream, total):
+        try:
+            while chunk := stream.read(_CHUNK):
+                yield decoder.decode(chunk)
+                line += chunk.count(b"\n")
+                if progress is not None:
+                    progress(raw.tell(), total)
+        except _DAMAGE as error:
+            _damaged(error, Place(path, line), inspection)
+        yield decoder.decode(b"", final=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int]]:
+    """Open a file; give it as it is, unpacked if it is gzip, and its size in bytes."""
+    with _open(path) as raw:
+        packed = raw.peek(2)[:2] == _GZIP
+        yield raw, gzip.GzipFile(fileobj=raw) if packed else raw, path.stat().st_size
+
+
+def _damaged(error: Exception, place: Place, inspection: Inspection) -> None:
+    problem = f"the gzip data is damaged or ends too early ({error})"
+    cure = f"Fetch the file again (gzip -t {place.path.name} checks it)"
+    inspection.refuse(Reason.TRUNCATED, place, problem, cure)
+
+
+def _open(path: Path) -> io.BufferedReader:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file. Check the path.") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). Give a file that you may read.") from None

@@ -1,0 +1,145 @@
+"""Rows of a Parquet file, read a batch at a time as values of JSON's types, and written likewise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from indexes.formats.jsonl import Progress, Record
+from indexes.formats.validation import Inspection, Place, Reason
+from rag.errors import BadInput, MissingExtra
+
+BATCH = 256  # rows in memory at once: articles can be long
+_BUFFER = 2**20  # bytes read ahead of a column, so that a row group of gigabytes is never whole in memory
+_ROW_GROUP = 4096
+
+
+def rows(
+    path: Path,
+    inspection: Inspection,
+    *,
+    required: Collection[str] = (),
+    progress: Progress | None = None,
+) -> Iterator[tuple[Place, Record]]:
+    """Yield each row as column -> value, with its place: the number of the row, counted from 1.
+
+    Dates become text (2025-01-31), a missing or not-a-number value becomes None.
+
+    Args:
+        path: a Parquet file.
+        inspection: told of damage; what was read before it is kept when lenient.
+        required: columns that must be there.
+        progress: called with rows read and rows in all.
+
+    Raises:
+        BadInput: it is no Parquet file or lacks a column; or it is damaged and the inspection not lenient.
+        MissingExtra: pyarrow is not installed.
+    """
+    arrow, parquet = _pyarrow()
+    faults = (arrow.ArrowException, OSError, ValueError, OverflowError, MemoryError)
+    if not path.is_file():
+        raise BadInput(f"{path}: no such file. Check the path.")
+    done = 0
+    try:
+        with parquet.ParquetFile(
+            path, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
+        ) as file:
+            missing = [name for name in required if name not in file.schema_arrow.names]
+            if missing:
+                raise BadInput(_missing(path, missing, file.schema_arrow.names))
+            total = file.metadata.num_rows
+            for batch in file.iter_batches(batch_size=BATCH):
+                for row in batch.to_pylist():
+                    done += 1
+                    yield Place(path, done), {name: plain(value) for name, value in row.items()}
+                if progress is not None:
+                    progress(done, total)
+    except BadInput:  # which is a ValueError, as pyarrow's errors are
+        raise
+    except faults as error:
+        problem = (
+            f"not Parquet, or damaged ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
+        )
+        inspection.refuse(Reason.INVALID_PARQUET, Place(path, done + 1), problem, "Fetch the file again")
+
+
+def write(
+    path: Path,
+    records: Iterable[Record],
+    columns: Mapping[str, str],
+    described: Mapping[str, str] | None = None,
+) -> None:
+    """Write records as a Parquet file.
+
+    Args:
+        path: where.
+        records: a value that is absent is null.
+        columns: name -> "text", "texts" (a list) or "day".
+        described: words about the file, kept in its metadata.
+
+    Raises:
+        BadInput: a text cannot be written as UTF-8.
+        MissingExtra: pyarrow is not installed.
+    """
+    arrow, parquet = _pyarrow()
+    kinds = {"text": arrow.string(), "texts": arrow.list_(arrow.string()), "day": arrow.date32()}
+    schema = arrow.schema([(name, kinds[kind]) for name, kind in columns.items()], dict(described or {}))
+    remaining = iter(records)
+    with parquet.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as file:
+        while part := list(islice(remaining, _ROW_GROUP)):
+            values = [{name: record.get(name) for name in columns} for record in part]
+            try:
+                table = arrow.Table.from_pylist(values, schema)
+            except UnicodeEncodeError as error:
+                raise BadInput(f"{path}: a text holds half a surrogate pair ({error}). Remove it.") from None
+            file.write_table(table)
+
+
+def description(path: Path) -> dict[str, str]:
+    """Return the words about a file that `write` kept in it.
+
+    Raises:
+        BadInput: it is no Parquet file.
+        MissingExtra: pyarrow is not installed.
+    """
+    arrow, parquet = _pyarrow()
+    try:
+        found = parquet.read_schema(path).metadata or {}
+        return {key.decode(): value.decode() for key, value in found.items()}
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise BadInput(f"{path}: not a Parquet file ({error}). Fetch it again.") from None
+
+
+def plain(value: object) -> object:
+    """Return a value as one of JSON's types; not-a-number is None, what JSON has no word for is text."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, date):  # a datetime is one too
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return [plain(part) for part in value]
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _missing(path: Path, missing: Sequence[str], there: Sequence[str]) -> str:
+    return (
+        f"{path}: no column {', '.join(missing)}; the columns are: {', '.join(there) or 'none'}. "
+        "Import with --from parquet --column FIELD=COLUMN."
+    )
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtra("Parquet needs pyarrow: pip install pyarrow") from error
+    return pyarrow, pyarrow.parquet

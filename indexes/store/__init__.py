@@ -1,0 +1,1 @@
+"""Versions of an index on disk: paths, manifests, opening, switching."""

@@ -1,0 +1,97 @@
+"""Steps on the disk that are done wholly or not at all, and the names of what is under way."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from indexes.store.paths import CURRENT
+
+
+def switch(folder: Path, version: str) -> None:
+    """Make a version the one in use, in one step."""
+    pointer = folder / f"{CURRENT}.{secrets.token_hex(4)}.tmp"
+    with pointer.open("w", encoding="utf-8") as file:
+        file.write(version + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    pointer.replace(folder / CURRENT)
+    sync_folder(folder)
+
+
+def sync(folder: Path) -> None:
+    """Make sure that every file below the folder is on the disk."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        else:
+            sync_folder(path)
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder are on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def aside(folder: Path, kind: str) -> Path:
+    """Return a new hidden name beside a folder, which tells what it is for."""
+    return folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.{kind}")
+
+
+def move(folder: Path, to: Path) -> None:
+    """Rename a folder, for good; to another file system it is copied first, and appears there whole."""
+    try:
+        folder.replace(to)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        part = to.with_name(f"{to.name}.{secrets.token_hex(4)}.part")
+        shutil.copytree(folder, part)
+        sync(part)
+        part.replace(to)
+        delete(folder)
+    for parent in {folder.parent, to.parent}:
+        sync_folder(parent)
+
+
+def delete(path: Path) -> None:
+    """Delete a file, or a folder: out of sight in one step, so that no half of it is ever seen."""
+    if path.is_dir():
+        gone = aside(path, "gone")
+        path.replace(gone)
+        take_away(gone)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def take_away(path: Path) -> None:
+    """Delete what nobody looks at, as far as that can be done."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def link(file: Path, to: Path) -> bool:
+    """Give a file a second name, or copy it where the file system has no hard links.
+
+    Returns:
+        Whether it is the very same file, of which what is known of the one is known of the other.
+    """
+    try:
+        os.link(file, to)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+        shutil.copyfile(file, to)
+        return False
+    return file.samefile(to)

@@ -1,0 +1,147 @@
+"""The versions of an index: what there is, what changed from one to the next, and the way back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexes.corpus.card import FILE as CARD
+from indexes.corpus.folder import appearing
+from indexes.store import paths
+from indexes.store.atomic import move, switch
+from indexes.store.keeping import (
+    CORPUS,
+    built_from,
+    only_one,
+    recover,
+    settle,
+    versions,
+)
+from indexes.store.manifest import Manifest, read
+from indexes.store.open import open_index
+from indexes.update.changes import Changes
+from rag.errors import BadInput, MissingIndex, PandectError
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of an index."""
+
+    name: str
+    in_use: bool
+    manifest: Manifest | None  # None: it cannot be read
+    changes: Changes | None = None  # against the version that was in use before; None where none was
+    corpus: bool = False  # whether the corpus that it was built from is kept whole, with unused columns
+
+
+def listed(name: str) -> list[Version]:
+    """Return the versions of an index, the latest first.
+
+    Raises:
+        MissingIndex: nothing of this name is built.
+    """
+    folder = paths.index_folder(name)
+    found = [_version(folder / version, paths.in_use(folder)) for version in versions(name)]
+    if not found:
+        paths.current(name)  # says what there is, and what to type
+        raise MissingIndex(f"no version of {name!r} is whole: run {paths.rebuild(name)}")
+    return found
+
+
+def _version(folder: Path, in_use: str | None) -> Version:
+    current = folder.name == in_use
+    try:
+        manifest = read(folder, "")
+    except PandectError:
+        return Version(folder.name, current, None)
+    beside = folder.with_name(f"{folder.name}{CORPUS}").is_dir()
+    return Version(folder.name, current, manifest, Changes.read(folder), current or beside)
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """What a roll-back did."""
+
+    version: Path  # that is in use now
+    done: bool  # False: it was already
+    whole: bool  # whether the corpus came back with its unused columns; else as the index holds it
+
+
+def roll_back(name: str, wanted: str | None = None) -> Switched:
+    """Bring another version into use, and the corpus that it was built from with it, in one step.
+
+    Args:
+        name: of the index.
+        wanted: the version, or what its name begins with; None takes the one before the one in use.
+
+    Raises:
+        BadInput: no such version, or several; or the corpus that lies under the name was imported
+            since, and in no version.
+        MissingIndex: nothing of this name is built.
+        DamagedIndex, StaleIndex: the version cannot be opened.
+    """
+    paths.current(name)  # before a lock of that name is made
+    with only_one(name):
+        folder = paths.index_folder(name)
+        version = folder / _chosen(name, wanted)
+        if version.name == paths.in_use(folder):
+            return Switched(version, done=False, whole=True)
+        corpus = paths.corpus_place(name)
+        there = [folder / each for each in versions(name)]
+        if corpus.is_dir() and built_from(corpus, there) is None:
+            raise BadInput(
+                f"the corpus of {name!r} was imported since and is in no version, so it would be lost: "
+                f"run {paths.rebuild(name)} first"
+            )
+        open_index(version)  # one that cannot be opened does not come into use
+        try:
+            whole = _bring_back(name, version, there)
+            switch(folder, version.name)
+            settle(name)
+        finally:
+            recover(name)
+    return Switched(version, done=True, whole=whole)
+
+
+def _chosen(name: str, wanted: str | None) -> str:
+    there, in_use = versions(name), paths.in_use(paths.index_folder(name))
+    listing = paths.command(f"versions {name}")
+    if wanted is None:
+        earlier = [version for version in there if in_use is None or version < in_use]
+        if not earlier:
+            raise BadInput(f"{name!r} has no version before the one in use: {listing} shows those there are")
+        return earlier[0]
+    found = [version for version in there if version.startswith(wanted)]
+    if wanted in found:
+        found = [wanted]
+    if len(found) != 1:
+        problem = f"{len(found)} versions of {name!r} begin" if found else f"no version of {name!r} begins"
+        raise BadInput(f"{problem} with {wanted!r}: {listing} shows those there are")
+    return found[0]
+
+
+def _bring_back(name: str, version: Path, there: list[Path]) -> bool:
+    """Let the corpus of a version wait for the switch to it; tell whether it is whole."""
+    waiting = paths.waiting_corpus(name, version.name)
+    beside = version.with_name(f"{version.name}{CORPUS}")
+    if beside.is_dir():
+        move(beside, waiting)
+        return True
+    for corpus in _kept(name, there):
+        if built_from(corpus, [version]) is not None:  # another version was built from the same law
+            with appearing(waiting) as part:
+                shutil.copytree(corpus, part, dirs_exist_ok=True)
+                shutil.copyfile(version / "corpus" / CARD, part / CARD)
+            return True
+    with appearing(waiting) as part:
+        shutil.copytree(version / "corpus", part, dirs_exist_ok=True)
+    return False
+
+
+def _kept(name: str, there: list[Path]) -> Iterator[Path]:
+    """Yield the corpora that are kept of a name."""
+    for corpus in (paths.corpus_place(name), *(v.with_name(f"{v.name}{CORPUS}") for v in there)):
+        if corpus.is_dir():
+            yield corpus

@@ -1,0 +1,236 @@
+"""Open an index: its files held against its manifest, then put together as a `rag.Engine`."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from indexes.build import query_expansion
+from indexes.build.learned_fusion import load as read_learned
+from indexes.build.score_distributions import load as read_distributions
+from indexes.build.score_distributions import load_fusion as read_fusion
+from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.corpus.corpus import read as read_corpus
+from indexes.store.manifest import Manifest, libraries, read, verify
+from indexes.store.paths import builtin, locate
+from indexes.update import term_counts
+from rag.corpus.card import CorpusCard
+from rag.corpus.structure import side_by_side
+from rag.encoders.static import StaticEncoder
+from rag.engine.confidence import Confidence
+from rag.engine.engine import Engine, IndexInfo, Knows
+from rag.errors import BadInput, DamagedIndex, StaleIndex
+from rag.retrieval.base import Mask
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
+from rag.retrieval.question_knn import NEAREST, Nearest
+from rag.text import Analyser
+from rag.text.analysers import analyser
+from rag.text.known_words import known_words
+from rag.text.spelling import tolerant
+from rag.types import ArticleOrder, Encoder
+
+CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
+NO_LAW = "mMARCO"  # begins the source of the one collection that models are trained on and that is no law
+SWITCHES = 3  # of versions while one is being opened; more of them are no accident
+# Reading a .npy file parses its head as Python, which fails now and then where two threads do so at once,
+# before CPython 3.11.8 and 3.12.2 (github.com/python/cpython/issues/106905).
+_ONE_AT_A_TIME = threading.RLock()
+HASH_AT_OPENING = 512 * 2**20  # bytes; a larger index is held against sizes, `check` reads it whole
+
+
+def open_index(name_or_path: str | Path | None = None, *, hash_up_to: int = HASH_AT_OPENING) -> Engine:
+    """Open an index.
+
+    Args:
+        name_or_path: a name under PANDECT_HOME, "builtin", or the path of an index folder; None
+            takes PANDECT_INDEX, and the builtin one where that is not set.
+        hash_up_to: bytes; of a larger index only the sizes of the files are compared.
+
+    Raises:
+        MissingIndex: there is none.
+        DamagedIndex: its files are not those that its manifest lists.
+        StaleIndex: it was built for another format, corpus or analyser.
+        BadInput: what came is neither a name nor a path.
+    """
+    folder, again = locate(name_or_path)
+    for _ in range(SWITCHES):
+        try:
+            return _open(folder, again, hash_up_to)
+        except DamagedIndex:  # or it was outdated and deleted while it was being read
+            before, (folder, again) = folder, locate(name_or_path)
+            if folder == before:
+                raise
+    return _open(folder, again, hash_up_to)
+
+
+def _open(folder: Path, again: str, hash_up_to: int) -> Engine:
+    with _ONE_AT_A_TIME:
+        manifest = read(folder, again)
+        small = sum(f["bytes"] for f in manifest.files.values()) <= hash_up_to
+        verify(folder, manifest, again, contents=small)
+        return assemble(folder, manifest, again)
+
+
+def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
+    """Put the engine together from a verified folder.
+
+    Args:
+        folder: of an index.
+        manifest: its manifest.
+        again: the command that builds it again, for the errors.
+
+    Raises:
+        DamagedIndex: a file cannot be read after all.
+        StaleIndex: it was built for another corpus or analyser.
+    """
+    with damaged_if_unreadable(folder, again):
+        corpus = read_corpus(folder / "corpus")
+    if corpus.sha256 != manifest.corpus["sha256"]:
+        raise StaleIndex(
+            f"{manifest.name} was built from corpus {manifest.corpus['sha256'][:8]}…, "
+            f"this one is {corpus.sha256[:8]}…: run {again}"
+        )
+    cut = analyser_of(manifest, again)
+    _warn_of_versions(manifest)
+    order = ArticleOrder.of([a.id for a in corpus.articles])
+    mask = Mask(corpus.articles)
+    with damaged_if_unreadable(folder, again):
+        keyword = BM25.load(folder / "bm25", order, mask, cut, manifest.bm25["weights"])
+        distributions, fusion = read_distributions(folder), read_fusion(folder)
+    meaning = _meaning(folder, manifest, cut, order, mask, again)
+    asking = _of_questions(cut, corpus.card, keyword, meaning)
+    keyword.analyser = asking
+    if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
+        meaning.encoder = replace(meaning.encoder, analyser=asking)
+    learnt = to_learn_from(corpus.questions)
+    kept = folder / term_counts.FOLDER
+    with damaged_if_unreadable(folder, again):
+        rows = term_counts.rows(kept, order, keyword.index.vocab_dict)
+        bridged = query_expansion.load(folder, keyword)
+        learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, bridged)
+    nearest: Nearest | None = None
+    if fusion is not None and NEAREST in fusion.systems:
+        encoder = meaning.encoder if meaning is not None else None
+        beside = side_by_side(corpus.articles)
+        nearest = Nearest(learnt, order, mask, asking, encoder, beside=beside)
+    return Engine(
+        card=corpus.card,
+        info=_info(manifest, corpus),
+        articles=corpus.articles,
+        questions=learnt,
+        analyser=asking,
+        keyword=keyword,
+        meaning=meaning,
+        confidence=_confidence(folder),
+        fusion=fusion,
+        distributions=distributions,
+        learned=learned,
+        counted=rows,
+        nearest=nearest,
+        bridge=bridged,
+    )
+
+
+def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense | None) -> Analyser:
+    """Return the analyser of questions, which reads typing errors as words that it knows.
+
+    It knows those of the law, of other laws that the encoder was fitted to, and of topics that another law
+    governs.
+    """
+    if cut.language == "zh":  # nothing is mended
+        return cut
+    encoder = meaning.encoder if meaning is not None else None
+    vocabulary = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
+    return tolerant(cut, known_words(keyword.documents(), vocabulary, card, cut))
+
+
+def _confidence(folder: Path) -> Confidence | None:
+    """Read the calibration that ships beside the builtin index; the engine checks what it is for."""
+    path = folder.parent / CONFIDENCE
+    if folder != builtin() or not path.is_file():
+        return None
+    return Confidence.from_json(path.read_text(encoding="utf-8"))
+
+
+def _info(manifest: Manifest, corpus: Corpus) -> IndexInfo:
+    return IndexInfo(
+        name=manifest.name,
+        title=corpus.card.title,
+        version=manifest.version,
+        articles=len(corpus.articles),
+        questions=manifest.corpus["learnt"],
+        encoder=manifest.encoder["name"] if manifest.encoder else None,
+        corpus_sha256=corpus.sha256,
+        built=manifest.built,
+        encoder_knows=knows(manifest.encoder),
+    )
+
+
+def knows(encoder: Mapping[str, Any] | None) -> Knows:
+    """Return what an encoder knows of law, by what the manifest says of it and not by its name."""
+    if encoder is None:
+        return "unknown"
+    if encoder["kind"] == "static":  # fitted to corpora and to nothing else
+        return "fitted"
+    sources = (str(each.get("source")) for each in encoder.get("learnt_from", ()))
+    return "trained" if any(not source.startswith(NO_LAW) for source in sources) else "unknown"
+
+
+def analyser_of(manifest: Manifest, again: str) -> Analyser:
+    """Return the analyser that an index was made with.
+
+    Raises:
+        StaleIndex: this version has another one.
+    """
+    try:
+        cut = analyser(**manifest.analyser["options"])
+    except (BadInput, TypeError) as error:  # an option that this version does not know
+        raise StaleIndex(
+            f"{manifest.name} was analysed with {manifest.analyser['options']} ({error}): run {again}"
+        ) from error
+    if cut.id != manifest.analyser["id"]:
+        was = manifest.analyser["id"]
+        raise StaleIndex(f"{manifest.name} was analysed by {was}, here it would be {cut.id}: run {again}")
+    return cut
+
+
+def _meaning(
+    folder: Path, manifest: Manifest, cut: Analyser, order: ArticleOrder, mask: Mask, again: str
+) -> Dense | None:
+    if manifest.encoder is None:
+        return None
+    encoder: Encoder
+    if manifest.encoder["kind"] == "static":
+        with damaged_if_unreadable(folder, again):
+            encoder = StaticEncoder.load(folder / "encoder", cut)
+    else:
+        from rag.encoders.transformer import TransformerEncoder
+
+        encoder = TransformerEncoder(**manifest.encoder["options"])
+    with damaged_if_unreadable(folder, again):
+        return Dense(encoder, Dense.load_index(folder / "vectors.faiss"), order, mask)
+
+
+@contextmanager
+def damaged_if_unreadable(folder: Path, again: str) -> Iterator[None]:
+    """Say what to type when a file is broken although its size is right."""
+    try:
+        yield
+    except (BadInput, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise DamagedIndex(f"{folder} cannot be read ({error}): run {again}") from error
+
+
+def _warn_of_versions(manifest: Manifest) -> None:
+    here = libraries(manifest)
+    other = [f"{n} {v} (here {here[n]})" for n, v in manifest.libraries.items() if here.get(n, v) != v]
+    if other:
+        warnings.warn(
+            f"index {manifest.name} was built with {', '.join(other)}; it should serve all the same",
+            stacklevel=5,  # whoever called open_index
+        )

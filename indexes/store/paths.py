@@ -1,0 +1,181 @@
+"""Where corpora and indexes lie, and what they may be called."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError
+
+BUILTIN = "builtin"
+CURRENT = "CURRENT"
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+STAMP = "pandect-home"  # ./pandect writes it into the environment that it makes: its root, a bar, the place
+
+
+def home() -> Path:
+    """Return the folder of the person's own corpora and indexes: PANDECT_HOME, else the XDG place."""
+    named = os.environ.get("PANDECT_HOME")
+    if named:
+        return Path(named).expanduser()
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(data).expanduser() / "pandect"
+
+
+def builtin() -> Path:
+    """Return the index that ships; it is only ever read."""
+    return Path(__file__).parents[1] / BUILTIN / "index"
+
+
+def corpus_folder(name: str) -> Path:
+    """Return where the corpus of this name is kept.
+
+    That is corpora/NAME. Between the switch to another version and the move of its corpus to that
+    place it is where the corpus waits: so corpus and index change in one step, which is the switch.
+    """
+    version = in_use(index_folder(name))
+    if version is not None and (waiting := waiting_corpus(name, version)).is_dir():
+        return waiting
+    return corpus_place(name)
+
+
+def corpus_place(name: str) -> Path:
+    """Return where a corpus of this name is put."""
+    return home() / "corpora" / checked_name(name)
+
+
+def waiting_corpus(name: str, version: str) -> Path:
+    """Return where the corpus of a version waits for the switch to it."""
+    return home() / "corpora" / f".{checked_name(name)}.{version}.next"
+
+
+def index_folder(name: str) -> Path:
+    """Return where the versions of the index of this name are kept."""
+    return home() / "indexes" / checked_name(name)
+
+
+def checked_name(name: str) -> str:
+    """Return the name if it is fit to be a folder's.
+
+    Raises:
+        BadInput: it is not.
+    """
+    if name == BUILTIN:
+        raise BadInput(
+            f"{BUILTIN!r} is the index that ships and is only read: import the law under another name, "
+            f"{command('import PATH --name NAME')}"
+        )
+    if not NAME.fullmatch(name):
+        raise BadInput(
+            f"{name!r} cannot name a corpus or an index: use small letters, digits and hyphens, 64 at most "
+            f"({command('list')} shows those there are)"
+        )
+    return name
+
+
+def names() -> list[str]:
+    """Return the names of the installed corpora and indexes, sorted."""
+    found = {p.name for kind in ("corpora", "indexes") for p in (home() / kind).glob("*") if p.is_dir()}
+    # put aside by an import that was killed; the next command for it puts it back
+    found |= {p.name.split(".")[1] for p in (home() / "corpora").glob(".*.old")}
+    return sorted(name for name in found if NAME.fullmatch(name))
+
+
+def in_clone() -> bool:
+    """Tell whether this environment is the one that ./pandect made: then nothing of it is on PATH."""
+    try:
+        made = (Path(sys.prefix) / STAMP).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return made.partition("|")[0] == str(Path(__file__).resolve().parents[2])
+
+
+def command(words: str = "") -> str:
+    """Return a command of `python -m indexes` as it can be typed here: by ./pandect in a clone of its own."""
+    return f"{'./pandect ' if in_clone() else ''}python -m indexes {words}".rstrip()
+
+
+def page(name: str) -> str:
+    """Return the command that opens the page with the index of this name."""
+    return f"PANDECT_INDEX={name} {'./pandect' if in_clone() else 'streamlit run app.py'}"
+
+
+def learn_fusion(name: str) -> str:
+    """Return the command that fits a learned fusion to the index of this name."""
+    return f"{'./pandect ' if in_clone() else ''}python -m training.train fusion {name}"
+
+
+def rebuild(name: str) -> str:
+    """Return the command that builds the index of this name."""
+    return command(f"build {name}")
+
+
+def current(name: str) -> Path:
+    """Return the folder of the version in use.
+
+    Raises:
+        MissingIndex: nothing of this name is built.
+        DamagedIndex: the file that names the version cannot be read.
+    """
+    folder = index_folder(name)
+    if not (folder / CURRENT).is_file():
+        there = ", ".join([BUILTIN, *(n for n in names() if (index_folder(n) / CURRENT).is_file())])
+        cure = rebuild(name)
+        if not corpus_folder(name).is_dir():
+            cure = command(f"import PATH --name {name} --build")
+        raise MissingIndex(f"no index named {name!r} under {home() / 'indexes'} (there: {there}): run {cure}")
+    return _pointed_to(folder, rebuild(name))
+
+
+def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
+    """Return the folder of an index's version in use, and the command that builds it again.
+
+    Args:
+        name_or_path: a name under PANDECT_HOME, "builtin", or the path of an index folder (a string
+            with a slash is a path); None takes PANDECT_INDEX, and the builtin one where that is not set.
+
+    Raises:
+        MissingIndex: there is none.
+        DamagedIndex: the file that names the version cannot be read.
+        BadInput: what came is neither a name nor a path.
+    """
+    wanted = name_or_path if name_or_path is not None else os.environ.get("PANDECT_INDEX") or BUILTIN
+    if str(wanted) == BUILTIN:
+        return builtin(), "pip install --force-reinstall pandect (or git checkout indexes/builtin)"
+    if isinstance(wanted, str) and not any(mark and mark in wanted for mark in (os.sep, os.altsep)):
+        return current(wanted), rebuild(wanted)
+    path = Path(wanted).expanduser()
+    if (path / CURRENT).is_file():
+        path = _pointed_to(path, rebuild(path.name))
+    if not path.is_dir():
+        raise MissingIndex(f"{path} is no index folder: run {command('list')} to see those there are")
+    return path, rebuild(path.absolute().parent.name)
+
+
+def in_use(folder: Path) -> str | None:
+    """Return the version that an index folder names as the one in use; None where it names none."""
+    try:
+        return (folder / CURRENT).read_text(encoding="utf-8").strip() or None
+    except (OSError, ValueError):  # nothing built yet, or not readable: a build makes it good
+        return None
+
+
+def version_of(name_or_path: str | Path | None = None) -> str | None:
+    """Return which version of an index would be opened now; None where none would be. It is quick to tell."""
+    try:
+        folder, _ = locate(name_or_path)
+    except PandectError:
+        return None
+    return str(folder)
+
+
+def _pointed_to(folder: Path, again: str) -> Path:
+    try:
+        version = (folder / CURRENT).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8
+        raise DamagedIndex(f"{folder / CURRENT} cannot be read ({error}): run {again}") from error
+    if not version or version != Path(version).name or not (folder / version).is_dir():
+        raise DamagedIndex(f"{folder / CURRENT} names {version!r}, which is not there: run {again}")
+    return folder / version

@@ -1,0 +1,1 @@
+"""Update an index when the law changes, analysing only what changed."""

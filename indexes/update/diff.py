@@ -1,0 +1,128 @@
+"""Compare new law with a version of an index: articles and questions by id and content."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from indexes.corpus.articles import article_of, record_of
+from indexes.corpus.card import FILE as CARD
+from indexes.corpus.card import card_record, read_card
+from indexes.corpus.corpus import Corpus, read_cited
+from indexes.corpus.folder import articles_file, questions_file
+from indexes.formats.jsonl import dump
+from indexes.update.changes import Changed, Changes
+from rag.corpus.card import CorpusCard
+from rag.types import Article, Ints, Question
+
+_T = TypeVar("_T", Article, Question)
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """What a version holds of its corpus, each article still the line that it was written as."""
+
+    version: str
+    card: CorpusCard
+    lines: tuple[bytes, ...]  # canonical: see indexes.corpus.corpus
+    questions: tuple[Question, ...]
+
+    @classmethod
+    def read(cls, version: Path) -> Former:
+        """Read the corpus of a version.
+
+        Raises:
+            BadInput, OSError: it cannot be read.
+        """
+        folder = version / "corpus"
+        path, asked = articles_file(folder), questions_file(folder)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            lines = tuple(file)
+        questions = tuple(cited.question for cited in read_cited(asked)) if asked else ()
+        return cls(version.name, read_card(folder / CARD), lines, questions)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The changes, and where in the former corpus each article stood."""
+
+    changes: Changes
+    former_ids: tuple[str, ...]  # of the former articles, in their order
+    same_id: Ints  # (n_articles,), the former position of the article of this id; -1 for none
+    same_words: Ints  # (n_articles,), that position where code, headings and text are the same; else -1
+
+
+def compare(former: Former, corpus: Corpus) -> Compared:
+    """Compare a corpus with that of a version.
+
+    Lines are compared first, which is quick; only what differs in them is read.
+    """
+    at = {line: i for i, line in enumerate(former.lines)}
+    lines = [dump(record_of(article)) for article in corpus.articles]
+    same_id = np.array([at.get(line, -1) for line in lines], dtype=np.int64)
+    same_words = same_id.copy()
+    new = set(lines)
+    left = [(i, article_of(json.loads(line))) for i, line in enumerate(former.lines) if line not in new]
+    gone = {article.id: article for _, article in left}
+    was_at = {article.id: i for i, article in left}
+    come = {corpus.articles[i].id: corpus.articles[i] for i in np.flatnonzero(same_id < 0)}
+    for i in np.flatnonzero(same_id < 0):
+        article = corpus.articles[i]
+        if article.id in gone:
+            same_id[i] = was_at[article.id]
+            if _words(article) == _words(gone[article.id]):
+                same_words[i] = same_id[i]
+    changes = Changes(
+        against=former.version,
+        articles=_changed(gone, come, len(former.lines) - len(left)),
+        questions=_changed({q.id: q for q in former.questions}, {q.id: q for q in corpus.questions}),
+        card=_fields(former.card, corpus.card),
+        moved=_moved(same_id) or _moved(_positions(former.questions, corpus.questions)),
+    )
+    ids = {i: article.id for i, article in left}
+    ids |= {int(row): article.id for row, article in zip(same_id, corpus.articles, strict=True) if row >= 0}
+    return Compared(changes, tuple(ids[i] for i in range(len(former.lines))), same_id, same_words)
+
+
+def _positions(former: Sequence[Question], new: Sequence[Question]) -> Ints:
+    at = {question.id: i for i, question in enumerate(former)}
+    return np.array([at.get(question.id, -1) for question in new], dtype=np.int64)
+
+
+def _moved(same: Ints) -> bool:
+    stood = same[same >= 0]
+    return bool(np.any(stood[1:] < stood[:-1]))
+
+
+def _changed(former: Mapping[str, _T], new: Mapping[str, _T], besides: int = 0) -> Changed:
+    """Return what became of them; `besides` so many others are the same, word for word."""
+    both = [id_ for id_ in new if id_ in former]
+    differ = [id_ for id_ in both if former[id_] != new[id_]]
+    repealed = {id_ for id_ in differ if _ended(new[id_]) and not _ended(former[id_])}
+    return Changed(
+        added=tuple(id_ for id_ in new if id_ not in former),
+        changed=tuple(id_ for id_ in differ if id_ not in repealed),
+        repealed=tuple(id_ for id_ in differ if id_ in repealed),
+        removed=tuple(id_ for id_ in former if id_ not in new),
+        unchanged=besides + len(both) - len(differ),
+    )
+
+
+def _ended(of: Article | Question) -> bool:
+    return isinstance(of, Article) and of.valid_to is not None
+
+
+def _words(article: Article) -> tuple[str, tuple[str, ...], str]:
+    """Return all of an article that is searched."""
+    return article.code, article.headings, article.text
+
+
+def _fields(former: CorpusCard, new: CorpusCard) -> tuple[str, ...]:
+    was, now = card_record(former), card_record(new)
+    return tuple(key for key in {**was, **now} if was.get(key) != now.get(key))

@@ -1,0 +1,80 @@
+"""Give an index a learned fusion: a new version, which differs from the one in use by that alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from indexes.build import learned_fusion
+from indexes.corpus.corpus import read, to_learn_from
+from indexes.store import paths
+from indexes.store.atomic import link
+from indexes.store.keeping import only_one
+from indexes.store.manifest import FILE as MANIFEST
+from indexes.store.manifest import stamp, verify
+from indexes.store.open import analyser_of, damaged_if_unreadable
+from indexes.store.versions import KEEP, stamp_now, written
+from indexes.update import basis
+from indexes.update.basis import Start
+from indexes.update.changes import FILE as CHANGES
+from indexes.update.term_counts import FIELDS, canonical
+from rag.errors import BadInput
+from rag.ltr.ranker import Ranker
+from rag.retrieval.bm25 import BM25Settings
+from rag.retrieval.term_counts import count
+from rag.types import ArticleOrder
+
+
+def refine(name: str, start: Start, ranker: Ranker | None, keep: int = KEEP) -> Path:
+    """Switch in a version with this learned fusion; pages that have the former one open keep it.
+
+    Args:
+        name: of the index, under PANDECT_HOME.
+        start: the version that it was fitted to.
+        ranker: the learned fusion; None takes away the one that is there.
+        keep: how many versions are kept.
+
+    Returns:
+        The new version's folder.
+
+    Raises:
+        BadInput: the index was changed meanwhile, or another command of this name is running.
+        DamagedIndex, StaleIndex: a file of the version is not what was built, or cannot be used here.
+    """
+    again = paths.rebuild(name)
+    with only_one(name):
+        if paths.current(name) != start.folder:
+            raise BadInput(f"{name!r} was changed by another command meanwhile: type this one again")
+        verify(start.folder, start.manifest, again)  # a file that was copied would be stamped as it is now
+        version = f"{stamp_now()}-{start.manifest.corpus['sha256'][:8]}"
+        with written(name, version, keep) as part:
+            known = _same_files(start, part)
+            if ranker is not None:
+                cut = analyser_of(start.manifest, again)
+                with damaged_if_unreadable(start.folder, again):
+                    corpus = read(start.folder / "corpus")
+                    counts = basis.counts(start.folder, ArticleOrder.of([a.id for a in corpus.articles]))
+                asked = to_learn_from(corpus.questions)
+                if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
+                    counts = canonical(count(corpus.articles, cut).with_questions(asked, cut.terms))
+                settings = BM25Settings(**start.manifest.bm25)
+                learned_fusion.save(ranker, corpus, counts, settings, cut, part)
+            built = datetime.now(UTC).isoformat(timespec="seconds")
+            stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
+        return paths.index_folder(name) / version
+
+
+def _same_files(start: Start, part: Path) -> dict[str, str]:
+    """Give the files of the former version a second name in the new one, and return their hashes.
+
+    What changed against the version before is not said again: the law is the same.
+    """
+    known = {}
+    for name, entry in start.manifest.files.items():
+        if name.partition("/")[0] in (learned_fusion.FOLDER, CHANGES, MANIFEST):
+            continue
+        (part / name).parent.mkdir(parents=True, exist_ok=True)
+        if link(start.folder / name, part / name):
+            known[name] = str(entry["sha256"])
+    return known

@@ -1,0 +1,198 @@
+"""Counts and vectors of changed law: those of the former version, and new ones for what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexes.build.encoder_choice import Chosen, Report, borrow, fit_encoder, pretrained
+from indexes.build.lent import read_lent
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.store.atomic import link
+from indexes.store.open import damaged_if_unreadable
+from indexes.update import basis
+from indexes.update import term_counts as counted
+from indexes.update.basis import ENCODER, Start
+from indexes.update.diff import Compared
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.retrieval.dense import Kind
+from rag.retrieval.term_counts import FieldCounts, count
+from rag.text import Analyser
+from rag.types import ArticleOrder, Floats, Ints, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Term counts of the new law, and how they came about."""
+
+    counts: FieldCounts = field(repr=False)
+    analysed: int  # articles
+    note: str = ""  # why all of them were, if they were
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Encoder and vectors of the new law, and how they came about."""
+
+    chosen: Chosen | None = None
+    vectors: Floats | None = field(default=None, repr=False)  # (n_articles, dim)
+    kind: Kind = "flat"
+    encoded: int = 0  # articles
+    known: Mapping[str, str] = field(default_factory=dict)  # path -> SHA-256 of a file that is the former one
+    note: str = ""  # why all of them were, if they were
+
+
+def counts(start: Start, compared: Compared, corpus: Corpus, cut: Analyser, tell: Report) -> Counted:
+    """Return the counts that a build would make, analysing what changed alone.
+
+    An index of before counts were kept, or of another analyser, is analysed from the beginning.
+    """
+    learnt = to_learn_from(corpus.questions)
+    was, former = start.manifest.analyser["id"], None
+    note = f"it was analysed by {was}, here it is {cut.id}: all articles are analysed again"
+    if was == cut.id:
+        note = "the version in use keeps no term counts, or not all: all articles are analysed once"
+        with damaged_if_unreadable(start.folder, start.again):
+            former = basis.counts(start.folder, ArticleOrder.of(compared.former_ids))
+    if former is None or set(former.fields) != set(counted.FIELDS):  # of an earlier release
+        total = len(corpus.articles)
+        made = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
+        return Counted(counted.canonical(made.with_questions(learnt, cut.terms)), total, note)
+    asked = _same_questions(to_learn_from(start.former.questions), learnt, corpus, compared.same_id)
+    fresh = int(np.sum(compared.same_words < 0))
+    made = counted.updated(
+        former,
+        corpus.articles,
+        learnt,
+        cut,
+        (compared.same_words, asked),
+        lambda done: tell("analysing articles", done, fresh),
+    )
+    return Counted(made, fresh)
+
+
+def _same_questions(
+    former: Iterable[Question], learnt: Iterable[Question], corpus: Corpus, same_id: Ints
+) -> Ints:
+    """Return the former row of each article that the same questions cite, -1 for the others."""
+    was, now = _texts(former), _texts(learnt)
+    same = [was.get(a.id) == now.get(a.id) for a in corpus.articles]
+    return np.where(np.array(same, dtype=np.bool_), same_id, -1)
+
+
+def _texts(questions: Iterable[Question]) -> dict[str, list[tuple[str, str]]]:
+    """Return the questions that cite each article with their answers, in an order of their own."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for question in questions:
+        for id_ in set(question.article_ids):
+            found.setdefault(id_, []).append((question.text, question.answer or ""))
+    return {id_: sorted(texts) for id_, texts in found.items()}
+
+
+def vectors(
+    part: Path,
+    start: Start,
+    compared: Compared,
+    corpus: Corpus,
+    cut: Analyser,
+    tell: Report,
+    *,
+    refit: bool = False,
+) -> Encoded:
+    """Return encoder and vectors, encoding what changed alone, and put a static encoder into its place.
+
+    Args:
+        part: the new version's folder.
+        start: the former version.
+        compared: with which the new law was compared.
+        corpus: the new law.
+        cut: its analyser.
+        tell: called as the work goes on.
+        refit: fit the encoder anew.
+
+    Raises:
+        BadInput: it is to be fitted anew and was never fitted; or a pretrained model cannot be loaded.
+        DamagedIndex: a file cannot be read.
+    """
+    entry = start.manifest.encoder
+    known: Mapping[str, str] = {}
+    note = ""
+    with damaged_if_unreadable(start.folder, start.again):
+        kept = basis.vectors(start.folder)
+    kind: Kind = kept.kind if kept is not None else "flat"
+    if refit and (entry is None or "settings" not in entry or "borrowed_from" in entry):
+        what = "no encoder" if entry is None else f"the encoder {entry['name']}, which was not fitted to it"
+        raise BadInput(f"--refit: the index has {what}. Choose one with {start.again} --encoder fit")
+    if entry is None:
+        return Encoded(kind=kind)
+    if entry["kind"] != "static":
+        options = dict(entry["options"])
+        chosen = pretrained(options.pop("model"), options)
+        note = _other_model(entry, chosen)
+    elif refit or cut.id != start.manifest.analyser["id"]:
+        made = _anew(entry, corpus, cut, tell)
+        if made is None:
+            return Encoded(kind=kind, note="no encoder that ships knows these words: keywords only from here")
+        chosen, note = made, "the encoder is new: all articles are encoded again"
+        if isinstance(chosen.encoder, StaticEncoder):
+            chosen.encoder.save(part / ENCODER)
+    else:
+        with damaged_if_unreadable(start.folder, start.again):
+            chosen = Chosen(StaticEncoder.load(start.folder / ENCODER, cut), entry)
+        known = _linked(start, part)
+    rows = compared.same_words
+    if not note and (kept is None or kept.vectors is None):
+        note = "the version in use keeps rounded vectors alone: all articles are encoded once"
+    if note or kept is None or kept.vectors is None:
+        rows, stored = np.full_like(rows, -1), np.zeros((0, chosen.encoder.dim), dtype=np.float32)
+    else:
+        stored = kept.vectors
+    made_of, fresh = _filled(stored, rows, corpus, chosen)
+    tell("encoding articles", fresh, fresh)
+    return Encoded(chosen, made_of, kind, fresh, known, note)
+
+
+def _filled(stored: Floats, rows: Ints, corpus: Corpus, chosen: Chosen) -> tuple[Floats, int]:
+    """Return the stored vectors at these rows, where they are not negative, and new ones elsewhere."""
+    fresh = [article for article, row in zip(corpus.articles, rows, strict=True) if row < 0]
+    made = np.empty((len(rows), chosen.encoder.dim), dtype=np.float32)
+    made[rows >= 0] = stored[rows[rows >= 0]]
+    if fresh:
+        made[rows < 0] = chosen.encoder.encode_articles(fresh)
+    return made, len(fresh)
+
+
+def _other_model(entry: Mapping[str, Any], chosen: Chosen) -> str:
+    if chosen.entry["sha256"] == entry["sha256"]:
+        return ""
+    return f"the model {entry['name']} is another one than before: all articles are encoded again"
+
+
+def _anew(entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, tell: Report) -> Chosen | None:
+    """Fit an encoder as the former one was fitted, or borrow as it was borrowed."""
+    if "borrowed_from" in entry:
+        return borrow(corpus, cut, required=False)
+    settings = FitSettings(**entry["settings"])
+    lent = read_lent((each["name"] for each in entry.get("lent", ())), corpus.card.language)
+    return Chosen(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, tell, lent))
+
+
+def _linked(start: Start, part: Path) -> dict[str, str]:
+    """Give the former encoder's files a second name in the new version, and return their hashes.
+
+    They were hashed when the update began. A file that is the very same under its new name (not a
+    copy) has the same hash, and no version is written to once it has its manifest.
+    """
+    known = {}
+    (part / ENCODER).mkdir()
+    for file in sorted((start.folder / ENCODER).iterdir()):
+        name = f"{ENCODER}/{file.name}"
+        if name in start.manifest.files and link(file, part / name):
+            known[name] = str(start.manifest.files[name]["sha256"])
+    return known
