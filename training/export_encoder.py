@@ -19,7 +19,7 @@ from indexes.store import store
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
 from rag.errors import BadInput, PandectError
-from training.encoder_card import model_card
+from training.cards import model_card
 from training.model_card import ModelCard, markdown
 
 CARD = "modelcard.md"

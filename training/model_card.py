@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rag.corpus.licence import Licence, classify, strictest
-from training.tables import SHORT
-from training.tables import markdown as measures_table
+from training.tables.__main__ import SHORT
+from training.tables.__main__ import markdown as measures_table
 
 
 @dataclass(frozen=True, slots=True)

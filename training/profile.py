@@ -26,7 +26,14 @@ from indexes.shipped_questions import shipped
 from indexes.store import store
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Question
-from training.question_profile import MEASURES, WINDOW, Profile, Values, effect, profile
+from training.synthetic.profile import (
+    MEASURES,
+    WINDOW,
+    Profile,
+    Values,
+    effect,
+    profile,
+)
 
 
 def table(profiles: Sequence[Profile]) -> str:

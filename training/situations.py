@@ -24,9 +24,9 @@ from rag.engine.engine import Engine
 from rag.engine.result import Result
 from rag.errors import BadInput, PandectError
 from rag.types import Hit, Question
-from training.metrics import per_question
-from training.report import commit
-from training.significance import interval
+from training.eval.metrics import per_question
+from training.eval.report import commit
+from training.eval.significance import interval
 
 MEASURES = ("R@10", "MRR@10")
 FORMS = ("as it is", "right", "wrong")

@@ -11,8 +11,8 @@ from pathlib import Path
 from indexes.cli.progress import Bars
 from indexes.store import store
 from rag.errors import PandectError
-from training import train_fusion
-from training.learned_fusion import FITS, MOST, NETWORKS
+from training.fusion import train as train_fusion
+from training.fusion.learned import FITS, MOST, NETWORKS
 
 EPILOG = """\
 examples

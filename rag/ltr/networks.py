@@ -1,8 +1,8 @@
 """Small networks over named features at question time: scored in numpy, taken apart for explanation.
 
 Two hidden layers of rectified units over standardised features, fitted list by list
-(`training.listwise`). They err elsewhere than boosted trees, which they stand beside (Qin et al. 2021 compare
-the two kinds; docs/measurements.md has our numbers).
+(`training.fusion.listwise`). They err elsewhere than boosted trees, which they stand beside (Qin et al.
+2021 compare the two kinds; docs/measurements.md has our numbers).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Learned fusion: trees and networks over what all systems say of the first 1,000 candidates.
 
-LambdaMART (Burges 2010) and listwise networks, fitted by `training.learned_fusion` to annotated questions
+LambdaMART (Burges 2010) and listwise networks, fitted by `training.fusion.learned` to annotated questions
 that none of the systems had seen; here they only score. "Know When to Fuse" (Louis et al. 2025) found that
 fusion helps trained systems only where its weights are learnt.
 """

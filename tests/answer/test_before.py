@@ -12,7 +12,7 @@ from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.engine import Engine
 from rag.engine.result import KnownItem, Result, Shown, Why
 from rag.types import Article, Filter
-from training.before import measure
+from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
 CARD = CorpusCard("law", "Law", "fr", "FR", contacts=(Contact("Une permanence"),))

@@ -15,7 +15,7 @@ from rag.answer.screening.conversation import (
     standalone,
 )
 from rag.text.analysers import analyser
-from training.before import measure
+from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
 FR = analyser("fr")

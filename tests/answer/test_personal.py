@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rag.answer.screening.patterns import data
 from rag.answer.screening.personal_data import Finding, Kind, personal_data, redact
 from rag.errors import MissingExtra
-from training.before import measure
+from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = measure.marked(CASES / "personal.tsv")

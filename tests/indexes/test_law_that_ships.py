@@ -16,7 +16,7 @@ from indexes.corpus.corpus import Corpus, read
 from indexes.store import store
 from rag.text.analysers import analyser
 from rag.types import Question
-from training.near_duplicates import near_duplicates
+from training.splits.near_duplicates import near_duplicates
 
 UNANSWERABLE = {"other_french_law", "other_country", "not_law", "too_vague"}
 

@@ -19,7 +19,7 @@ from indexes.store.manifest import read as read_manifest
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question
-from training.bench import Bench
+from training.eval.workbench import Bench
 
 CUT = analyser("fr")
 SMALL = FitSettings(dim=16, min_count=1, passes=1, question_passes=30, batch=8, random_negatives=4)

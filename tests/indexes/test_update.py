@@ -32,7 +32,7 @@ from rag.ltr.trees import Trees
 from rag.retrieval.bm25 import BM25Settings
 from rag.text.analysers import analyser
 from rag.types import Article, Encoder, Floats, Question
-from training.benchmark_update import change
+from training.benchmark.update import change
 
 QUICK = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 

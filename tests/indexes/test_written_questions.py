@@ -14,8 +14,8 @@ from indexes.corpus.corpus import SYNTHETIC
 from indexes.corpus.questions import attach, read_cited
 from indexes.sources.source import card_beside
 from rag.text.analysers import analyser
-from training.near_duplicates import THRESHOLD, similar
-from training.written_questions import _NUMBER
+from training.splits.near_duplicates import THRESHOLD, similar
+from training.synthetic.questions import _NUMBER
 
 FILE = Path(indexes.__file__).parent / "written" / "zh" / "questions.jsonl"
 CITED = read_cited(FILE)

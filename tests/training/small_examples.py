@@ -6,8 +6,8 @@ import numpy as np
 
 from rag.ltr.features import NAMES
 from rag.types import ArticleOrder, Hit, Question
-from training.inner import FOLDS
-from training.learned_fusion import Example
+from training.fusion.inner_folds import FOLDS
+from training.fusion.learned import Example
 
 
 def made_up(questions: int = 60, candidates: int = 40, seed: int = 0) -> list[Example]:

@@ -16,14 +16,14 @@ from small_benchmark import ARTICLES, CORPUS, QUESTIONS
 from indexes.corpus.corpus import Corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
-from training.neural import step
-from training.neural.batches import Batch, Batches
-from training.neural.hard_negatives import draw_of
-from training.neural.recipe import made
+from training.neural.data.batches import Batch, Batches
+from training.neural.data.hard_negatives import draw_of
+from training.neural.data.task import Data, Task, tasks
+from training.neural.recipe.recipe import made
+from training.neural.recipe.settings import Recipe
 from training.neural.run import Order
-from training.neural.settings import Recipe
-from training.neural.task import Data, Task, tasks
-from training.neural.world import World
+from training.neural.trainer import step
+from training.neural.trainer.distributed import World
 
 _THERE = all(map(find_spec, ("torch", "sentence_transformers")))
 NEEDS_TORCH = [

@@ -15,7 +15,7 @@ def stanford(folder: Path) -> Path:
     from safetensors.torch import save_file
     from transformers import BertConfig, BertModel
 
-    from training.neural.backbone import train_tokenizer
+    from training.neural.systems.backbone import train_tokenizer
 
     folder.mkdir()
     tokenizer = train_tokenizer([f"{a.text}." for a in ARTICLES], 200, 32)

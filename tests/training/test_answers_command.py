@@ -15,11 +15,12 @@ from small_benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 
 from indexes.corpus.corpus import write
 from rag.errors import MissingExtra
-from training.answers import command, writers
+from training.answers import __main__ as command
+from training.answers import writers
 from training.answers.run import Candidate
 from training.answers.writers import ModelSpec
-from training.eval import main
-from training.tables import answers as answers_table
+from training.eval.__main__ import main
+from training.tables.__main__ import answers as answers_table
 
 OPTIONS = dict(zip("ABCD", ("赔偿", "不赔", "上诉", "都错"), strict=True))
 

@@ -12,12 +12,12 @@ from answers_fakes import ARTICLES, Scripted, context, good, lying, refusing
 
 from rag.answer.types import Answer, Ending, Passage, Passed, Quote, Removed, Statement, Usage
 from training.answers import score
+from training.answers.aggregate import Prices, pooled, row, taken
 from training.answers.cache import opened
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.judge import judge, verdict
-from training.answers.measured import Prices, pooled, row, taken
 from training.answers.run import Candidate, Written, ask
-from training.significance import ratio
+from training.eval.significance import ratio
 
 
 def passed(text: str, *places: tuple[str, int, int]) -> Passed:

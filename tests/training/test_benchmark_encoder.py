@@ -14,8 +14,8 @@ from indexes.store.paths import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
-from training import benchmark
-from training.benchmark_encoder import asking
+from training.benchmark import __main__ as benchmark
+from training.benchmark.encoder import asking
 
 
 def figures(said: str) -> dict[str, float]:

@@ -15,8 +15,9 @@ from indexes.store.open import open_index
 from rag.errors import BadInput
 from rag.ltr.features import NAMES
 from rag.ltr.trees import LEAVES
-from training import benchmark, benchmark_fusion
-from training.benchmark_fusion import LISTS, made_up, timed
+from training.benchmark import __main__ as benchmark
+from training.benchmark import fusion
+from training.benchmark.fusion import LISTS, made_up, timed
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
 
@@ -24,8 +25,8 @@ SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_
 def test_it_is_measured_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(benchmark_fusion, "QUICK", SMALL)
-    monkeypatch.setattr(benchmark_fusion, "TREES", 12)
+    monkeypatch.setattr(fusion, "QUICK", SMALL)
+    monkeypatch.setattr(fusion, "TREES", 12)
     assert benchmark.main(["--learned", str(write(CORPUS, tmp_path / "law"))]) == 0
     said = capsys.readouterr().out
     assert "articles " in said

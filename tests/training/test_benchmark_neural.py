@@ -8,9 +8,9 @@ import pytest
 from small_neural import NEEDS_TORCH
 
 from rag.errors import BadInput
-from training import benchmark_neural
-from training.benchmark_apart import apart
-from training.benchmark_neural import Sizes
+from training.benchmark import neural
+from training.benchmark.neural import Sizes
+from training.benchmark.timing import apart
 
 pytestmark = NEEDS_TORCH
 
@@ -24,7 +24,7 @@ SMALL = Sizes(
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")  # what the library multiplies
 def test_ours_and_the_librarys_agree() -> None:
     lines: list[str] = []
-    benchmark_neural.measure(lines.append, SMALL)
+    neural.measure(lines.append, SMALL)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
     ways = [row[0].rpartition(": ")[2] for row in rows]
     assert ways == [

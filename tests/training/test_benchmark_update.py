@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from small_benchmark import CORPUS
 
-from training.benchmark_update import change
+from training.benchmark.update import change
 
 
 def test_a_third_each_is_changed_removed_and_added() -> None:

@@ -13,9 +13,9 @@ from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.retrieval.query_expansion import BridgedBM25, Expanded
 from rag.types import Article, Question
-from training.bench import Bench
-from training.lesson import Settings
-from training.names import BRIDGED, refuse_unfit
+from training.eval.context import Settings
+from training.eval.system_names import BRIDGED, refuse_unfit
+from training.eval.workbench import Bench
 
 TINY = FitSettings(dim=8, min_count=1, passes=1, question_passes=2, batch=8, random_negatives=4)
 TEXTS = (

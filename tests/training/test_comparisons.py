@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from training.comparisons import SHOWN, compared, family
-from training.measure import Measured
+from training.eval.run import Measured
+from training.tables.comparisons import SHOWN, compared, family
 
 
 def values(**means: float) -> dict[str, dict[str, np.ndarray]]:

@@ -17,10 +17,10 @@ from rag.engine.confidence import Confidence
 from rag.engine.signals import NAMES, SIGNS
 from rag.errors import BadInput
 from rag.types import Question
-from training import calibration
-from training.calibration import Vector
-from training.confidence import DEV, main, numbers
-from training.cross_fit import Asked, Plan, cross_fit, fit_all
+from training.confidence import calibration
+from training.confidence.__main__ import DEV, main, numbers
+from training.confidence.calibration import Vector
+from training.confidence.cross_fit import Asked, Plan, cross_fit, fit_all
 
 N = 120
 

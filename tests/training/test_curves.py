@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rag.types import Hit, Ranking
-from training import curves
-from training.metrics import per_question
+from training.eval.metrics import per_question
+from training.fusion import curves
 
 QRELS = {"q1": frozenset({"g"}), "q2": frozenset({"g", "h"}), "none": frozenset[str]()}
 

@@ -12,8 +12,8 @@ from small_benchmark import CORPUS
 
 from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
-from training.dated import lost_gold, searched
-from training.eval import main
+from training.eval.__main__ import main
+from training.eval.dated import lost_gold, searched
 
 CHANGED = date(2010, 1, 1)
 GONE = CORPUS.articles[0].id

@@ -15,14 +15,14 @@ from small_benchmark import CORPUS, QUESTIONS, articles_as_records, questions_as
 from indexes.build.static_encoder import FitSettings
 from indexes.corpus.corpus import write
 from rag.types import Question
-from training.bench import Bench
-from training.eval import main
-from training.eval_grammar import parser
-from training.eval_parts import FORKS
-from training.eval_questions import planned, with_those_beside
-from training.metrics import DEFAULT
-from training.names import SYSTEMS
-from training.splits import main as split_command
+from training.eval.__main__ import main
+from training.eval.eval_grammar import parser
+from training.eval.folds import FORKS
+from training.eval.metrics import DEFAULT
+from training.eval.questions import planned, with_those_beside
+from training.eval.system_names import SYSTEMS
+from training.eval.workbench import Bench
+from training.splits.folds import main as split_command
 
 LEXICAL = ["bm25", "tfidf", "ql"]
 
@@ -456,8 +456,8 @@ def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     from indexes.corpus.corpus import read, to_learn_from
     from indexes.store import paths
     from rag.text.spelling import TolerantAnalyser
-    from training.bench import Bench
-    from training.lesson import Ready
+    from training.eval.context import Ready
+    from training.eval.workbench import Bench
 
     engine = indexes.open()
     corpus = read(paths.builtin() / "corpus")

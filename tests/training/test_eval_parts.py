@@ -11,10 +11,10 @@ from small_benchmark import CORPUS, QUESTIONS
 
 from indexes.cli.progress import Bars
 from rag.errors import BadInput
-from training import eval_parts
-from training.bench import Bench
-from training.eval_parts import FORKS, Evaluation, ask
-from training.extra import Extra
+from training.eval import folds as eval_parts
+from training.eval.external_system import Extra
+from training.eval.folds import FORKS, Evaluation, ask
+from training.eval.workbench import Bench
 
 PLAN = [(list(QUESTIONS[n::2]), list(QUESTIONS[1 - n :: 2]), []) for n in (0, 1)]
 forks = pytest.mark.skipif(not FORKS, reason="nothing forks here")

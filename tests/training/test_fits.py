@@ -14,7 +14,7 @@ from indexes.build.static_encoder import FitSettings, Fitter
 from indexes.corpus.corpus import SYNTHETIC
 from rag.text.analysers import analyser
 from rag.types import Question
-from training.fits import Fits
+from training.eval.encoders import Fits
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
 CUT = analyser("fr")

@@ -11,8 +11,8 @@ import pytest
 from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput
 from rag.types import Article, Filter, Floats, Hit, Question, Ranking, Retriever
-from training.inner import FOLDS, InnerRuns, inner_folds
-from training.lesson import Settings
+from training.eval.context import Settings
+from training.fusion.inner_folds import FOLDS, InnerRuns, inner_folds
 
 ARTICLES = [
     Article(i, "Code", i, f"text of {i}") for i in ("also", "wrong", "last", *(f"a{n}" for n in range(20)))

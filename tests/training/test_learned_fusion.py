@@ -30,13 +30,21 @@ from rag.ltr.features import (
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING, Learned
 from rag.types import Article, ArticleOrder, Question
-from training import bench as bench_module
-from training.bench import Bench
-from training.inner import FOLDS
-from training.learned_fusion import MEASURES, Example, LearnedSettings, columns, examples, fit, held_back
-from training.lesson import Settings
-from training.listwise import NetworkSettings
-from training.names import TO_LEARN_FROM
+from training.eval import workbench as bench_module
+from training.eval.context import Settings
+from training.eval.system_names import TO_LEARN_FROM
+from training.eval.workbench import Bench
+from training.fusion.inner_folds import FOLDS
+from training.fusion.learned import (
+    MEASURES,
+    Example,
+    LearnedSettings,
+    columns,
+    examples,
+    fit,
+    held_back,
+)
+from training.fusion.listwise import NetworkSettings
 
 WORDS = ("loyer", "caution", "mur", "haie", "loup", "vol")
 LAW = tuple(

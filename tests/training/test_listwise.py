@@ -9,7 +9,7 @@ import pytest
 
 from rag.errors import BadInput
 from rag.ltr.networks import Network
-from training.listwise import NetworkSettings, _Steps, fitted, softmax
+from training.fusion.listwise import NetworkSettings, _Steps, fitted, softmax
 
 SMALL = NetworkSettings(hidden=(12, 6), passes=40, batch=8, rate=1e-2, dropout=0.05)
 SIZES = [9, 4, 7, 12] * 30

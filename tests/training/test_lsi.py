@@ -11,8 +11,8 @@ from small_neural import NEEDS_TORCH, TINY, batch_of, scratch, system_of
 
 from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
-from training.neural.recipe import made
-from training.neural.settings import Recipe
+from training.neural.recipe.recipe import made
+from training.neural.recipe.settings import Recipe
 
 pytestmark = NEEDS_TORCH
 

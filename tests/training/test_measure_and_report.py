@@ -14,9 +14,9 @@ from small_benchmark import CORPUS
 
 from rag.errors import BadInput
 from rag.types import Filter, Hit, Question, Ranking
-from training import report
-from training.measure import Collected, Measured, answer, measure
-from training.significance import interval
+from training.eval import report
+from training.eval.run import Collected, Measured, answer, measure
+from training.eval.significance import interval
 
 QUESTIONS = [
     Question("1", "un", ("a",), category="x"),

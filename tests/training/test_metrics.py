@@ -15,7 +15,7 @@ import pytest
 
 from rag.errors import BadInput
 from rag.types import Hit, Ranking
-from training.metrics import DEFAULT, parse, per_question
+from training.eval.metrics import DEFAULT, parse, per_question
 
 GOLD = frozenset({"a", "b", "c"})
 

@@ -6,7 +6,7 @@ import pytest
 
 from rag.errors import BadInput
 from rag.fusion import METHODS
-from training.names import (
+from training.eval.system_names import (
     SINGLE,
     SYSTEMS,
     Fused,

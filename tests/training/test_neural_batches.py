@@ -12,10 +12,10 @@ from small_benchmark import ANSWERED, ARTICLES
 
 from rag.errors import BadInput
 from rag.types import Article, Filter, Hit, Question, Ranking
-from training import negatives
-from training.negatives import Mixed
-from training.neural.batches import Batches
-from training.neural.settings import Negatives, Stage, Training
+from training.neural.data import negatives
+from training.neural.data.batches import Batches
+from training.neural.data.negatives import Mixed
+from training.neural.recipe.settings import Negatives, Stage, Training
 
 LAW = tuple(
     Article(id_, "code", str(n), text, (heading,))

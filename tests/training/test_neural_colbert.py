@@ -15,10 +15,10 @@ from stanford_model import stanford
 from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.errors import BadInput
 from rag.types import Article
-from training.neural.batches import Batch
-from training.neural.colbert import ColBERT, pairs, punctuation
-from training.neural.recipe import made
-from training.neural.settings import Recipe
+from training.neural.data.batches import Batch
+from training.neural.recipe.recipe import made
+from training.neural.recipe.settings import Recipe
+from training.neural.systems.colbert import ColBERT, pairs, punctuation
 
 pytestmark = NEEDS_TORCH
 
@@ -94,7 +94,7 @@ def test_training_sees_the_vectors_that_are_searched(tmp_path: Path) -> None:
     import torch
     from sentence_transformers import MultiVectorEncoder
 
-    from training.neural.systems import load
+    from training.neural.systems.registry import load
 
     of = of_colbert(attend=True)
     system = system_of(of)

@@ -14,9 +14,9 @@ from small_published import bsard, jurifindit, lleqa, mmarco, stard
 
 from indexes.corpus.corpus import write
 from training import train
-from training.neural.hard_negatives import draw_of
-from training.neural.recipe import names, read_recipe
-from training.neural.task import read_data, tasks
+from training.neural.data.hard_negatives import draw_of
+from training.neural.data.task import read_data, tasks
+from training.neural.recipe.recipe import names, read_recipe
 
 pytestmark = NEEDS_TORCH
 
@@ -48,7 +48,7 @@ def test_the_command_trains_folds_and_says_their_spread(
     assert summary["trainings"] == ["fold-0", "fold-1", "fold-2"]
     assert set(summary["mean and sd over them"]["tiny"]["R@10"]) == {"mean", "sd"}
     # and what was trained is measured by name, each fold by the model that has not seen it
-    from training.eval import main as evaluate
+    from training.eval.__main__ import main as evaluate
 
     measured = (
         "--corpus",

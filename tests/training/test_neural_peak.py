@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from small_neural import NEEDS_TORCH, here
 
-from training.neural import peak
-from training.neural.peak import FROM_HERE, OF_ALL, Watch, count_anew, peak_of_process
+from training.neural.trainer import peak
+from training.neural.trainer.peak import FROM_HERE, OF_ALL, Watch, count_anew, peak_of_process
 
 pytestmark = NEEDS_TORCH
 MB = 1_000_000

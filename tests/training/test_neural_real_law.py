@@ -10,9 +10,9 @@ import pytest
 from small_neural import NEEDS_TORCH, here, order_of
 
 from training.neural import result
-from training.neural.recipe import names, read_recipe
+from training.neural.data.task import Data, read_data, tasks
+from training.neural.recipe.recipe import names, read_recipe
 from training.neural.run import run
-from training.neural.task import Data, read_data, tasks
 
 pytestmark = NEEDS_TORCH
 # a third of the questions is learnt from, a third dev, a third held back

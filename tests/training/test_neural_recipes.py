@@ -11,11 +11,11 @@ from small_published import PUBLISHED
 
 from rag.errors import BadInput
 from rag.types import Article, Question
-from training.neural.batches import Batches
-from training.neural.energy import FACTOR, Hardware, cost
-from training.neural.loop import _optimiser
-from training.neural.recipe import names, read_recipe
-from training.neural.settings import Contrastive, Pairwise
+from training.neural.data.batches import Batches
+from training.neural.recipe.recipe import names, read_recipe
+from training.neural.recipe.settings import Contrastive, Pairwise
+from training.neural.trainer.loop import _optimiser
+from training.neural.trainer.resources import FACTOR, Hardware, cost
 
 SMALL = """
 name = "small"

@@ -15,12 +15,12 @@ from small_benchmark import ARTICLES, CORPUS
 from small_neural import NEEDS_TORCH, batch_of, gradient, here, recipe, scratch, system_of, task_of
 
 from rag.types import Article
-from training.neural import loop
-from training.neural.backbone import parameters, train_tokenizer
-from training.neural.batches import Batches
-from training.neural.hard_negatives import draw_of
-from training.neural.log import Log
-from training.neural.tokens import article_text
+from training.neural.data.batches import Batches
+from training.neural.data.hard_negatives import draw_of
+from training.neural.data.tokens import article_text
+from training.neural.systems.backbone import parameters, train_tokenizer
+from training.neural.trainer import loop
+from training.neural.trainer.log import Log
 
 pytestmark = NEEDS_TORCH
 
@@ -117,7 +117,7 @@ def test_what_is_cut_of_an_article() -> None:
 
 
 def test_towers_do_not_share_their_weights_and_a_saved_model_ranks_alike(tmp_path: Path) -> None:
-    from training.neural.systems import load
+    from training.neural.systems.registry import load
 
     sizes = []
     for towers in (1, 2):

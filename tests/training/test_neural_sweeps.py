@@ -17,10 +17,10 @@ from indexes.corpus.corpus import write
 from rag.errors import BadInput
 from rag.types import Question
 from training import train
-from training.neural import learnt
-from training.neural.recipe import read_recipe
-from training.neural.run import batches_of, plan
-from training.neural.sweep import (
+from training.neural.data import seen_questions
+from training.neural.data.task import Data, few_enough, read_data, tasks
+from training.neural.recipe.recipe import read_recipe
+from training.neural.recipe.sweep import (
     CORPUS,
     Part,
     Sweep,
@@ -32,8 +32,8 @@ from training.neural.sweep import (
     recipe_of,
     sweep_names,
 )
-from training.neural.task import Data, few_enough, read_data, tasks
-from training.trained_tables import costs, sweep_table, trained
+from training.neural.run import batches_of, plan
+from training.tables.neural import costs, sweep_table, trained
 
 # sweep -> file, table, by which of a row's texts a training is known, and what makes its numbers percent
 PRINTED: dict[str, tuple[str, str, str, float]] = {
@@ -302,7 +302,7 @@ class TestWithTorch:
         assert "+2.0 |" in said  # published 52 and 50
         # it began with the other's weights, and hands on what that had learnt, and from whom
         made = tmp_path / "out" / "with" / "seed-1"
-        assert learnt.read(tmp_path / "out" / "first") < learnt.read(made)
+        assert seen_questions.read(tmp_path / "out" / "first") < seen_questions.read(made)
         sources = json.loads((made / "manifest.json").read_text(encoding="utf-8"))["learnt_from"]
         assert [source["name"] for source in sources] == ["laylaw", "mmarco-fr"]
         # what is finished is passed over

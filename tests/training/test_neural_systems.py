@@ -27,14 +27,15 @@ from small_neural import (
 
 from indexes.corpus.corpus import write
 from rag.types import Article, Question
-from training.eval import main as evaluate
-from training.neural import expansion, result
-from training.neural.loop import caster
-from training.neural.recipe import made
+from training.eval.__main__ import main as evaluate
+from training.neural import result
+from training.neural.data.task import Data, tasks
+from training.neural.data.tokens import article_text
+from training.neural.recipe.recipe import made
+from training.neural.recipe.settings import Recipe
 from training.neural.run import run
-from training.neural.settings import Recipe
-from training.neural.task import Data, tasks
-from training.neural.tokens import article_text
+from training.neural.systems import expansion
+from training.neural.trainer.loop import caster
 
 pytestmark = NEEDS_TORCH
 
@@ -152,7 +153,7 @@ def test_a_trained_cross_encoder_re_ranks_a_fusion_and_never_what_it_learnt(
 
 
 def test_an_inverted_index_gives_the_products_of_the_vectors() -> None:
-    from training.neural.splade import Weights
+    from training.neural.systems.splade import Weights
 
     system = system_of(other("splade"))
     found = system.retriever(CORPUS)
@@ -208,6 +209,6 @@ def test_a_pair_is_read_as_one_with_the_question_first() -> None:
 def test_flops_are_those_of_the_formula() -> None:
     import torch
 
-    from training.neural.losses import flops
+    from training.neural.systems.losses import flops
 
     assert float(flops(torch.tensor([[1.0, 0.0], [3.0, 2.0]]))) == 2.0**2 + 1.0**2

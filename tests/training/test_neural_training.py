@@ -38,15 +38,17 @@ from small_neural import (
 from indexes.corpus.corpus import write
 from rag.errors import BadInput, DamagedIndex
 from training import train
-from training.neural import learnt, loop, result
+from training.neural import result
 from training.neural import run as run_
-from training.neural.batches import Batch
-from training.neural.hard_negatives import draw_of
-from training.neural.peak import FROM_HERE, OF_ALL
-from training.neural.recipe import made
+from training.neural.data import seen_questions
+from training.neural.data.batches import Batch
+from training.neural.data.hard_negatives import draw_of
+from training.neural.data.task import Data, Task, tasks
+from training.neural.recipe.recipe import made
+from training.neural.recipe.settings import LOSSES, Recipe
 from training.neural.run import Order, run
-from training.neural.settings import LOSSES, Recipe
-from training.neural.task import Data, Task, tasks
+from training.neural.trainer import loop
+from training.neural.trainer.peak import FROM_HERE, OF_ALL
 
 pytestmark = NEEDS_TORCH
 # a fork with threads; torch is loaded once that way
@@ -98,7 +100,7 @@ def test_the_result_tells_what_it_is(trained: Path) -> None:
 def test_a_result_is_read_again_and_a_damaged_one_refused(trained: Path, tmp_path: Path) -> None:
     found = result.open_result(trained)
     assert found.recipe == recipe(**LONGER)
-    assert found.learnt == learnt.keys([*longer().learn, *longer().dev])
+    assert found.learnt == seen_questions.keys([*longer().learn, *longer().dev])
     [ranking] = found.system("cpu").retriever(LAYLAW).search(["papa"], 3)
     assert len(ranking) == 3
     copy = tmp_path / "copy"
@@ -112,7 +114,7 @@ def test_a_result_is_read_again_and_a_damaged_one_refused(trained: Path, tmp_pat
 
 def test_its_model_is_an_encoder_for_an_index(trained: Path) -> None:
     from rag.encoders.transformer import TransformerEncoder
-    from training.neural.biencoder import Vectors
+    from training.neural.systems.biencoder import Vectors
 
     encoder = TransformerEncoder(trained / "model", chunk=0, device="cpu")
     ours = Vectors(result.open_result(trained).system("cpu"))  # type: ignore[arg-type]
@@ -224,7 +226,7 @@ def _one_of_two(rank: int, port: int, of: Recipe, output: Path) -> None:
     """What torchrun starts: the same program twice, told apart by the environment."""
     import torch
 
-    from training.neural.world import world
+    from training.neural.trainer.distributed import world
 
     torch.set_num_threads(1)
     os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}

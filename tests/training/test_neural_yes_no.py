@@ -15,15 +15,18 @@ from indexes.corpus.corpus import write
 from rag.encoders import model_recipes
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question
-from training import prompts, train
-from training.eval import main as evaluate
-from training.neural import learnt, loop, result
-from training.neural.batches import Batches
-from training.neural.log import Log
-from training.neural.loop import Run
-from training.neural.recipe import made, read_recipe
+from training import train
+from training.eval.__main__ import main as evaluate
+from training.neural import result
+from training.neural.data import seen_questions
+from training.neural.data.batches import Batches
+from training.neural.recipe.recipe import made, read_recipe
+from training.neural.recipe.settings import Recipe
 from training.neural.run import run
-from training.neural.settings import Recipe
+from training.neural.trainer import loop
+from training.neural.trainer.log import Log
+from training.neural.trainer.loop import Run
+from training.synthetic import prompts
 
 pytestmark = [
     *NEEDS_TORCH,
@@ -99,7 +102,7 @@ def on(base: Path, **tables: dict[str, Any]) -> Recipe:
 def test_it_learns_with_low_rank_matrices_alone(base: Path) -> None:
     import torch
 
-    from training.neural.yes_no import YesNo
+    from training.neural.systems.yes_no import YesNo
 
     of = on(base, training={"steps": 25, "learning_rate": 0.02}, negatives={"per_question": 3})
     torch.manual_seed(1)
@@ -150,8 +153,8 @@ def test_the_end_of_a_long_article_is_cut_and_never_the_prompt(
 ) -> None:
     import huggingface_hub.constants
 
-    from training.neural.cross_encoder import Reader
-    from training.neural.yes_no import YesNo
+    from training.neural.systems.cross_encoder import Reader
+    from training.neural.systems.yes_no import YesNo
 
     system = YesNo.build(on(base), str(base))
     long = Article("l", "Code", "1", "loyer bail " * 500)
@@ -181,7 +184,7 @@ def test_the_end_of_a_long_article_is_cut_and_never_the_prompt(
 def test_an_untuned_model_reads_as_much_as_its_window_says(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from training.neural.yes_no import YesNo
+    from training.neural.systems.yes_no import YesNo
 
     known = model_recipes.HubRecipe("tiny", str(base), "yes-no", 600, "made by this test", chunk=0, overlap=0)
     monkeypatch.setattr(
@@ -268,7 +271,7 @@ def test_from_the_recipe_that_ships_into_an_evaluation_that_never_asks_what_it_l
     assert manifest["cost"]["kwh"] > 0
     assert "peft" in manifest["libraries"]
     known = task_of(lora())
-    assert learnt.read(out) == learnt.keys([*known.learn, *known.dev])
+    assert seen_questions.read(out) == seen_questions.keys([*known.learn, *known.dev])
 
     asked = ["--corpus", law, "--folds", "3", "--measures", "R@10", "--device", "cpu"]
     fold = [*asked, "--only-fold", "0"]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from rag.errors import PandectError
-from training.page_tables import corpora, speed, users
 from training.pages.__main__ import main
 from training.pages.serving import Served, served
 from training.pages.users import Log, Plan, measure, memory, summary, times
 from training.pages.visitor import Run, Visitor
+from training.tables.pages import corpora, speed, users
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
 OTHER = "Puis-je exclure mon frère de la succession ?"

@@ -17,7 +17,7 @@ from indexes.corpus.corpus import write
 from rag.errors import BadInput
 from rag.types import Article, Question
 from training.profile import main, table
-from training.question_profile import MEASURES, effect, longest_run, profile, variety
+from training.synthetic.profile import MEASURES, effect, longest_run, profile, variety
 
 ROOT = Path(__file__).resolve().parents[2]
 LAW = {

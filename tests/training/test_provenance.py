@@ -11,9 +11,9 @@ from small_benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 
 from indexes.corpus.card import card_bytes
 from indexes.corpus.corpus import Corpus, write
-from training import report
-from training.eval import main
-from training.provenance import cards_of, warnings
+from training.eval import report
+from training.eval.__main__ import main
+from training.eval.provenance import cards_of, warnings
 
 
 def carded(licence: str, name: str = "small") -> Corpus:

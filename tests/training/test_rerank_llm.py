@@ -19,12 +19,20 @@ from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Article, Filter, Hit, Ranking
-from training import prompts
 from training.answers.cache import opened
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.run import TooManyFailuresError
-from training.eval import main
-from training.rerank_llm import Asker, LLMReranker, Reranked, RerankSettings, numbers, windows, yes_or_no
+from training.eval.__main__ import main
+from training.llm_reranking import (
+    Asker,
+    LLMReranker,
+    Reranked,
+    RerankSettings,
+    numbers,
+    windows,
+    yes_or_no,
+)
+from training.synthetic import prompts
 
 LAW = {name: Article(name, "Code", name, f"Texte de {name}.") for name in "abcdefgh"}
 FIRST: Ranking = tuple(Hit(name, 9.0 - n) for n, name in enumerate("abcdefgh"))

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rag.errors import BadInput
-from training.comparisons import table
-from training.significance import (
+from training.eval.significance import (
     Comparison,
     Interval,
     compare,
@@ -22,6 +21,7 @@ from training.significance import (
     paired_bootstrap,
     paired_t,
 )
+from training.tables.comparisons import table
 
 
 def test_holm_worked_by_hand() -> None:

@@ -15,12 +15,12 @@ from small_benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from rag.types import Question
-from training import eval as evaluation
-from training import splits
-from training.split_file import KINDS, Split, identity, read_split, write_split
-from training.split_folds import asked_folds, parts_of
-from training.split_making import fixed
-from training.splits import Fold, folds, pick
+from training.eval import __main__ as evaluation
+from training.splits import folds as splits
+from training.splits.__main__ import fixed
+from training.splits.file import KINDS, Split, identity, read_split, write_split
+from training.splits.folds import Fold, folds, pick
+from training.splits.split_folds import asked_folds, parts_of
 
 Screen = pytest.CaptureFixture[str]
 PUBLISHED = [

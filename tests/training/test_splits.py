@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from training.splits import Fold, folds, grouped_folds, pick
+from training.splits.folds import Fold, folds, grouped_folds, pick
 
 
 def test_the_definition() -> None:

@@ -21,10 +21,18 @@ from rag.text.analysers import analyser
 from rag.types import Article, Question
 from training.answers.cache import opened
 from training.answers.chat import Reply
-from training.neural.recipe import read_recipe
-from training.neural.task import read_data, tasks
-from training.synthetic import main
-from training.written_questions import estimate, fault, names_article, plans, same, taken, texts
+from training.neural.data.task import read_data, tasks
+from training.neural.recipe.recipe import read_recipe
+from training.synthetic.__main__ import main
+from training.synthetic.questions import (
+    estimate,
+    fault,
+    names_article,
+    plans,
+    same,
+    taken,
+    texts,
+)
 
 KNOWN = [Question(f"k{n}", f"Une question annotée numéro {n} ?", (f"a{n}",)) for n in range(6)]
 

@@ -8,8 +8,17 @@ from typing import Any
 
 import pytest
 
-from training.notices import notices
-from training.tables import MARKED, categories, comparisons, filled, fusions, helped, main, markdown
+from training.eval.notices import notices
+from training.tables.__main__ import (
+    MARKED,
+    categories,
+    comparisons,
+    filled,
+    fusions,
+    helped,
+    main,
+    markdown,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = sorted((ROOT / "docs" / "results").glob("*.json"))

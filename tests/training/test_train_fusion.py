@@ -32,9 +32,9 @@ from rag.fusion import Fuse, FusionSettings
 from rag.ltr.features import PRIORS
 from rag.retrieval.question_knn import NEAREST
 from rag.types import Article, Question
-from training import train_fusion
-from training.bench import Bench
-from training.learned_fusion import Example, LearnedSettings
+from training.eval.workbench import Bench
+from training.fusion import train as train_fusion
+from training.fusion.learned import Example, LearnedSettings
 from training.train import main
 
 TINY = FitSettings(dim=8, min_count=1, passes=1, question_passes=2, random_negatives=8)

@@ -12,7 +12,7 @@ from indexes import builtin_corpus
 from indexes.__main__ import main as indexes_main
 from indexes.store import store
 from indexes.store.open import open_index
-from training.eval import main as evaluate
+from training.eval.__main__ import main as evaluate
 from training.train import main
 
 THINGS = (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from training.neural.summary import BEFORE, difference, row_of, values_of
-from training.tables import RESULTS
-from training.trained_tables import costs, sweep_table, trained
+from training.tables.__main__ import RESULTS
+from training.tables.neural import costs, sweep_table, trained
 
 
 def result(at: Path, before: list[float], after: list[float], dev: float, seconds: float | None) -> None:

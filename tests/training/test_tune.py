@@ -14,9 +14,9 @@ from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from rag.types import Article, Question
-from training.bench import Bench
-from training.lesson import Settings
-from training.tune import GRID, choose, main
+from training.eval.context import Settings
+from training.eval.workbench import Bench
+from training.fusion.bm25_tuning import GRID, choose, main
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4)
 

@@ -14,10 +14,10 @@ from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Filter, Hit, Question, Ranking
-from training.bench import Bench
-from training.inner import Answered
-from training.lesson import Settings
-from training.tuned_fusion import Choice, TunedHybrid, choose
+from training.eval.context import Settings
+from training.eval.workbench import Bench
+from training.fusion.inner_folds import Answered
+from training.fusion.tuned import Choice, TunedHybrid, choose
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
 ASKED = tuple(Question(f"q{n}", f"about g{n}", (f"g{n}",)) for n in range(6))

@@ -23,9 +23,9 @@ from rag.fusion import (
     z_score,
 )
 from rag.types import Hit, Ranking
-from training.lists import Lists, as_they_are, values_at
-from training.metrics import per_question
-from training.weights import Point, curves, simplex, tune
+from training.eval.metrics import per_question
+from training.fusion.lists import Lists, as_they_are, values_at
+from training.fusion.weight_search import Point, curves, simplex, tune
 
 SHARES: dict[str, tuple[Share, int | None]] = {
     "min-max": (min_max, 5),

@@ -16,8 +16,8 @@ from small_published import PUBLISHED
 
 from indexes.corpus.corpus import write
 from rag.encoders import model_recipes
-from training.eval import main
-from training.eval_grammar import parser
+from training.eval.__main__ import main
+from training.eval.eval_grammar import parser
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "zero-shot.md"
 
@@ -63,7 +63,7 @@ def test_word_vectors_are_measured_beside_the_others(
 def test_without_names_it_joins_the_usual_systems(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("training.eval.runnable", lambda learning, **ready: ["bm25"])
+    monkeypatch.setattr("training.eval.__main__.runnable", lambda learning, **ready: ["bm25"])
     file = vectors(tmp_path / "topics.bin")
     assert run("--corpus", corpus, "--vectors", file, "--output", tmp_path / "out") == 0
     entry = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8"))
@@ -124,8 +124,8 @@ def scratch(path: Path, task: str) -> Path:
     """A tiny transformer with the head of a task, in the format that the published ones have on the hub."""
     import torch
 
-    from training.neural.backbone import make_scratch
-    from training.neural.settings import Scratch
+    from training.neural.recipe.settings import Scratch
+    from training.neural.systems.backbone import make_scratch
 
     torch.manual_seed(1)
     small = Scratch(layers=1, width=16, heads=2, feedforward=16, vocabulary=300, positions=48)
@@ -175,8 +175,8 @@ def test_the_published_splade_and_monobert_are_measured_as_they_are(
 @pytest.mark.models
 def test_a_folder_says_what_kind_of_model_it_holds(corpus: Path, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
-    from training.neural.splade import Splade
-    from training.published_models import recipe_of
+    from training.eval.published_models import recipe_of
+    from training.neural.systems.splade import Splade
 
     masked = scratch(tmp_path / "masked", "fill-mask")
     assert (

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag.errors import BadInput
 from rag.types import Article, Question, Ranking
-from training.names import SINGLE, fused, left_out
+from training.eval.system_names import SINGLE, fused, left_out
 
 NONE, GOLD, PART = "none", "gold", "part-gold"
 MADE = (NONE, GOLD, PART)  # the others are names of systems

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rag.types import Question, Ranking
-from training.bench import Bench
+from training.eval.workbench import Bench
 
 Rankings = Mapping[str, Mapping[str, Ranking]]  # system -> question id -> its first articles
 Part = tuple[Sequence[Question], Sequence[Question]]  # to ask, and to learn from

@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _law(top: argparse.ArgumentParser) -> None:
-    """Add what `training.eval_questions.prepare` looks at."""
+    """Add what `training.eval.questions.prepare` looks at."""
     top.add_argument("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
     top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
     top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")

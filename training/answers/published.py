@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from training.markdown import head, row
+from training.tables.markdown import head, row
 
 RETRIEVAL = ("none", "bm25", "dense")  # theirs: no retrieval, BM25, Dense-STARD
 COLUMNS = ("none", "bm25", "dense", "hybrid")

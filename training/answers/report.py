@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from indexes.corpus.folder import appearing
-from training.answers.measured import Row
-from training.report import METRICS
-from training.significance import Interval
+from training.answers.aggregate import Row
+from training.eval.report import METRICS
+from training.eval.significance import Interval
 
 KIND = "answers"  # tells this result file from one of retrieval
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from rag.types import Article, Question
 from training.answers import charges, multiple_choice
+from training.answers.aggregate import Prices, Row, taken
 from training.answers.chat import Reply
-from training.answers.measured import Prices, Row, taken
 from training.answers.score import Ratio, Values
-from training.significance import interval, ratio
+from training.eval.significance import interval, ratio
 
 CONTEXTS = ("none", "bm25", "dense", "hybrid")
 

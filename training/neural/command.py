@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rag.errors import BadInput
-from training.metrics import DEFAULT, parse
-from training.neural.backbone import require
+from training.eval.metrics import DEFAULT, parse
+from training.eval.provenance import cards_of, warnings
+from training.neural.data.task import read_data, tasks
 from training.neural.dry import dry_run
-from training.neural.events import summary_writer
-from training.neural.recipe import names, read_recipe
+from training.neural.recipe.recipe import names, read_recipe
+from training.neural.recipe.settings import Recipe
+from training.neural.recipe.sweep import only, read_sweep, refuse_own, sweep_names
 from training.neural.run import Order
-from training.neural.settings import Recipe
+from training.neural.run_many import run_sweep
 from training.neural.several import summary, train_each
-from training.neural.sweep import only, read_sweep, refuse_own, sweep_names
-from training.neural.sweeping import run_sweep
-from training.neural.task import read_data, tasks
-from training.neural.world import World, world
-from training.provenance import cards_of, warnings
+from training.neural.systems.backbone import require
+from training.neural.trainer.distributed import World, world
+from training.neural.trainer.logging import summary_writer
 
 EPILOG = """\
 examples

@@ -6,15 +6,15 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from training.neural.batches import Batches
-from training.neural.hard_negatives import draw_of
-from training.neural.judge import Judge
-from training.neural.log import Log
-from training.neural.loop import Run, train
+from training.neural.data.batches import Batches
+from training.neural.data.hard_negatives import draw_of
+from training.neural.data.task import Task
+from training.neural.recipe.settings import Scratch
 from training.neural.run import plan, prepared
-from training.neural.settings import Scratch
-from training.neural.task import Task
-from training.neural.world import World
+from training.neural.trainer.distributed import World
+from training.neural.trainer.log import Log
+from training.neural.trainer.loop import Run, train
+from training.neural.trainer.validation import Judge
 
 BATCH = 8  # questions of a step of the rehearsal
 STEPS = 2

@@ -10,12 +10,12 @@ import numpy as np
 from rag.retrieval.dense import Dense
 from rag.retrieval.splade import Splade
 from rag.types import Question, Retriever
-from training.neural.backbone import parameters
-from training.neural.checkpoint import State
-from training.neural.peak import Peak
-from training.neural.system import System
-from training.neural.task import Task
-from training.neural.world import World
+from training.neural.data.task import Task
+from training.neural.systems.backbone import parameters
+from training.neural.systems.base import System
+from training.neural.trainer.checkpoint import State
+from training.neural.trainer.distributed import World
+from training.neural.trainer.peak import Peak
 
 
 def facts_of(

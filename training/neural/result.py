@@ -18,12 +18,12 @@ from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, DamagedIndex
 from training.model_card import ModelCard, Source, markdown
-from training.neural import learnt
-from training.neural.recipe import made
-from training.neural.settings import Recipe
+from training.neural.data import seen_questions as learnt
+from training.neural.data.task import Task
+from training.neural.recipe.recipe import made
+from training.neural.recipe.settings import Recipe
 from training.neural.summary import VALUES
-from training.neural.system import System
-from training.neural.task import Task
+from training.neural.systems.base import System
 
 MANIFEST, MODEL, METRICS, RECIPE, CARD, LOG = (
     "manifest.json", "model", "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
@@ -59,7 +59,7 @@ class Outcome:
     command: str
     cost: Mapping[str, object]
     facts: Mapping[str, object]  # parameters, index size, memory, steps, the best
-    metrics: Mapping[str, Any]  # as training.report.record has it
+    metrics: Mapping[str, Any]  # as training.eval.report.record has it
     cards: Sequence[CorpusCard]  # of corpus and questions, for their licences
     curve: Sequence[Mapping[str, float]] = field(default_factory=tuple)
     values: Mapping[str, object] = field(default_factory=dict)  # of each question that was held back
@@ -193,12 +193,12 @@ class Trained:
         Raises:
             MissingExtra: torch is not installed.
         """
-        from training.neural.backbone import require
+        from training.neural.systems.backbone import require
 
         require()
         import torch
 
-        from training.neural.systems import load
+        from training.neural.systems.registry import load
 
         system = load(self.recipe, self.folder / MODEL)
         system.module.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()

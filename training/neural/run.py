@@ -14,26 +14,28 @@ from indexes.corpus.corpus import SYNTHETIC, Corpus
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Hit, Question, Retriever
-from training import report
-from training.measure import Collected, Measured, answer, measure
-from training.neural import energy, expansion, result
-from training.neural.backbone import parameters
-from training.neural.batches import Batches
-from training.neural.checkpoint import LOG, other
-from training.neural.events import Events
+from training.eval import report
+from training.eval.run import Collected, Measured, answer, measure
+from training.neural import result
+from training.neural.data.batches import Batches
+from training.neural.data.hard_negatives import draw_of
+from training.neural.data.task import Task
+from training.neural.data.tokens import article_text
 from training.neural.facts import facts_of
-from training.neural.hard_negatives import draw_of
-from training.neural.judge import Judge
-from training.neural.log import Log
-from training.neural.loop import Run, train
-from training.neural.memory import TO_HOLD, TO_RANK, enough
-from training.neural.peak import Watch
 from training.neural.summary import BEFORE, values_of
-from training.neural.system import System
-from training.neural.systems import build
-from training.neural.task import Task
-from training.neural.tokens import article_text
-from training.neural.world import World
+from training.neural.systems import expansion
+from training.neural.systems.backbone import parameters
+from training.neural.systems.base import System
+from training.neural.systems.registry import build
+from training.neural.trainer import resources
+from training.neural.trainer.checkpoint import LOG, other
+from training.neural.trainer.distributed import World
+from training.neural.trainer.log import Log
+from training.neural.trainer.logging import Events
+from training.neural.trainer.loop import Run, train
+from training.neural.trainer.memory import TO_HOLD, TO_RANK, enough
+from training.neural.trainer.peak import Watch
+from training.neural.trainer.validation import Judge
 
 _BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
 
@@ -117,7 +119,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
             answer({task.recipe.name: retriever}, held, collected)
     measured = measure(collected, held, task.seed, order.measures) if held else {}
     hours = (time.perf_counter() - begun + state.earlier) / 3600
-    cost = energy.cost(hours, energy.Hardware.found(world.device, world.size, order.watts))
+    cost = resources.cost(hours, resources.Hardware.found(world.device, world.size, order.watts))
     if terms := expansion.expansions(system, retriever, task.corpus, held):
         log({}, expansion.told(terms))
     facts = facts_of(task, system, state, retriever, world, peak) | {

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from rag.errors import BadInput
-from training import report
+from training.eval import report
+from training.neural.data.task import Task
+from training.neural.recipe.settings import Recipe
 from training.neural.result import open_result
 from training.neural.run import Order, run
-from training.neural.settings import Recipe
 from training.neural.summary import BEFORE, chosen, read_entries, spread
-from training.neural.task import Task
-from training.neural.world import World
+from training.neural.trainer.distributed import World
 
 
 def folder_of(task: Task, of: Sequence[Task]) -> str:

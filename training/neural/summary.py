@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from training.report import METRICS
-from training.significance import interval
+from training.eval.report import METRICS
+from training.eval.significance import interval
 
 BEFORE = "before training"
 NONE_CHOSEN = "no dev questions, none chosen"

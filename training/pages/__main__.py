@@ -24,10 +24,10 @@ from indexes.corpus.corpus import HELD_OUT, read, read_questions
 from indexes.store.paths import builtin, locate
 from rag.errors import PandectError
 from rag.types import Question
+from training.eval.report import head
 from training.pages import corpora, speed, users
 from training.pages.serving import served
 from training.pages.visitor import Visitor
-from training.report import head
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,173 @@
+"""One model in one context: its numbers, with intervals, and what each question had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rag.answer.types import Ending, Usage
+from training.answers import score
+from training.answers.judge import Judged
+from training.answers.overlap import Words, meteor
+from training.answers.run import Written
+from training.answers.score import Ratio, Values
+from training.eval.significance import Interval, interval, ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Of a million tokens, in one currency; None: not told."""
+
+    read: float | None = None
+    written: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a result file says of one model in one context."""
+
+    name: str  # "MODEL, CONTEXT"
+    questions: int
+    measures: Mapping[str, Interval]  # fractions
+    more: Mapping[str, Any]  # times, tokens, cost, endings: of JSON's types
+    lines: Sequence[Mapping[str, Any]] = field(default=(), repr=False)  # one a question
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How answers are compared with reference answers."""
+
+    words: Words
+    rouge: Callable[[str, str], dict[str, float]]
+    bertscore: Callable[[Sequence[str], Sequence[str]], Values] | None = None
+
+
+def row(
+    name: str,
+    written: Sequence[Written],
+    *,
+    seed: int,
+    terms: Callable[[str], Sequence[str]],
+    overlap: Overlap | None = None,
+    judged: Judged | None = None,
+    prices: Prices | None = None,
+) -> Row:
+    """Return the numbers of one model in one context.
+
+    Args:
+        name: "MODEL, CONTEXT".
+        written: what it answered.
+        seed: of the bootstrap.
+        terms: of the corpus's language, for words quoted.
+        overlap: how to compare with reference answers; None where there are none.
+        judged: what a judge said.
+        prices: of tokens.
+    """
+    means = score.citations(written)
+    compared = _compared(written, overlap) if overlap is not None else {}
+    ratios: dict[str, Ratio] = {
+        **score.invented(written),
+        **score.refusals(written),
+        **score.faithful(written),
+        **score.words_quoted(written, terms),
+    }
+    if judged is not None:
+        ratios["faithful by judge"] = judged.faithful
+    measures = {m: interval(v, seed) for m, v in (means | compared).items()}
+    measures |= {m: ratio(*r, seed) for m, r in ratios.items()}
+    ended = score.endings(written)
+    more: dict[str, Any] = {"endings": {e: float(v.mean()) for e, v in ended.items()} if written else {}}
+    more["unreadable"] = sum(w.answer.unreadable for w in written)
+    more |= taken([w.answer.usage for w in written if w.answer.ending != Ending.FAILED], prices or Prices())
+    firsts = [w.first_seconds for w in written if w.first_seconds is not None]
+    more["ms_to_first_sentence"] = _times(firsts)
+    if judged is not None:
+        more["judge"] = {"sentences": len(judged.replies), "unreadable": judged.unreadable}
+    return Row(name, len(written), measures, more, _lines(name, written, ratios, means, compared))
+
+
+def pooled(name: str, groups: Sequence[Sequence[Written]], seed: int) -> Row:
+    """Return refusals over several contexts of the same questions, resampled by question."""
+    of = [score.refusals(group) for group in groups]
+    measures = {
+        m: ratio(np.sum([o[m][0] for o in of], axis=0), np.sum([o[m][1] for o in of], axis=0), seed)
+        for m in of[0]
+    }
+    return Row(name, sum(map(len, groups)), measures, {})
+
+
+def taken(usages: Sequence[Usage], prices: Prices) -> dict[str, Any]:
+    """Return time, tokens and cost, as a result file holds them.
+
+    Tokens are sums over the replies that told them; a cost needs both prices, and every reply to tell.
+    """
+    told = [u for u in usages if u.input_tokens is not None and u.output_tokens is not None]
+    read, wrote = sum(u.input_tokens or 0 for u in told), sum(u.output_tokens or 0 for u in told)
+    cost = None
+    if prices.read is not None and prices.written is not None and told and len(told) == len(usages):
+        cost = (read * prices.read + wrote * prices.written) / 1e6
+    return {
+        "ms_per_question": _times([u.seconds for u in usages]),
+        "tokens": {"replies": len(told), "input": read, "output": wrote},
+        "cost": cost,
+    }
+
+
+def _times(seconds: Sequence[float]) -> dict[str, float | None]:
+    if not seconds:
+        return {"median": None, "p95": None}
+    values = np.array(seconds) * 1000
+    return {"median": float(np.median(values)), "p95": float(np.quantile(values, 0.95))}
+
+
+def _referenced(written: Sequence[Written]) -> list[Written]:
+    return [w for w in written if (w.context.question.answer or "").strip()]
+
+
+def _compared(written: Sequence[Written], overlap: Overlap) -> dict[str, Values]:
+    """Return METEOR, ROUGE and BERTScore of every question that has a reference answer."""
+    words = overlap.words
+    pairs = [(text_of(w, words.language), w.context.question.answer or "") for w in _referenced(written)]
+    if not pairs:
+        return {}
+    rouge = [overlap.rouge(answer, reference) for answer, reference in pairs]
+    found = {"METEOR": np.array([meteor(words.words(a), words.words(r)) for a, r in pairs])}
+    for key, shown in (("rouge1", "ROUGE-1"), ("rouge2", "ROUGE-2"), ("rougeL", "ROUGE-L")):
+        found[shown] = np.array([each[key] for each in rouge])
+    if overlap.bertscore is not None:
+        found["BERTScore"] = overlap.bertscore([a for a, _ in pairs], [r for _, r in pairs])
+    return found
+
+
+def text_of(written: Written, language: str) -> str:
+    """Return the sentences that a reader sees, as one text."""
+    return ("" if language == "zh" else " ").join(s.text for s in written.answer.sentences)
+
+
+def _lines(
+    name: str,
+    written: Sequence[Written],
+    ratios: Mapping[str, Ratio],
+    means: Mapping[str, Values],
+    compared: Mapping[str, Values],
+) -> list[dict[str, Any]]:
+    """Return what each question had: no text of it, nor of the answer."""
+    with_gold = [n for n, w in enumerate(written) if w.context.question.article_ids]
+    referenced = {w.context.question.id: n for n, w in enumerate(_referenced(written))}
+    place = {n: i for i, n in enumerate(with_gold)}
+    lines = []
+    for n, w in enumerate(written):
+        values: dict[str, Any] = {m: [r[0][n], r[1][n]] for m, r in ratios.items()}
+        if n in place:
+            values |= {m: v[place[n]] for m, v in means.items()}
+        if (at := referenced.get(w.context.question.id)) is not None:
+            values |= {m: v[at] for m, v in compared.items()}
+        cited = sorted({i for s in w.answer.sentences for i in s.article_ids})
+        removed = [str(f) for r in w.answer.removed for f in r.faults]
+        about = {"system": name, "id": w.context.question.id, "ending": str(w.answer.ending)}
+        shown = [a.id for a in w.context.articles]
+        lines.append(about | {"shown": shown, "cited": cited, "faults": removed, "values": values})
+    return lines

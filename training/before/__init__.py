@@ -1,1 +1,0 @@
-"""Measures what is decided before a model is asked."""

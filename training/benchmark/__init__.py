@@ -1,0 +1,1 @@
+"""Time and memory: python -m training.benchmark."""

@@ -1,0 +1,84 @@
+"""What a static encoder costs: to fit it to law and its questions, to keep it, and to encode a question."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from indexes import sources
+from indexes.build.encoder_choice import fit_encoder
+from indexes.builtin_corpus import read_test_questions
+from indexes.corpus.corpus import to_learn_from
+from indexes.store.manifest import read as read_manifest
+from indexes.store.paths import BUILTIN, locate
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.text.analysers import analyser
+from training.benchmark.benchmark_figures import Say, mebibytes, milliseconds
+
+QUESTIONS = 500
+
+
+def shipped(say: Say) -> None:
+    """Measure the encoder that ships, as an index opens it: its size, and each test question.
+
+    Args:
+        say: told of each figure.
+    """
+    folder, again = locate(BUILTIN)
+    cut = analyser(**read_manifest(folder, again).analyser["options"])
+    encoder = StaticEncoder.load(folder / "encoder", cut)
+    _kept(encoder, folder / "encoder", say)
+    asking(encoder, [q.text for q in read_test_questions(folder)], say)
+
+
+def fitting(path: Path, say: Say) -> None:
+    """Fit an encoder to law and its annotated questions, as a build does, and measure what comes of it.
+
+    Args:
+        path: law in any format that is recognised; without questions it is fitted to the law alone, and
+            beginnings of articles are encoded in their place.
+        say: told of each figure.
+
+    Raises:
+        BadInput: the law cannot be read, or holds no text to encode.
+    """
+    corpus = sources.law(path)
+    learn = to_learn_from(corpus.questions)
+    say("articles", len(corpus.articles), "")
+    say("questions learnt from", len(learn), "")
+    cut = analyser(corpus.card.language)
+    begun = time.perf_counter()
+    encoder, _ = fit_encoder(corpus, learn, cut, 1, lambda what, done, total: None)
+    say("encoder fitted, the law cut to terms included", time.perf_counter() - begun, "s")
+    with tempfile.TemporaryDirectory() as scratch:
+        encoder.save(Path(scratch) / "encoder")
+        _kept(encoder, Path(scratch) / "encoder", say)
+    asking(encoder, [q.text for q in corpus.questions] or [a.text[:60] for a in corpus.articles], say)
+
+
+def asking(encoder: StaticEncoder, asked: Sequence[str], say: Say) -> None:
+    """Encode questions one at a time, as they are asked; the first warms up and is not timed.
+
+    Args:
+        encoder: any static one; cutting a question to terms is part of what is timed.
+        asked: no more than the first 501 are taken.
+        say: told of each figure.
+
+    Raises:
+        BadInput: there are fewer than two.
+    """
+    if len(asked) < 2:
+        raise BadInput(f"{len(asked)} texts to encode: give law that has two articles or two questions")
+    took = milliseconds(lambda question: encoder.encode_questions([question]), asked[: QUESTIONS + 1])[1:]
+    say(f"a question encoded, median of {len(took)}", float(np.median(took)), "ms")
+    say("    95th percentile", float(np.quantile(took, 0.95)), "ms")
+
+
+def _kept(encoder: StaticEncoder, folder: Path, say: Say) -> None:
+    say("terms that the encoder knows", len(encoder.vocabulary), "")
+    say("encoder on disk", mebibytes(folder), "MiB")

@@ -1,0 +1,217 @@
+"""What a learned fusion and its explanation cost a question, beside the fusion by reciprocal rank.
+
+Trees and networks are made up: what they say does not matter here, how many they are does. The trees have
+thresholds that the features of real questions cross, for trees that all rows leave at the root would be no
+load.
+"""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from indexes import sources
+from indexes.build.build import BuildSettings, build_into
+from indexes.build.static_encoder import FitSettings
+from indexes.store.open import open_index
+from rag.engine.engine import KEYWORD, MEANING, Engine
+from rag.errors import BadInput
+from rag.ltr.bridging import Bridging
+from rag.ltr.features import DEPTH, NAMES, Evidence
+from rag.ltr.networks import Network
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import Learned, lists_of
+from rag.ltr.trees import LEAVES, Tree, Trees
+from rag.retrieval.hybrid import Hybrid
+from rag.types import Floats
+from training.benchmark.benchmark_figures import Say
+from training.fusion.learned import NETWORKS, LearnedSettings
+from training.fusion.listwise import NetworkSettings
+
+TREES = LearnedSettings().rounds * LearnedSettings().fits  # as many as are fitted
+QUESTIONS = 200
+SHOWN = 10  # articles that a page shows, and explains
+# one pass of each kind: what an encoder costs a question depends on its size, not on how well it was fitted
+QUICK = FitSettings(passes=1, question_passes=1)
+LISTS = "the two lists alone"
+Values: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Took:
+    """Milliseconds of each question, (n_questions,)."""
+
+    wall: Values
+    cores: Values  # on all cores together: what other processes disturb less
+
+
+def measure(path: Path, say: Say, *, questions: int = QUESTIONS) -> None:
+    """Build an index with a made-up learned fusion over a corpus with questions, and time it.
+
+    Args:
+        path: law and annotated questions in any format that is recognised.
+        say: told of each figure.
+        questions: how many are asked, at most.
+
+    Raises:
+        BadInput: there are fewer than two questions.
+    """
+    corpus = sources.law(path)
+    asked = [q.text for q in corpus.questions][: questions + 1]
+    say("articles", len(corpus.articles), "")
+    say("annotated questions", len(corpus.questions), "")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "index"
+        folder.mkdir()
+        settings = BuildSettings(encoder="fit", fit=QUICK, learned=Ranker(Trees((), ())))
+        build_into(folder, corpus, "measured", "measured", settings)
+        timed(open_index(folder), asked, say)
+
+
+def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
+    """Time an engine that has a learned fusion: every question of every system, one after the other.
+
+    Args:
+        engine: of an index with a learned fusion, whose own trees and networks are not looked at.
+        asked: questions, one at a time, as a page asks them; the first warms up and is not timed.
+        say: told of each figure.
+
+    Raises:
+        BadInput: it has no learned fusion, or there are fewer than two questions.
+    """
+    if len(asked) < 2:
+        raise BadInput(f"{engine.info.name}: {len(asked)} questions to ask: give law that has two or more")
+    if engine.learned is None or engine.meaning is None:
+        raise BadInput(f"{engine.info.name} has no learned fusion: fit one with python -m training.train")
+    evidence = engine.learned.evidence
+    ranker = made_up(_features(evidence, asked[:20]), TREES, NETWORKS)
+    fused = Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
+    learned = Learned(evidence, ranker)
+    ways: dict[str, Callable[[str], object]] = {
+        LISTS: lambda q: lists_of(evidence, [q]),
+        "hybrid": lambda q: fused.search([q], SHOWN),
+        "learned": lambda q: learned.search([q], SHOWN),
+        "hybrid, asked": _asked(engine, None),
+        "hybrid, asked and explained": _asked(engine, None, explained=True),
+        "learned, asked": _asked(engine, Learned(evidence, ranker)),
+        "learned, asked and explained": _asked(engine, Learned(evidence, ranker), explained=True),
+    }
+
+    def forget() -> None:
+        """Clear what one way looked up, of articles and of words, that would be there for the next."""
+        engine._explainer.contents.cache_clear()
+        if engine.bridging.words is not None:
+            engine.bridging.words.used.cache_clear()
+
+    took = _interleaved(ways, asked, before=forget)
+    for name, of in took.items():
+        say(f"{name}, median of {len(asked) - 1} questions", _median(of.wall), "ms")
+        say("    least", float(of.wall.min()), "ms")
+        say("    on the cores, median", _median(of.cores), "ms")
+    for name in ("learned", "learned, asked", "learned, asked and explained"):
+        other = took[name.replace("learned", "hybrid")]
+        say(f"{name} / the same of hybrid, medians", _median(took[name].wall) / _median(other.wall), "")
+    for name in ("hybrid", "learned"):  # what is neither, known items and topics among it, is in neither part
+        fusing = took[name].wall - took[LISTS].wall
+        telling = took[f"{name}, asked and explained"].wall - took[f"{name}, asked"].wall
+        say(f"{name}: fusing alone, median", _median(fusing), "ms")
+        say(f"{name}: explaining alone, median", _median(telling), "ms")
+        say("    both, median", _median(fusing + telling), "ms")
+    for name in ("hybrid", "learned", "hybrid, asked and explained", "learned, asked and explained"):
+        of, lists = took[name], took[LISTS]
+        say(f"{name}: adds to the two lists, median", _median(of.wall - lists.wall), "ms")
+        say("    difference of the least", float(of.wall.min() - lists.wall.min()), "ms")
+        say("    on the cores, median", _median(of.cores - lists.cores), "ms")
+
+
+def made_up(features: Floats, trees: int, networks: int = 0, seed: int = 0) -> Ranker:
+    """Return trees of eight leaves over all features, split at values that the features have, and networks.
+
+    Args:
+        features: (n, len(rag.ltr.features.NAMES)), of some candidates.
+        trees: how many.
+        networks: how many, of as many units as are fitted.
+        seed: of the draw.
+    """
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(trees):
+        feature, threshold, left, right = [-1], [0.0], [-1], [-1]
+        for _ in range(LEAVES - 1):
+            leaf = int(rng.choice([i for i, f in enumerate(feature) if f < 0]))
+            column = int(rng.integers(features.shape[1]))
+            feature[leaf], threshold[leaf] = column, float(rng.choice(features[:, column]))
+            left[leaf], right[leaf] = len(feature), len(feature) + 1
+            for part, new in ((feature, -1), (left, -1), (right, -1)):
+                part.extend((new, new))
+            threshold.extend((0.0, 0.0))
+        value = rng.standard_normal(len(feature)).tolist()
+        made.append(Tree(tuple(feature), tuple(threshold), tuple(left), tuple(right), tuple(value)))
+    sizes = (features.shape[1], *NetworkSettings().hidden, 1)
+    layers = list(pairwise(sizes))
+    return Ranker(
+        Trees(NAMES, tuple(made)),
+        tuple(
+            Network(
+                features.mean(axis=0, dtype=np.float64),
+                features.std(axis=0, dtype=np.float64) + 1e-6,
+                tuple(rng.standard_normal(layer) for layer in layers),
+                tuple(rng.standard_normal(layer[1]) for layer in layers),
+            )
+            for _ in range(networks)
+        ),
+    )
+
+
+def _median(values: Values) -> float:
+    return float(np.median(values))
+
+
+def _features(evidence: Evidence, asked: Sequence[str]) -> Floats:
+    found = [
+        evidence.candidates(question, tuple(lists.values())).features
+        for question, lists in zip(asked, lists_of(evidence, asked), strict=True)
+    ]
+    rows = np.concatenate(found)
+    if not len(rows):
+        raise BadInput(f"none of {len(asked)} questions finds any of {DEPTH} candidates")
+    return rows
+
+
+def _asked(engine: Engine, learned: Learned | None, *, explained: bool = False) -> Callable[[str], object]:
+    """Return what a page does with a question."""
+    page = copy.copy(engine)
+    page.learned = learned
+    page.bridging = Bridging(engine.bridging.words, learned)  # which has the learned fusion that answers
+
+    def ask(question: str) -> object:
+        result = page.ask(question, k=SHOWN)
+        return page.explain(result) if explained else result
+
+    return ask
+
+
+def _interleaved(
+    ways: Mapping[str, Callable[[str], object]], asked: Sequence[str], before: Callable[[], object]
+) -> dict[str, Took]:
+    """Time each question but the first; the ways take turns, so that a busy moment meets them all."""
+    for way in ways.values():  # what is made when it is first needed is there
+        way(asked[0])
+    wall, cores = (np.zeros((len(ways), len(asked) - 1)) for _ in range(2))
+    for n, question in enumerate(asked[1:]):
+        for i, way in enumerate(ways.values()):
+            before()
+            begun, used = time.perf_counter(), time.process_time()
+            way(question)
+            cores[i, n] = (time.process_time() - used) * 1000
+            wall[i, n] = (time.perf_counter() - begun) * 1000
+    return {name: Took(wall[i], cores[i]) for i, name in enumerate(ways)}

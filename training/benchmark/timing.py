@@ -1,0 +1,94 @@
+"""Ways to do the same, each in a process of its own: how long, with how much memory, and whether they agree.
+
+On one core: seconds of that core, which other processes disturb least, and by how much the memory of the
+process grew, with the index that it holds.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, TypeAlias
+
+from rag.errors import BadInput
+from training.neural.trainer.peak import peak_of_process
+from training.tables.markdown import head, row
+
+FIRST = 10  # places of a ranking that are compared
+Act: TypeAlias = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one way took."""
+
+    way: str
+    seconds: float  # of one core: a step, or a question; the median
+    grown: int  # bytes
+    found: Any  # what it computed, to compare
+
+
+def table(compared: Iterable[Sequence[Cost]]) -> Iterator[str]:
+    """Yield a Markdown table as it is measured, of each group the first way and the others against it."""
+    yield from head(["", "seconds", "MB", "seconds / the library's", "MB / the library's", "agrees"])
+    for library, *ours in compared:
+        yield row([library.way, _seconds(library), _megabytes(library), "", "", ""])
+        for cost in ours:
+            ratios = [cost.seconds / library.seconds, cost.grown / max(library.grown, 1)]
+            told = [f"{ratio:.2f}" for ratio in ratios]
+            yield row(
+                [cost.way, _seconds(cost), _megabytes(cost), *told, _agreement(cost.found, library.found)]
+            )
+
+
+def _seconds(cost: Cost) -> str:
+    return f"{cost.seconds:.4f}"
+
+
+def _megabytes(cost: Cost) -> str:
+    return f"{cost.grown / 1e6:.1f}"
+
+
+def _agreement(found: Any, wanted: Any) -> str:  # noqa: ANN401 - a loss, or the first places of each question
+    if isinstance(found, float):
+        return f"loss {found:.5f} and {wanted:.5f}"
+    shared = [len(set(a) & set(b)) / max(len(b), 1) for a, b in zip(found, wanted, strict=True)]
+    return f"{100 * statistics.mean(shared):.1f} % of the first {FIRST}"
+
+
+def apart(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
+    """Do something in a process of its own.
+
+    Args:
+        way: what it is called.
+        make: returns what is timed, one after the other, once it is ready; its memory counts, its time not.
+    """
+    processes = multiprocessing.get_context("fork")
+    here, there = processes.Pipe(duplex=False)
+    child = processes.Process(target=_measured, args=(make, there))
+    child.start()
+    there.close()
+    try:
+        seconds, grown, found = here.recv()
+    except EOFError:
+        raise BadInput(f"{way}: the process that measured it ended early, see above") from None
+    finally:
+        child.join()
+    return Cost(way, seconds, grown, found)
+
+
+def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
+    before = peak_of_process()
+    acts = make()
+    acts[0]()  # what happens once is not timed
+    times, found = [], []
+    for act in acts:
+        begun = time.process_time()
+        found.append(act())
+        times.append(time.process_time() - begun)
+    same = found[0] if isinstance(found[0], float) else found
+    told.send((statistics.median(times), peak_of_process() - before, same))

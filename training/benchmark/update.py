@@ -1,0 +1,107 @@
+"""What an update costs beside a build from nothing: the commands that a host types, one process each."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from indexes import sources
+from indexes.corpus.corpus import Corpus, write
+from rag.types import Article
+from training.benchmark.benchmark_figures import Say
+
+NAME = "measured"
+
+
+def measure(path: Path, say: Say, *, share: float = 0.01, seed: int = 0, encoder: str = "auto") -> float:
+    """Build an index, change a share of the articles, update it; return update / build in seconds.
+
+    Starting Python, reading the law and every write are in both figures.
+
+    Args:
+        path: law in any format that is recognised.
+        say: told of each figure.
+        share: of the articles that change: a third each is changed, removed and added.
+        seed: of the draw.
+        encoder: as `python -m indexes build --encoder`.
+    """
+    corpus = sources.law(path)
+    changed = change(corpus, share, seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch) / "home"
+        write(corpus, Path(scratch) / "law")
+        write(changed, Path(scratch) / "changed")
+        say("articles", len(corpus.articles), "")
+        _run(home, "import", Path(scratch) / "law", "--name", NAME)
+        built = _run(home, "build", NAME, "--encoder", encoder)
+        updated = _run(home, "update", NAME, Path(scratch) / "changed")
+        again = _run(home, "update", NAME, Path(scratch) / "changed")
+    _say_both(say, f"full build (encoder: {encoder})", built)
+    _say_both(say, f"update, {share:.0%} of the articles changed, reading included", updated)
+    _say_both(say, "update with the same law: nothing changed", again)
+    say("update / full build", 100 * updated.seconds / built.seconds, "%")
+    say("update / full build, time on the cores", 100 * updated.cores / built.cores, "%")
+    return updated.seconds / built.seconds
+
+
+class Took(NamedTuple):
+    """What a process took."""
+
+    seconds: float
+    cores: float  # seconds on all cores together: the figure that other processes disturb less
+
+
+def _say_both(say: Say, what: str, took: Took) -> None:
+    say(what, took.seconds, "s")
+    say("    on the cores", took.cores, "s")
+
+
+def change(corpus: Corpus, share: float, seed: int) -> Corpus:
+    """Return the corpus with a share of its articles changed, removed and added, a third each, by seed."""
+    chance = random.Random(seed)  # noqa: S311
+    some = max(1, round(share * len(corpus.articles) / 3))
+    drawn = chance.sample(range(len(corpus.articles)), min(3 * some, len(corpus.articles)))
+    edited, removed, copied = set(drawn[:some]), set(drawn[some : 2 * some]), set(drawn[2 * some :])
+    articles: list[Article] = []
+    for i, article in enumerate(corpus.articles):
+        other = corpus.articles[chance.randrange(len(corpus.articles))].text
+        if i in edited:
+            article = replace(article, text=f"{article.text} {other[:200]}")
+        if i not in removed:
+            articles.append(article)
+        if i in copied:
+            articles.append(replace(article, id=f"{article.id}-new", text=other))
+    there = {article.id for article in articles}
+    asked = (replace(q, article_ids=tuple(a for a in q.article_ids if a in there)) for q in corpus.questions)
+    return Corpus(corpus.card, tuple(articles), tuple(asked))
+
+
+def _run(home: Path, *words: str | Path) -> Took:
+    """Run `python -m indexes`, and return its seconds."""
+    command = [sys.executable, "-m", "indexes", *map(str, words)]
+    root = Path(__file__).resolve().parents[2]
+    paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
+    begun, before = time.perf_counter(), _on_the_cores()
+    done = subprocess.run(  # noqa: S603 - our own command
+        command,
+        env={**os.environ, "PANDECT_HOME": str(home), "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return Took(time.perf_counter() - begun, _on_the_cores() - before)
+
+
+def _on_the_cores() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,1 @@
+"""Fit and measure the confidence: python -m training.confidence."""

@@ -1,0 +1,214 @@
+"""`python -m training.confidence`: fit and measure how sure the page may be that the law answers.
+
+Asked of the index that ships. The label of a question is whether a gold article is among hybrid's
+first ten; a question without an answer has label 0. Every number is out of fold: a question's probability
+comes from weights, ridge and threshold that were made without it. The unanswerable test questions
+take no part in any fit, not even in that of the weights that ship.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexes.builtin_corpus import read_test_questions
+from indexes.corpus.corpus import Corpus, read, read_questions, to_learn_from
+from indexes.corpus.folder import appearing
+from indexes.store import store
+from rag.engine.engine import KEYWORD, MEANING, Engine
+from rag.engine.signals import NAMES, Signals
+from rag.errors import BadInput, PandectError
+from rag.ltr.reranker import Learned
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
+from rag.retrieval.hybrid import Hybrid
+from rag.types import Question
+from training.confidence import calibration
+from training.confidence.cross_fit import (
+    FALSE_ALARMS,
+    Asked,
+    OutOfFold,
+    Plan,
+    cross_fit,
+    fit_all,
+)
+from training.eval import report
+from training.eval.significance import interval
+
+DEV = "questions_unanswerable_dev.jsonl"
+TOP = 10
+ELSEWHERE = "elsewhere"
+
+
+def ask(
+    engine: Engine, hybrid: Hybrid | Learned, signals: Signals, question: Question
+) -> tuple[list[float], bool]:
+    """Return a question's features, and whether a gold article is among hybrid's first ten."""
+    [(fused, lists)] = hybrid.search_parts([question.text], TOP)
+    topic = bool(engine.ask(question.text, k=1).elsewhere)
+    found = signals(question.text, lists[KEYWORD], lists[MEANING], elsewhere=topic)
+    gold = {hit.article_id for hit in fused} & set(question.article_ids)
+    return [found[name] for name in NAMES], bool(gold)
+
+
+def numbers(asked: Asked, out: OutOfFold, seed: int) -> dict[str, Any]:
+    """Return what the result file says, for the test questions and for all."""
+    dev = np.array([q.split == "dev" for q in asked.questions])
+    return {
+        "test": _of(asked, out, ~dev, seed),
+        "dev": _of(asked, out, dev, seed),
+        "told_probably_nothing": _told(asked, out),
+    }
+
+
+def _of(asked: Asked, out: OutOfFold, which: npt.NDArray[np.bool_], seed: int) -> dict[str, Any]:
+    p, labels, answerable = out.probabilities[which], asked.labels[which], asked.answerable[which]
+    bins = calibration.reliability(p, labels)
+    return {
+        "questions": len(p),
+        "answered_in_first_ten": int(labels.sum()),
+        "brier": asdict(interval((p - labels) ** 2, seed)),
+        "brier_of_the_mean": calibration.brier(np.full(len(p), labels.mean()), labels),
+        "auc": asdict(calibration.roc_auc(p, labels, seed)),
+        "auc_answerable": asdict(calibration.roc_auc(p, answerable.astype(np.float64), seed)),
+        "auc_found_among_answerable": asdict(calibration.roc_auc(p[answerable], labels[answerable], seed)),
+        "calibration_error": calibration.calibration_error(bins),
+        "reliability": [b.to_json() for b in bins],
+    }
+
+
+def _told(asked: Asked, out: OutOfFold) -> dict[str, dict[str, int]]:
+    """Count by kind for how many questions "probably nothing" is said."""
+    counts: dict[str, dict[str, int]] = {}
+    for question, label, told in zip(asked.questions, asked.labels, out.doubtful, strict=True):
+        if question.article_ids:
+            kind = "answerable, found" if label else "answerable, not found"
+        else:
+            kind = question.category or "unanswerable"
+        kind = f"{kind} ({'dev' if question.split == 'dev' else 'test'})"
+        row = counts.setdefault(kind, {"questions": 0, "told": 0})
+        row["questions"] += 1
+        row["told"] += bool(told)
+    return dict(sorted(counts.items()))
+
+
+def gather(folder: Path, engine: Engine, corpus: Corpus) -> Asked:
+    """Ask the index its test questions, of which the dev half may be fitted to, and those beside it.
+
+    Raises:
+        BadInput: the index has no BM25 or no encoder, or its test questions have no dev half.
+    """
+    if not isinstance(engine.keyword, BM25) or not isinstance(engine.meaning, Dense):
+        raise BadInput("confidence needs a BM25 and an encoder: give an index that has both")
+    test = list(read_test_questions(folder))
+    dev = list(read_questions(folder.parent / DEV, corpus.articles))
+    if {q.split for q in test} != {"dev", "test"}:
+        raise BadInput(
+            'confidence is fitted to one half and measured on the other: give each question a "split"'
+        )
+    questions = (*test, *dev)
+    signals = Signals(
+        engine.analyser, engine.keyword, engine.meaning.encoder, to_learn_from(corpus.questions)
+    )
+    hybrid = engine.hybrid(engine.meaning, engine.bridging.over("hybrid"))
+    found = [ask(engine, hybrid, signals, question) for question in questions]
+    return Asked(
+        questions,
+        np.array([row for row, _ in found], dtype=np.float64),
+        np.array([label for _, label in found], dtype=np.float64),
+        np.array([q.split == "dev" for q in questions]),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit, measure, print, write."""
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    top = argparse.ArgumentParser(prog="python -m training.confidence", description=__doc__)
+    top.add_argument(
+        "--output", type=Path, help="a new folder: metrics.json, confidence.json, reliability.svg"
+    )
+    top.add_argument("--folds", type=int, default=5, help="folds over the questions (5)")
+    top.add_argument("--seed", type=int, default=42, help="of folds and bootstrap (42)")
+    top.add_argument(
+        "--rate", type=float, default=FALSE_ALARMS, help="false alarms among answerable questions (0.05)"
+    )
+    parsed = top.parse_args(typed)
+    try:
+        _run(parsed, ["python", "-m", "training.confidence", *typed])
+    except PandectError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
+    if not 0 <= parsed.rate < 1:
+        raise BadInput(f"--rate {parsed.rate}: give a share from 0 to below 1")
+    if parsed.output is not None and parsed.output.exists():
+        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+    folder, _ = store.locate(store.BUILTIN)
+    corpus = read(folder / "corpus")
+    engine = store.open_index(store.BUILTIN)
+    asked = gather(folder, engine, corpus)
+    plan = Plan(parsed.folds, parsed.seed, parsed.rate)
+    shipped, ridge = fit_all(asked, plan, corpus.sha256, engine.ranked_by)
+    out = cross_fit(asked, plan)
+    found = numbers(asked, out, plan.seed)
+    bare = numbers(asked, cross_fit(asked, plan, without=ELSEWHERE), plan.seed)
+    print(_text(found, "all features"), _text(bare, "without elsewhere"), sep="\n")
+    print(f"threshold {shipped.threshold:.3f}, ridge {ridge:g}")
+    if parsed.output is None:
+        return
+    gold = int(asked.answerable.sum())
+    entry = report.record(
+        {},
+        corpus,
+        command=command,
+        questions=gold,
+        unanswerable=len(asked.labels) - gold,
+        seed=plan.seed,
+        tuned_on="the other folds",
+        learnt_from=f"the dev half of the test questions, and {DEV}",
+    )
+    entry["confidence"] = found | {
+        "without_elsewhere": bare,
+        "false_alarm_rate": plan.rate,
+        "threshold": shipped.threshold,
+        "ridge": ridge,
+        "weights": dict(shipped.weights),
+    }
+    with appearing(parsed.output) as part:
+        (part / report.METRICS).write_text(
+            json.dumps(entry, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
+        (part / "confidence.json").write_text(shipped.to_json(), encoding="utf-8")
+        bins = [calibration.Bin(**b) for b in found["test"]["reliability"]]
+        title = f"Confidence, {found['test']['questions']} test questions"
+        (part / "reliability.svg").write_text(calibration.drawn(bins, title), encoding="utf-8")
+    print(f"written: {parsed.output}")
+
+
+def _text(found: Mapping[str, Any], title: str) -> str:
+    lines = [title]
+    for name in ("test", "dev"):
+        one = found[name]
+        for key in ("auc", "auc_answerable", "auc_found_among_answerable", "brier"):
+            lines.append(f"  {name:5} {key:28} {{value:.3f}} [{{low:.3f}}, {{high:.3f}}]".format(**one[key]))
+        lines.append(f"  {name:5} calibration error            {one['calibration_error']:.3f}")
+    lines += [
+        f"  {kind:28} {row['told']:3} of {row['questions']:3} told"
+        for kind, row in found["told_probably_nothing"].items()
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""Fitting a probability and measuring it: ridge logistic regression, Brier score, ROC, reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from rag.corpus.svg import Figure
+from training.eval.significance import CONFIDENCE, RESAMPLES, Interval
+
+Vector = npt.NDArray[np.float64]
+_CHUNK = 500  # resamples drawn at once
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """A fitted regression over standardised columns."""
+
+    bias: float
+    weights: Vector
+    means: Vector
+    scales: Vector
+
+    def probability(self, rows: Vector) -> Vector:
+        """Return probabilities, (n_rows,)."""
+        return sigmoid(self.bias + ((rows - self.means) / self.scales) @ self.weights)
+
+
+def sigmoid(odds: Vector) -> Vector:
+    """Return 1 / (1 + exp(-odds)) without overflow."""
+    return np.asarray(0.5 * (1 + np.tanh(odds / 2)), dtype=np.float64)
+
+
+def fit(rows: Vector, labels: Vector, signs: Sequence[int], ridge: float) -> Logistic:
+    """Fit the penalised maximum likelihood whose weights keep their signs.
+
+    Args:
+        rows: (n_questions, n_features).
+        labels: (n_questions,) of 0 and 1.
+        signs: one a feature; 1: its weight is 0 or more, -1: 0 or less, 0: the column is left out.
+        ridge: half of it times the squared weights is added to the loss; the bias is free.
+    """
+    means, scales = rows.mean(axis=0), rows.std(axis=0)
+    scales = np.where(scales > 1e-9, scales, 1.0)  # a column that never varies has nothing to say
+    unit = (rows - means) / scales
+    edges: dict[int, tuple[float | None, float | None]] = {1: (0, None), -1: (None, 0), 0: (0, 0)}
+
+    def loss(free: Vector) -> tuple[float, Vector]:
+        odds, weights = free[0] + unit @ free[1:], free[1:]
+        off = sigmoid(odds) - labels
+        value = np.logaddexp(0, odds).sum() - labels @ odds + ridge / 2 * (weights @ weights)
+        return float(value), np.concatenate(([off.sum()], unit.T @ off + ridge * weights))
+
+    found = minimize(
+        loss,
+        np.zeros(rows.shape[1] + 1),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(None, None), *(edges[sign] for sign in signs)],
+    )
+    best = np.asarray(found.x, dtype=np.float64)
+    return Logistic(float(best[0]), best[1:] + 0.0, means, scales)
+
+
+def log_loss(probabilities: Vector, labels: Vector) -> float:
+    """Return the mean negative log-likelihood."""
+    held = np.clip(probabilities, 1e-12, 1 - 1e-12)
+    return float(-np.mean(labels * np.log(held) + (1 - labels) * np.log(1 - held)))
+
+
+def brier(probabilities: Vector, labels: Vector) -> float:
+    """Return the mean squared error of the probabilities (Brier 1950)."""
+    return float(np.mean((probabilities - labels) ** 2))
+
+
+def roc_auc(probabilities: Vector, labels: Vector, seed: int, resamples: int = RESAMPLES) -> Interval:
+    """Return the area under the ROC curve with its percentile bootstrap interval over questions.
+
+    It is the share of pairs of a 1 and a 0 in which the 1 has the higher probability, a tie counting
+    half (Hanley & McNeil 1982). Resamples without one of the labels are left out; nan without pairs.
+    """
+    ones, zeros = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+    if not len(ones) or not len(zeros):
+        return Interval(float("nan"), float("nan"), float("nan"))
+    lead = probabilities[ones][:, None] - probabilities[zeros][None, :]
+    won = (lead > 0) + 0.5 * (lead == 0)
+    rng, n, areas = np.random.default_rng(seed), len(labels), []
+    for begin in range(0, resamples, _CHUNK):
+        drawn = rng.multinomial(n, np.full(n, 1 / n), size=min(_CHUNK, resamples - begin))
+        taken = (drawn[:, ones] @ won * drawn[:, zeros]).sum(axis=1)
+        pairs = drawn[:, ones].sum(axis=1) * drawn[:, zeros].sum(axis=1)
+        areas.append(taken[pairs > 0] / pairs[pairs > 0])
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(np.concatenate(areas), [tail, 1 - tail])
+    return Interval(float(won.mean()), float(low), float(high))
+
+
+def alarm_threshold(answerable: Vector, rate: float) -> float:
+    """Return the largest probability below which at most this share of answerable questions lies."""
+    if not len(answerable):
+        return 0.0
+    in_order = np.sort(answerable)
+    return float(in_order[min(int(rate * len(in_order) + 1e-9), len(in_order) - 1)])
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Questions of like probability."""
+
+    low: float
+    high: float
+    questions: int
+    predicted: float  # mean probability
+    observed: float  # share with label 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a result file holds it."""
+        return asdict(self)
+
+
+def reliability(probabilities: Vector, labels: Vector, bins: int = 10) -> tuple[Bin, ...]:
+    """Group questions by probability, in steps of 1 / bins; empty groups are left out."""
+    number = np.minimum((probabilities * bins).astype(int), bins - 1)
+    made = []
+    for i in range(bins):
+        inside = number == i
+        if inside.any():
+            means = float(probabilities[inside].mean()), float(labels[inside].mean())
+            made.append(Bin(i / bins, (i + 1) / bins, int(inside.sum()), *means))
+    return tuple(made)
+
+
+def calibration_error(bins: Sequence[Bin]) -> float:
+    """Return the mean distance of observed and predicted, weighted by questions; nan without any."""
+    total = sum(b.questions for b in bins)
+    return sum(b.questions * abs(b.observed - b.predicted) for b in bins) / total if total else float("nan")
+
+
+def drawn(bins: Sequence[Bin], title: str) -> str:
+    """Return the reliability diagram as SVG: a dot a group, its area the number of questions."""
+    side, edge = 360, 60
+    most = max((b.questions for b in bins), default=1)
+
+    def across(x: float) -> float:
+        return edge + side * x
+
+    def up(y: float) -> float:
+        return edge + side * (1 - y)
+
+    figure = Figure(side + 2 * edge, side + 2 * edge, title)
+    figure.text(edge, 34, title, size=15)
+    for tick in range(0, 11, 2):
+        x = tick / 10
+        figure.line((across(x), up(0)), (across(x), up(1)))
+        figure.line((across(0), up(x)), (across(1), up(x)))
+        figure.text(across(x), up(0) + 18, f"{10 * tick} %", anchor="middle", kind="soft")
+        figure.text(across(0) - 8, up(x) + 4, f"{10 * tick} %", anchor="end", kind="soft")
+    figure.line((across(0), up(0)), (across(1), up(1)), "axis", "4")
+    figure.text(across(0.5), up(0) + 42, "predicted probability", anchor="middle")
+    figure.upright(16, up(0.5), "answered")
+    for b in bins:
+        said = (
+            f"{b.questions} questions: predicted {100 * b.predicted:.0f} %, answered {100 * b.observed:.0f} %"
+        )
+        radius = 3 + 12 * (b.questions / most) ** 0.5
+        figure.dot(across(b.predicted), up(b.observed), radius, f"{b.questions} questions: {said}")
+    return figure.svg()

@@ -1,0 +1,1 @@
+"""Measure retrieval systems: python -m training.eval."""

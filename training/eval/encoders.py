@@ -1,0 +1,131 @@
+"""Encoders that are fitted to a corpus and to the questions of a fold, the last few of them kept."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from indexes.build import ensemble
+from indexes.build.fit_settings import How
+from indexes.build.lent import articles_of, questions_of
+from indexes.build.static_encoder import FitSettings, Fitted, Fitter
+from indexes.corpus.corpus import Corpus
+from rag.encoders.static import StaticEncoder, article_terms
+from rag.text import Analyser
+from rag.types import Floats, Question
+from training.eval.kept import Kept, load_fitted, save_fitted
+
+KEPT = 8  # fitted to different questions: of one fold and its inner folds
+Tell = Callable[[str, int, int], object]
+
+
+class Fits:
+    """What is fitted to one corpus."""
+
+    def __init__(
+        self,
+        corpora: Sequence[Corpus],
+        cut: Callable[[], Analyser],
+        how: How,
+        cache: Path | None,
+        tell: Tell,
+    ) -> None:
+        """Take what is fitted to.
+
+        Args:
+            corpora: the law first; then others of the language, whose articles and questions are learnt too.
+            cut: gives the analyser of the language.
+            how: settings, or how many fits, as is suited to the number of questions.
+            cache: folder that keeps what is fitted to the law, by the corpora's hashes; None keeps nothing.
+            tell: called as the work goes on.
+        """
+        self.law, self._lent = corpora[0], tuple(corpora[1:])
+        self._cut, self._how, self._tell = cut, how, tell
+        hashes = "+".join(each.sha256[:16] for each in corpora)
+        self._kept = Kept(cache / hashes if cache is not None else None)
+        self._begun: dict[str, Fitted] = {}  # to the law alone, by settings
+        self._written: tuple[tuple[Question, ...], dict[str, Fitted]] = (), {}  # then to these, the same
+        self._made: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
+
+    @cached_property
+    def _questions_lent(self) -> tuple[Question, ...]:
+        return tuple(questions_of(self._lent))
+
+    @cached_property
+    def _fitter(self) -> Fitter:
+        articles = [*self.law.articles, *articles_of(self._lent)]
+        return Fitter(articles, self._cut(), self._how if isinstance(self._how, FitSettings) else None)
+
+    def _of_law(self, fitter: Fitter) -> Fitted:
+        """Return what is fitted to the law alone, with the settings of this fitter."""
+        settings = fitter.settings
+        if settings.id not in self._begun:
+            self._begun[settings.id] = self._kept(
+                f"fitted-{self._cut().id}-{settings.id}",
+                lambda: fitter.fit_corpus(
+                    lambda done, total, loss: self._tell("fitting to the law", done, total)
+                ),
+                save_fitted,
+                load_fitted,
+            )
+        return self._begun[settings.id]
+
+    def _before_people(self, fitter: Fitter, written: Sequence[Question]) -> Fitted:
+        """Return what is fitted to the law and to written questions, which folds share as they do the law."""
+        law = self._of_law(fitter)
+        if not written:
+            return law
+        if self._written[0] != tuple(written):
+            self._written = tuple(written), {}
+        made, key = self._written[1], fitter.settings.id
+        if key not in made:
+            made[key] = ensemble.begun(
+                fitter,
+                written,
+                law,
+                taught=lambda done, total, loss: self._tell("fitting to written questions", done, total),
+            )
+        return made[key]
+
+    def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
+        """Return the encoder fitted to the law and to these questions.
+
+        Args:
+            learn: the questions, beside which it learns those that others lend; None for the law alone.
+        """
+        asked = () if learn is None else (*learn, *self._questions_lent)
+        if asked not in self._made:
+            fitted = ensemble.fit(
+                self._fitter,
+                asked,
+                self._how if isinstance(self._how, int) else 1,
+                begin=self._before_people,
+                asked=lambda done, total, loss: self._tell("fitting to questions", done, total),
+            )
+            self._made[asked] = fitted.encoder("static", self._cut())
+        self._made.move_to_end(asked)  # folds that learn from the same questions share it
+        while len(self._made) > KEPT:
+            self._made.popitem(last=False)
+        return self._made[asked]
+
+
+class Vectors:
+    """The vectors of a corpus's articles, which are cut once for every encoder."""
+
+    def __init__(self, corpus: Corpus, cut: Callable[[], Analyser]) -> None:
+        """Take the articles, and what gives the analyser of their language."""
+        self._articles, self._cut = corpus.articles, cut
+
+    @cached_property
+    def _terms(self) -> list[tuple[str, ...]]:
+        cut = self._cut()
+        return [tuple(map(sys.intern, article_terms(a, cut))) for a in self._articles]
+
+    def by(self, encoder: StaticEncoder) -> Floats:
+        """Return what `encode_articles` does."""
+        if encoder.analyser.id != self._cut().id:
+            return encoder.encode_articles(self._articles)
+        return encoder.encode_terms(self._terms)

@@ -1,0 +1,125 @@
+"""The parts of an evaluation, one after the other or side by side: systems are made for each, and asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TypeAlias
+
+from indexes.cli.progress import Bars
+from rag.errors import BadInput
+from rag.types import Filter, Question
+from training.eval.context import Settings
+from training.eval.questions import Plan, unseen
+from training.eval.run import Collected, answer
+from training.eval.workbench import Bench
+from training.fusion.bm25_tuning import choose
+from training.fusion.tuned import Choice, TunedHybrid
+
+FORKS = hasattr(os, "fork")
+Found: TypeAlias = dict[str, Collected]  # system -> what it answered
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for one part of the questions, without them."""
+
+    settings: Settings
+    fusions: Mapping[str, Choice]  # tuned fusion -> its scale and weights
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Systems and questions: what is the same for every part, and the parts."""
+
+    bench: Bench
+    names: Sequence[str]
+    plan: Plan
+    annotated: Sequence[Question]
+    tune: bool
+    where: Filter | None = None
+
+    def part(self, number: int) -> tuple[Chosen, Found]:
+        """Make the systems of one part of the questions, and ask them."""
+        held, learn, tune_on = self.plan[number]
+        bench = self.bench
+        settings = choose(bench, tune_on, self.annotated, bench.tell) if self.tune else Settings()
+        systems = bench.systems(self.names, learn, settings, unseen(tune_on, learn))
+        total = len(held) * len(systems)
+        found: Found = {}
+        answer(systems, held, found, lambda done: bench.tell("asking", done, total), self.where)
+        fusions = {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)}
+        return Chosen(settings, fusions), found
+
+
+def ask(evaluation: Evaluation, jobs: int, bars: Bars) -> tuple[list[Chosen], Found]:
+    """Return what was chosen for each part, and what every system answered, part after part.
+
+    Args:
+        evaluation: its parts.
+        jobs: how many are asked side by side, each in a process of its own; what takes long is made in each.
+        bars: show what is done; of several jobs, how many parts are.
+
+    Raises:
+        BadInput: several jobs where they cannot be, or one was ended from outside.
+    """
+    numbers = range(len(evaluation.plan))
+    if jobs == 1 or len(numbers) < 2:
+        return _joined([evaluation.part(number) for number in numbers])
+    if why := _alone(evaluation):
+        raise BadInput(f"--jobs {jobs}: {why}: leave --jobs out")
+    parts = []
+    # forked: a bench holds what cannot be sent, and what it has read is shared
+    with ProcessPoolExecutor(
+        min(jobs, len(numbers)), get_context("fork"), _begin, (evaluation, bars)
+    ) as pool:
+        try:
+            for done, part in enumerate(pool.map(_part, numbers), start=1):
+                parts.append(part)
+                bars("parts of the questions", done, len(numbers))
+        except BrokenProcessPool as error:
+            raise BadInput(
+                f"--jobs {jobs}: a process was ended from outside, most often for want of memory: give fewer"
+            ) from error
+    return _joined(parts)
+
+
+def _alone(evaluation: Evaluation) -> str:
+    """Return why the parts cannot be asked side by side; nothing if they can."""
+    if not FORKS:
+        return "this system cannot fork"
+    if evaluation.bench.more:
+        return "models that are brought are asked one part after the other"
+    if "lightgbm" in sys.modules:  # its threads do not survive a fork: the child would wait for ever
+        return "LightGBM has run in this process"
+    return ""
+
+
+def _joined(
+    parts: Sequence[tuple[Chosen, Found]],
+) -> tuple[list[Chosen], Found]:
+    collected: Found = {}
+    for _, found in parts:
+        for name, mine in found.items():
+            whole = collected.setdefault(name, Collected())
+            whole.run |= mine.run
+            whole.seconds += mine.seconds
+            whole.folds += mine.folds
+    return [chosen for chosen, _ in parts], collected
+
+
+_mine: list[Evaluation] = []  # set once in a process that was forked for it: a pool hands on numbers alone
+
+
+def _begin(evaluation: Evaluation, bars: Bars) -> None:
+    bars.mute()  # those of several processes would be written over each other
+    _mine[:] = [evaluation]
+
+
+def _part(number: int) -> tuple[Chosen, Found]:
+    return _mine[0].part(number)

@@ -1,0 +1,92 @@
+"""A corpus cut into words: its counts, how questions to it are read, and the systems that rank by words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from indexes.corpus.corpus import Corpus
+from indexes.update import term_counts as counted
+from rag.retrieval.base import Mask
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.lexical_baselines import QueryLikelihood
+from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts, count
+from rag.retrieval.tfidf import TfIdf
+from rag.text import Analyser
+from rag.text.analysers import analyser
+from rag.types import ArticleOrder, Question, Retriever
+from training.eval.asking import Asking
+from training.eval.context import Settings
+from training.eval.encoders import Tell
+from training.eval.kept import Kept
+
+
+class Words:
+    """The words of one corpus; each way to cut it is counted once."""
+
+    def __init__(
+        self, corpus: Corpus, kept: Kept, options: Mapping[str, Any], also: Collection[str], tell: Tell
+    ) -> None:
+        """Take a corpus.
+
+        Args:
+            corpus: its articles are used, its questions are not.
+            kept: keeps the counts.
+            options: of the analyser; they go before what settings say.
+            also: words of an encoder that is not fitted here, which typing errors may mean.
+            tell: called as the work goes on.
+        """
+        self._corpus, self._kept, self._options, self._tell = corpus, kept, options, tell
+        self.order = ArticleOrder.of([a.id for a in corpus.articles])
+        self.mask = Mask(corpus.articles)
+        self._counts: dict[bool, FieldCounts] = {}
+        self._asking = Asking(
+            corpus.card,
+            lambda stop_words: self.analyser(stop_words=stop_words),
+            lambda stop_words: self.counts(stop_words=stop_words),
+            also,
+        )
+
+    def analyser(self, *, stop_words: bool = True) -> Analyser:
+        """Return the analyser of the corpus's language."""
+        return analyser(**{"language": self._corpus.card.language, "stop_words": stop_words, **self._options})
+
+    def counts(self, *, stop_words: bool = True) -> FieldCounts:
+        """Return the term counts of the law's own fields."""
+        if stop_words not in self._counts:
+            cut, articles = self.analyser(stop_words=stop_words), self._corpus.articles
+            self._counts[stop_words] = self._kept(
+                f"counts-{cut.id}",
+                lambda: count(
+                    articles, cut, lambda done: self._tell("analysing articles", done, len(articles))
+                ),
+                counted.save,
+                partial(counted.load, order=self.order),
+            )
+        return self._counts[stop_words]
+
+    def asked_by(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
+        """Return what reads questions, with the words of the law and of these annotated questions."""
+        return self._asking.of(learn, stop_words=stop_words)
+
+    def system(self, name: str, learn: Sequence[Question], chosen: Settings) -> Retriever:
+        """Return a system that ranks by words.
+
+        Args:
+            name: bm25, bm25+questions, tfidf or ql.
+            learn: annotated questions; only bm25+questions learns from them.
+            chosen: its settings.
+        """
+        cut = self.analyser(stop_words=chosen.stop_words)
+        counts = self.counts(stop_words=chosen.stop_words)
+        learnt = learn if name == "bm25+questions" else ()
+        asks = self.asked_by(learnt, stop_words=chosen.stop_words)
+        if name == "bm25+questions":
+            return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
+        law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
+        if name == "bm25":
+            return BM25.build(counts, chosen.bm25, self.mask, asks)
+        if name == "tfidf":
+            return TfIdf(counts, law, self.mask, asks)
+        return QueryLikelihood(counts, law, self.mask, asks)

@@ -1,0 +1,155 @@
+"""Zero-shot systems of an evaluation: word vectors and pretrained encoders, nothing of them learnt here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rag.encoders import model_recipes
+from rag.encoders.model_recipes import HubRecipe
+from rag.encoders.texts import article_text
+from rag.encoders.transformer import Pooling, TransformerEncoder
+from rag.encoders.vector_files import VectorFile, open_vectors
+from rag.encoders.word_vectors import WordVectorEncoder, words_of
+from rag.errors import BadInput
+from rag.retrieval.colbert import ColBERT
+from rag.retrieval.dense import Dense, build_vectors
+from rag.types import Floats, Retriever
+from training.eval.external_system import Extra, Extras, System, once
+from training.eval.system_names import ENCODER
+from training.neural.systems.token_index import token_vectors
+
+if TYPE_CHECKING:
+    from training.eval.context import Lesson
+    from training.eval.workbench import Bench
+
+AT_ONCE = 256  # articles encoded between two looks at the progress
+Say = Callable[[str], object]
+
+
+def zero_shot(
+    vectors: Sequence[Path],
+    encoders: Sequence[str],
+    questions: Sequence[str],
+    *,
+    pooling: Pooling | None = None,
+    remote_code: bool = False,
+    device: str | None = None,
+    say: Say = lambda line: None,
+) -> Extras:
+    """Return the systems `vectors:NAME` and `encoder:NAME`.
+
+    Files and names are checked now, models are loaded when the system is made. An encoder that reads
+    question and article together is left out: `training.eval.published_models` has it re-rank.
+
+    Args:
+        vectors: files of word vectors.
+        encoders: names of recipes, hub ids or folders.
+        questions: that will be asked: their words are looked up together with the corpus's.
+        pooling: of the encoders, instead of their recipes'.
+        remote_code: run the code that comes with a model.
+        device: None takes the best there is.
+        say: told what a person should know, such as how many words have a vector.
+
+    Raises:
+        BadInput: no such file, no such kind of model, or two of one name.
+    """
+    made: dict[str, Extra] = {}
+    for path in vectors:
+        file = open_vectors(path)
+        _add(made, f"vectors:{file.name}", partial(_vectors, file, questions, say))
+    options = {"remote_code": remote_code, "device": device}
+    for name in encoders:
+        recipe = model_recipes.recipe_of(name, pooling=pooling)
+        if recipe.kind == "cross-encoder":
+            continue
+        if recipe.kind == "yes-no":
+            raise BadInput(
+                f"{recipe.name} says yes or no of a pair: give --rerank yes-no:bm25 --yes-no-model "
+                f"{recipe.name} instead"
+            )
+        model_recipes.check(recipe, kinds=ENCODES, remote_code=remote_code)
+        _add(made, f"{ENCODER}{Path(recipe.name).name}", partial(_MAKERS[recipe.kind], recipe, options))
+    return made
+
+
+def _add(made: dict[str, Extra], name: str, make: Callable[[Bench], Retriever]) -> None:
+    name = name.replace(",", "-")  # a comma parts the names of a fusion
+    if name in made:
+        raise BadInput(f"{name} was given twice, or two files bear this name: rename one")
+
+    def of_lesson(bench: Bench, lesson: Lesson, system: System) -> Retriever:
+        return make(bench)
+
+    made[name] = once(Extra(of_lesson))
+
+
+def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: Bench) -> Dense:
+    encoder = WordVectorEncoder(file, words_of(bench.corpus.card.language))
+    articles = bench.corpus.articles
+    bench.tell(f"reading {file.path.name}", 0, 1)
+    encoder.prepare([*(article_text(a) for a in articles), *questions])  # one pass for both
+    bench.tell(f"reading {file.path.name}", 1, 1)
+    shares = [100 * encoder.prepare(texts) for texts in (map(article_text, articles), questions)]
+    say(
+        f"vectors:{file.name}: {shares[0]:.1f} % of the words of the law and {shares[1]:.1f} % of those "
+        "of the questions have a vector"
+    )
+    return Dense(encoder, build_vectors(encoder.encode_articles(articles)), bench.order, bench.mask)
+
+
+def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> Dense:
+    encoder = model_recipes.load(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
+    # the same weights, recipe and articles give the same vectors: hours of work for a large model
+    key = {"weights": encoder.sha256, **asdict(recipe)}
+    name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    vectors = bench.kept(f"vectors-{name}", partial(_encode, encoder, bench), _save, _load)
+    return Dense(encoder, build_vectors(vectors), bench.order, bench.mask)
+
+
+def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> ColBERT:
+    encoder = model_recipes.load_tokens(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
+    bench.tell(f"encoding tokens with {recipe.name}", 0, 1)
+    vectors = token_vectors(encoder, bench.corpus.articles)
+    bench.tell(f"encoding tokens with {recipe.name}", 1, 1)
+    return ColBERT(encoder, vectors, bench.order, bench.mask)
+
+
+def _splade(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> Retriever:
+    from training.eval.published_models import splade  # of what trains: few evaluations bring one
+
+    return splade(recipe, options, bench)
+
+
+_MAKERS: Mapping[str, Callable[[HubRecipe, dict[str, bool | str | None], Bench], Retriever]] = {
+    "dense": _encoder,
+    "late-interaction": _tokens,
+    "sparse": _splade,
+}
+ENCODES: tuple[model_recipes.Kind, ...] = ("dense", "late-interaction", "sparse")
+
+
+def _encode(encoder: TransformerEncoder, bench: Bench) -> Floats:
+    articles = bench.corpus.articles
+    parts = [np.zeros((0, encoder.dim), dtype=np.float32)]
+    for begin in range(0, len(articles), AT_ONCE):
+        bench.tell(f"encoding articles with {encoder.name}", begin, len(articles))
+        parts.append(encoder.encode_articles(articles[begin : begin + AT_ONCE]))
+    bench.tell(f"encoding articles with {encoder.name}", len(articles), len(articles))
+    return np.concatenate(parts)
+
+
+def _save(vectors: Floats, folder: Path) -> None:
+    np.save(folder / "vectors.npy", vectors, allow_pickle=False)
+
+
+def _load(folder: Path) -> Floats:
+    loaded: Floats = np.load(folder / "vectors.npy", allow_pickle=False)
+    return loaded

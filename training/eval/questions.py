@@ -1,0 +1,189 @@
+"""What an evaluation asks, of which corpus, and what the systems may learn from: as the arguments say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from indexes import sources
+from indexes.build import query_expansion
+from indexes.build.learned_fusion import ranker_of
+from indexes.build.lent import read_lent
+from indexes.build.score_distributions import load_fusion
+from indexes.builtin_corpus import TEST, read_test_questions
+from indexes.cli.progress import Bars
+from indexes.corpus.corpus import (
+    Corpus,
+    asked_and_written,
+    attach,
+    read,
+    read_cited,
+    read_questions,
+    to_learn_from,
+)
+from indexes.shipped_questions import shipped
+from indexes.store import store
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.text.analysers import analyser
+from rag.types import Question
+from training.eval.context import Ready
+from training.eval.workbench import Bench
+from training.splits.folds import pick
+from training.splits.split_folds import asked_folds
+from training.typing_errors import with_errors, without_accents
+
+
+def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Question], list[Question]]:
+    """Read corpus, questions to ask and questions to learn from."""
+    cache = parsed.cache or store.home() / "cache" / "eval"
+    if parsed.corpus is None:
+        if parsed.fits != 1:
+            raise BadInput(
+                f"--fits {parsed.fits}: the encoder that ships is fitted already: add "
+                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
+            )
+        if parsed.annotated is not None or folded(parsed):
+            raise BadInput(
+                "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
+                "--splits would measure what it has seen: add "
+                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
+            )
+        folder, again = store.locate(store.BUILTIN)
+        corpus = read(folder / "corpus")
+        engine_analyser = analyser(corpus.card.language)
+        encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
+        bench = Bench(
+            corpus,
+            None,
+            ready=Ready(encoder, ranker_of(folder), load_fusion(folder), query_expansion.pairs_of(folder)),
+            tell=progress,
+        )
+        asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
+        if not asked:
+            raise BadInput(f"{folder / TEST} holds no questions: run {again}")
+        asked = _typed(parsed, asked, corpus.card.language)
+        return bench, asked, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
+    corpus = sources.law(parsed.corpus, language=parsed.language)
+    lent = read_lent(parsed.lent, corpus.card.language)
+    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, tell=progress)
+    asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
+    return bench, asked, _cited(parsed.annotated, corpus)
+
+
+def _asked(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
+    if parsed.questions is None:
+        return list(corpus.questions)
+    return list(read_questions(parsed.questions, corpus.articles))
+
+
+def _typed(parsed: argparse.Namespace, asked: list[Question], language: str) -> list[Question]:
+    """Return the questions as they are asked: with typing errors, or without accents, if that is wanted."""
+    if not parsed.typing_errors and not parsed.no_accents:
+        return asked
+    if folded(parsed) and parsed.annotated is None:
+        raise BadInput(
+            "with --folds the questions asked are learnt from too, errors and all: add --annotated PATH, "
+            "or leave --typing-errors and --no-accents out"
+        )
+    if parsed.no_accents:
+        asked = without_accents(asked)
+    return with_errors(asked, language, parsed.seed, parsed.typing_errors) if parsed.typing_errors else asked
+
+
+def part_of(questions: list[Question], part: str | None) -> list[Question]:
+    """Return the questions that bear a split; all of them for None."""
+    if part is None:
+        return questions
+    kept = [q for q in questions if q.split == part]
+    if not kept:
+        there = ", ".join(sorted({q.split for q in questions if q.split})) or "none bears one"
+        raise BadInput(f"--part {part}: no question bears this split; there are: {there}")
+    return kept
+
+
+def file_of(named: Path | None) -> Path | None:
+    """Return the file of questions to learn from that an argument names, if it does."""
+    return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
+
+
+def with_those_beside(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
+    """Return the plan with the questions of `--beside` among what every part learns from.
+
+    What is there already, word for word, is not learnt twice.
+
+    Raises:
+        BadInput: none of them cites an article of the corpus, or there is nothing that they are beside.
+    """
+    more = _cited(file, corpus)
+    if more and any(not learn for _, learn, _ in plan):
+        raise BadInput(f"--beside {file}: beside nothing: add --folds, --splits or --annotated")
+    found = []
+    for held, learn, tune in plan:
+        there = {q.text for q in learn}
+        found.append((held, [*learn, *(q for q in more if q.text not in there)], tune))
+    return found
+
+
+def _cited(file: Path | None, corpus: Corpus) -> list[Question]:
+    if file is None:
+        return []
+    cited = shipped() if str(file) == store.BUILTIN else read_cited(file)
+    known = {a.id for a in corpus.articles}
+    by_id = [c.question for c in cited if known.intersection(c.question.article_ids)]
+    learn = to_learn_from(
+        [*attach([c for c in cited if not c.question.article_ids], corpus.articles), *by_id]
+    )
+    if not learn:
+        raise BadInput(f"{file}: none of its questions cites an article of {corpus.card.name}")
+    return learn
+
+
+Part = tuple[list[Question], list[Question], list[Question]]  # to ask, to learn from, to tune on
+Plan = list[Part]
+
+
+def planned(parsed: argparse.Namespace, questions: list[Question], annotated: list[Question]) -> Plan:
+    """Return, part by part: the questions to ask, to learn from, and to tune on.
+
+    What a machine wrote is asked of nobody, unless people asked none: every fold learns from it.
+    """
+    people, written = asked_and_written(questions)
+    if not folded(parsed):
+        if parsed.tune:
+            raise BadInput(
+                "--tune needs --folds or --splits: it chooses on other folds, never on the questions asked"
+            )
+        if parsed.only_fold is not None:
+            raise BadInput("--only-fold needs --folds or --splits: give the folds too")
+        return [(people, annotated, [])]
+    asked = {q.id for q in people}
+    of = people if parsed.splits is None else questions  # a file of splits is of all of them
+    plan = []
+    for fold in asked_folds(of, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
+        held, others = ([q for q in pick(of, part) if q.id in asked] for part in (fold.held, fold.learn))
+        gold = to_learn_from(others)
+        if held:
+            plan.append((held, annotated or [*gold, *to_learn_from(written)], gold))
+    return plan
+
+
+def folded(parsed: argparse.Namespace) -> bool:
+    """Tell whether the questions are asked fold by fold."""
+    return parsed.folds is not None or parsed.splits is not None
+
+
+def unseen(questions: Sequence[Question], learn: Sequence[Question]) -> list[Question]:
+    """Return the questions to tune on that nothing learns from; weights of fusions are chosen on them."""
+    known = {q.text for q in learn}
+    return [q for q in questions if q.text not in known]
+
+
+def leaks(plan: Plan) -> int:
+    """Return how many questions are asked in the very words that are learnt from."""
+    both = 0
+    for held, learn, _ in plan:
+        seen = {" ".join(q.text.casefold().split()) for q in learn}
+        both += sum(" ".join(q.text.casefold().split()) in seen for q in held)
+    return both

@@ -1,0 +1,171 @@
+"""What an evaluation leaves behind: a table, a CSV, TREC runs, metrics.json."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.folder import appearing
+from indexes.formats.trec import write_run
+from rag.corpus.licence import provenance
+from rag.types import Run
+from training.eval.run import Measured
+
+METRICS = "metrics.json"
+LIBRARIES = (
+    "pandect",
+    "bm25s",
+    "faiss-cpu",
+    "ir-measures",
+    "jieba",
+    "lightgbm",
+    "numpy",
+    "PyStemmer",
+    "scipy",
+)
+
+
+def table(results: Mapping[str, Measured], measures: Sequence[str]) -> str:
+    """Return the table for people: percent, 95 % intervals below each row, folds where there are any."""
+    width = max([len("R-precision"), *(len(m) for m in measures)]) + 2
+    names = max(len(name) for name in results) + 2
+    lines = ["system".ljust(names) + "".join(m.rjust(width) for m in measures) + "   ms/question"]
+    for name, result in results.items():
+        row = "".join(f"{100 * result.measures[m].value:.1f}".rjust(width) for m in measures)
+        lines.append(f"{name.ljust(names)}{row}   {result.median_ms:.1f} (p95 {result.p95_ms:.1f})")
+        spans = [f"{100 * result.measures[m].low:.1f}–{100 * result.measures[m].high:.1f}" for m in measures]
+        lines.append("  95 % CI".ljust(names) + "".join(s.rjust(width) for s in spans))
+        if result.fold_means:
+            folds = [
+                f"{100 * result.fold_means[m][0]:.1f}±{100 * result.fold_means[m][1]:.1f}" for m in measures
+            ]
+            lines.append("  folds".ljust(names) + "".join(s.rjust(width) for s in folds))
+    return "\n".join(lines)
+
+
+def record(  # noqa: PLR0913 - what a result file says, named
+    results: Mapping[str, Measured],
+    corpus: Corpus,
+    *,
+    command: Sequence[str],
+    questions: int,
+    unanswerable: int,
+    seed: int,
+    tuned_on: str | None,
+    learnt_from: str | None,
+) -> dict[str, Any]:
+    """Return metrics.json: everything is a fraction, times are milliseconds."""
+    return {
+        **head(corpus, command=command, questions=questions, unanswerable=unanswerable, seed=seed),
+        "tuned_on": tuned_on,
+        "learnt_from": learnt_from,
+        "systems": {name: _system(result) for name, result in results.items()},
+    }
+
+
+def head(
+    corpus: Corpus, *, command: Sequence[str], questions: int, unanswerable: int, seed: int
+) -> dict[str, Any]:
+    """Return what every result file begins with: how it was made, and of what."""
+    card = corpus.card
+    return {
+        "command": " ".join(command),
+        "commit": commit(),
+        "corpus": {
+            **provenance(card),
+            "sha256": corpus.sha256,
+            "articles": len(corpus.articles),
+            "law_date": card.law_date.isoformat() if card.law_date else None,
+        },
+        "questions": questions,
+        "unanswerable": unanswerable,
+        "seed": seed,
+        "versions": {"python": sys.version.split()[0], **_versions()},
+    }
+
+
+def _system(result: Measured) -> dict[str, Any]:
+    entry: dict[str, Any] = {}
+    for name, i in result.measures.items():
+        entry[name] = {"value": i.value, "low": i.low, "high": i.high}
+        if name in result.fold_means:
+            entry[name] |= dict(zip(("fold_mean", "fold_sd"), result.fold_means[name], strict=True))
+        if name in result.versus:
+            d = result.versus[name]
+            entry[name]["difference"] = {"value": d.value, "low": d.low, "high": d.high}
+    entry["by_category"] = dict(result.by_category)
+    entry["ms_per_question"] = {"median": result.median_ms, "p95": result.p95_ms}
+    return entry
+
+
+def write(
+    folder: Path,
+    results: Mapping[str, Measured],
+    entry: Mapping[str, Any],
+    more: Callable[[Path], object] | None = None,
+) -> None:
+    """Write metrics.json, metrics.csv and one TREC run a system into a new folder, whole or not at all.
+
+    Args:
+        folder: must not be there, or be empty.
+        results: by system.
+        entry: what `record` returned.
+        more: writes what else belongs into the folder.
+    """
+    with appearing(folder) as part:
+        if more is not None:
+            more(part)
+        for name, result in results.items():
+            write_run(part / f"{name.replace(':', '-')}.trec", spaceless(result.run), _joined(name))
+        with (part / "metrics.csv").open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(("system", "measure", "value", "low", "high"))
+            for name, result in results.items():
+                rows.writerows((name, m, i.value, i.low, i.high) for m, i in result.measures.items())
+        (part / METRICS).write_text(json.dumps(entry, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def spaceless(run: Run) -> Run:
+    """Return the run with underscores for blanks in ids: blanks separate the columns of TREC's format."""
+    return {
+        _joined(question): tuple(hit._replace(article_id=_joined(hit.article_id)) for hit in ranking)
+        for question, ranking in run.items()
+    }
+
+
+def _joined(text: str) -> str:
+    return "_".join(text.split())
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of the installed libraries that a number may depend on, and our own."""
+    found = {}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def commit() -> str | None:
+    """Return the commit that is checked out, with "+" where files differ from it; None outside of git."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():  # an installed wheel inside somebody else's repository
+        return None
+    try:
+        head = _git("rev-parse", "HEAD", at=root)
+        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no", at=root) else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(*arguments: str, at: Path) -> str:
+    done = subprocess.run(["git", "-C", str(at), *arguments], capture_output=True, text=True, check=True)  # noqa: S603, S607
+    return done.stdout.strip()

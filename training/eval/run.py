@@ -1,0 +1,122 @@
+"""Run systems over questions: one ranking a question, timed, and what the measures say of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.types import Filter, Question, Ranking, Retriever
+from training.eval.metrics import DEFAULT, per_question
+from training.eval.significance import Interval, interval
+
+DEPTH = 1000
+
+
+@dataclass
+class Collected:
+    """What one system answered, gathered fold by fold."""
+
+    run: dict[str, Ranking] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    folds: list[list[str]] = field(default_factory=list)  # question ids
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One system's numbers; fractions and milliseconds."""
+
+    run: Mapping[str, Ranking] = field(repr=False)
+    values: Mapping[str, npt.NDArray[np.float64]] = field(repr=False)  # measure -> one a question with gold
+    measures: Mapping[str, Interval]
+    fold_means: Mapping[str, tuple[float, float]]  # measure -> mean and standard deviation over folds
+    by_category: Mapping[str, Mapping[str, float]]
+    versus: Mapping[str, Interval]  # difference from the first system, paired
+    median_ms: float
+    p95_ms: float
+
+
+def answer(
+    systems: Mapping[str, Retriever],
+    questions: Sequence[Question],
+    into: dict[str, Collected],
+    told: Callable[[int], object] = lambda done: None,
+    where: Filter | None = None,
+) -> None:
+    """Ask every system every question, one at a time, as a page would.
+
+    Args:
+        systems: by name.
+        questions: all are asked, those without gold articles too.
+        into: the answers join what is there already.
+        told: called with how many answers there are.
+        where: which articles may be returned.
+    """
+    done = 0
+    for name, system in systems.items():
+        collected = into.setdefault(name, Collected())
+        collected.folds.append([q.id for q in questions])
+        for question in questions:
+            begun = time.perf_counter()
+            [ranking] = system.search([question.text], DEPTH, where)
+            collected.seconds.append(time.perf_counter() - begun)
+            collected.run[question.id] = ranking
+            told(done := done + 1)
+
+
+def measure(
+    collected: Mapping[str, Collected],
+    questions: Sequence[Question],
+    seed: int,
+    measures: Sequence[str] = DEFAULT,
+) -> dict[str, Measured]:
+    """Turn what the systems answered into numbers.
+
+    Args:
+        collected: system name -> its answers; the others are compared with the first.
+        questions: all of them; those without gold are left out of every measure.
+        seed: of the bootstrap.
+        measures: names as the papers write them.
+    """
+    asked = [q for q in questions if q.article_ids]
+    qrels = {q.id: frozenset(q.article_ids) for q in asked}
+    place = {q.id: i for i, q in enumerate(asked)}
+    results: dict[str, Measured] = {}
+    first: Mapping[str, npt.NDArray[np.float64]] | None = None
+    for name, system in collected.items():
+        values = per_question(qrels, system.run, measures)
+        first = first if first is not None else values
+        rows = [[place[i] for i in fold if i in place] for fold in system.folds]
+        milliseconds = np.array(system.seconds) * 1000
+        results[name] = Measured(
+            run=system.run,
+            values=values,
+            measures={m: interval(v, seed) for m, v in values.items()},
+            fold_means={m: _over_folds(v, rows) for m, v in values.items()} if len(rows) > 1 else {},
+            by_category=_by_category(asked, values),
+            versus={} if values is first else {m: interval(v - first[m], seed) for m, v in values.items()},
+            median_ms=float(np.median(milliseconds)) if len(milliseconds) else 0.0,
+            p95_ms=float(np.quantile(milliseconds, 0.95)) if len(milliseconds) else 0.0,
+        )
+    return results
+
+
+def _over_folds(values: npt.NDArray[np.float64], rows: Sequence[Sequence[int]]) -> tuple[float, float]:
+    means = [float(values[list(fold)].mean()) for fold in rows if fold]
+    return float(np.mean(means)), float(np.std(means, ddof=1)) if len(means) > 1 else 0.0
+
+
+def _by_category(
+    asked: Sequence[Question], values: Mapping[str, npt.NDArray[np.float64]]
+) -> dict[str, dict[str, float]]:
+    groups: dict[str, list[int]] = {}
+    for i, question in enumerate(asked):
+        if question.category:
+            groups.setdefault(question.category, []).append(i)
+    return {
+        category: {"questions": len(rows)} | {m: float(v[rows].mean()) for m, v in values.items()}
+        for category, rows in sorted(groups.items())
+    }

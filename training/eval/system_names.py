@@ -1,0 +1,193 @@
+"""The names of systems: single ones, and fusions that name their method and, if need be, their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag.errors import BadInput
+from rag.fusion import METHODS
+from rag.ltr.features import GROUPS
+from training.eval.external_system import Extra
+from training.fusion.inner_folds import LEAST
+
+# words bridged: typed words and those that the law has for them; the latter alone
+BRIDGED = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
+OVER = "bm25+questions+bridge"  # the words of an index that has a bridge
+SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest", *BRIDGED)
+SYSTEMS = (
+    "bm25",
+    "bm25+questions",
+    "tfidf",
+    "ql",
+    "dense",
+    "hybrid",
+    "tuned",
+    "learned",
+)  # those measured unless named
+LAW_ALONE = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
+HYBRID = "hybrid"
+UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it had none
+TUNED = "tuned"
+LEARNED = "learned"
+NETWORKS = "networks"  # of a learned fusion, beside its trees: what learned-without:networks does without
+_WITHOUT = f"{LEARNED}-without:"
+MODEL = "model:"  # and the name that --trained gives a trained model
+ENCODER = "encoder:"  # and the name of a pretrained model of --encoder
+LEARNING = (
+    "bm25+questions",
+    "nearest",
+    *BRIDGED,
+    TUNED,
+    LEARNED,
+)  # these make no sense without questions to learn from
+TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
+RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an evaluation brings along
+_METHODS = ", ".join((*METHODS, TUNED))
+GRAMMAR = (
+    f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
+    f"{', '.join(BRIDGED)}, {UNBRIDGED}, {MODEL}NAME of --trained NAME=FOLDER, "
+    f"or METHOD:PART,PART with METHOD of {_METHODS}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """What a fusion's name says."""
+
+    method: str  # of rag.fusion.METHODS, or tuned
+    parts: tuple[str, ...] = ()  # empty: those of the hybrid
+
+
+def fused(name: str, more: Collection[str] | None = None) -> Fused | None:
+    """Return what the name of a fusion says, None for another name.
+
+    "hybrid" is reciprocal rank of the encoder and the best BM25, over the bridge as in an index, or what the
+    index answers with that is measured; "rrf" is that without the bridge, "borda" Borda of the same two,
+    "borda:bm25,dense-law" of those named.
+
+    Args:
+        name: of a system.
+        more: names of single systems that an evaluation brings along; None takes any name for one.
+
+    Raises:
+        BadInput: a part that is no single system, one part alone, or one part twice.
+    """
+    method, colon, listed = name.partition(":")
+    if name in (HYBRID, UNBRIDGED):
+        return Fused("rrf")
+    if method not in (*METHODS, TUNED):
+        return None
+    if not colon:
+        return Fused(method)
+    parts = tuple(listed.split(","))
+    known = set(parts) if more is None else {*SINGLE, *more}
+    if len(parts) < 2 or len(set(parts)) < len(parts) or not set(parts) <= known:
+        raise BadInput(
+            f"{name}: name two or more different systems to fuse of {', '.join((*SINGLE, *(more or ())))}, "
+            f"such as {method}:bm25,dense"
+        )
+    return Fused(method, parts)
+
+
+def left_out(name: str) -> tuple[str, ...] | None:
+    """Return which groups of features a learned fusion does without; None for another system's name.
+
+    "learned" has all, "learned-without:prior" all but how often articles are cited; "networks" is no group of
+    features but what ranks beside the trees.
+
+    Raises:
+        BadInput: a group that is none.
+    """
+    if name == LEARNED:
+        return ()
+    if not name.startswith(_WITHOUT):
+        return None
+    groups = tuple(name.removeprefix(_WITHOUT).split(","))
+    if not set(groups) <= {*GROUPS.values(), NETWORKS}:
+        known = ", ".join(sorted({*GROUPS.values(), NETWORKS}))
+        raise BadInput(f"{name}: name groups of features that it does without, of {known}")
+    return groups
+
+
+def rerank_of(name: str) -> tuple[str, str] | None:
+    """Return by what a system is re-ranked and which, of a name HOW:SYSTEM; None for another name.
+
+    HOW is one of RERANKED, or a model that reads question and article together: "model:NAME" of --trained,
+    "encoder:NAME" of --encoder. "model:mono:rrf:bm25,dense" is ("model:mono", "rrf:bm25,dense").
+    """
+    how, _, first = name.partition(":")
+    if f"{how}:" in (MODEL, ENCODER):
+        of, _, first = first.partition(":")
+        how = f"{how}:{of}"
+    elif how not in RERANKED:
+        return None
+    return (how, first) if first else None
+
+
+def single(name: str) -> bool:
+    """Tell whether a system is made of no other: no fusion, learned or not, and none that is re-ranked."""
+    return fused(name) is None and left_out(name) is None and rerank_of(name) is None
+
+
+def runnable(learning: int, *, given: bool = False, ranker: bool = False) -> list[str]:
+    """Return which of the usual systems can run.
+
+    Args:
+        learning: how many questions with gold articles there are to learn from.
+        given: the encoder is not fitted here, it has learnt already.
+        ranker: nor is a learned fusion.
+    """
+    none = set(() if learning else LEARNING)
+    if given or learning < LEAST:  # of questions that its parts do not know, it needs some
+        none.add(TUNED)
+    if not ranker and (given or learning < TO_LEARN_FROM):
+        none.add(LEARNED)
+    return [name for name in SYSTEMS if name not in none]
+
+
+def refuse_unfit(
+    names: Sequence[str],
+    *,
+    learning: bool,
+    given: bool = False,
+    ranker: bool = False,
+    more: Mapping[str, Extra] | None = None,
+) -> None:
+    """Check the names of systems before any work is done for them.
+
+    Args:
+        names: of systems.
+        learning: there are questions to learn from.
+        given: the encoder is not fitted here, it has learnt already.
+        ranker: nor is a learned fusion: it has all features that it was fitted to.
+        more: systems that an evaluation brings along.
+
+    Raises:
+        BadInput: no such system, or one that learns and there is nothing to learn from.
+    """
+    more = more or {}
+    for name in names:
+        of = None if name in more else fused(name, more)
+        if of is None and name not in (*SINGLE, *more) and left_out(name) is None:
+            brought = "".join(f", {one}" for one in more)
+            raise BadInput(f"no system {name!r}: choose among {GRAMMAR}{brought}")
+        for asked in (name, *(of.parts if of else ())):
+            if asked not in more:
+                continue
+            if more[asked].learns and not learning:
+                raise BadInput(f"{asked} has no questions to learn from: add --folds 5 or --annotated PATH")
+            refuse_unfit(more[asked].over, learning=learning, given=given, ranker=ranker, more=more)
+        if name in more:
+            continue
+        used = (of.method, *of.parts) if of else (LEARNED if left_out(name) is not None else name,)
+        if not learning and (lacking := [part for part in used if part in LEARNING]):
+            raise BadInput(f"{lacking[0]} has no questions to learn from: add --folds 5 or --annotated PATH")
+        if given and "dense-law" in used:
+            raise BadInput("dense-law is fitted to the law here, an encoder was given: leave it out")
+        made = ranker and name == LEARNED
+        if given and not made and (fitted := [part for part in used if part in (TUNED, LEARNED)]):
+            raise BadInput(
+                f"{fitted[0]} needs questions that its parts have not learnt from, and the encoder that "
+                "ships has learnt from all: add --corpus and --folds to fit one anew"
+            )

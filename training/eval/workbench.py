@@ -1,0 +1,299 @@
+"""A corpus made ready for measuring: analysed once, fitted once, its systems by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from indexes.build.fit_settings import How
+from indexes.build.learned_fusion import around_of
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.links import references
+from rag.corpus.structure import groups, side_by_side
+from rag.encoders.static import StaticEncoder
+from rag.errors import BadInput
+from rag.fusion import Distribution, FusionSettings
+from rag.ltr.features import Evidence
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import Learned, of_questions
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense, build_vectors
+from rag.retrieval.hybrid import Hybrid
+from rag.retrieval.query_expansion import BridgedBM25, Expanded
+from rag.retrieval.question_knn import NEAREST, Nearest
+from rag.retrieval.term_counts import FieldCounts
+from rag.text import Analyser
+from rag.types import Ints, Question, Retriever
+from training.eval.bridges import Bridges
+from training.eval.context import Lesson, Ready, Settings
+from training.eval.encoders import Fits, Tell, Vectors
+from training.eval.external_system import Extras
+from training.eval.kept import Kept
+from training.eval.lexical import Words
+from training.eval.system_names import (
+    BRIDGED,
+    HYBRID,
+    LAW_ALONE,
+    NETWORKS,
+    OVER,
+    TUNED,
+    UNBRIDGED,
+    Fused,
+    fused,
+    left_out,
+    refuse_unfit,
+)
+from training.fusion.inner_folds import LEAST, InnerRuns
+from training.fusion.learned import Example, LearnedSettings, examples, fit
+from training.fusion.tuned import ASKED, MOST, Choice, TunedHybrid, choose
+
+PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
+
+
+class Bench:
+    """One corpus and everything about it that does not depend on the questions."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path | None = None,
+        *,
+        ready: Ready | None = None,
+        fitted_to: Sequence[Corpus] = (),
+        fit: How = 1,
+        analyser_options: Mapping[str, Any] | None = None,
+        tell: Tell | None = None,
+    ) -> None:
+        """Take a corpus.
+
+        Args:
+            corpus: its articles are used, its questions are not.
+            cache: folder that keeps what is analysed and fitted, by the corpus's hash; None keeps
+                nothing.
+            ready: what is not fitted here: that of an index.
+            fitted_to: what encoders are fitted to where it is not the corpus alone: first the corpus, or
+                another text of its articles under the same ids (the official one of summaries); then
+                others of the language, whose articles and questions encoders learn too.
+            fit: how to fit: settings, or how many fits, as is suited to the number of questions.
+            analyser_options: of an index that is measured; they go before what settings say.
+            tell: called as the work goes on.
+        """
+        self.corpus = corpus
+        self.more: Extras = {}  # systems that are not known here, by name
+        self.kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
+        self.given = ready.encoder if ready else None
+        self.ranker = ready.ranker if ready else None
+        self.fusion = ready.fusion if ready else None
+        self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
+        self.tell = tell or (lambda what, done, total: None)
+        mended = self.given.vocabulary if self.given is not None else ()
+        self._words = Words(corpus, self.kept, dict(analyser_options or {}), mended, self.tell)
+        self._fits = Fits(fitted_to or [corpus], self.analyser, fit, cache, self.tell)
+        self._vectors = Vectors(corpus, self.analyser)
+        self.order, self.mask = self._words.order, self._words.mask
+        self._lawful: tuple[Settings, dict[str, Retriever]] = Settings(), {}
+        self.inner = InnerRuns(self.systems, corpus.articles)
+        self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
+        self._rankers: dict[tuple[str, ...], Ranker] = {}  # fitted to them, by the groups left out
+
+    def analyser(self, *, stop_words: bool = True) -> Analyser:
+        """Return the analyser of the corpus's language."""
+        return self._words.analyser(stop_words=stop_words)
+
+    def counts(self, *, stop_words: bool = True) -> FieldCounts:
+        """Return the term counts of the law's own fields."""
+        return self._words.counts(stop_words=stop_words)
+
+    def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
+        """Return the encoder fitted to the law and to these questions, or the one that was given.
+
+        Args:
+            learn: the questions, beside which it learns those that others lend; None for the law alone.
+        """
+        return self.given if self.given is not None else self._fits.encoder(learn)
+
+    def systems(
+        self,
+        names: Sequence[str],
+        learn: Sequence[Question],
+        settings: Settings | None = None,
+        dev: Sequence[Question] = (),
+    ) -> dict[str, Retriever]:
+        """Return the named systems, those that learn having learnt from these questions alone.
+
+        Args:
+            names: as `training.eval.system_names` has them.
+            learn: the questions to learn from.
+            settings: what was chosen of the systems.
+            dev: questions that are not learnt from, to choose the weights of fusions on; without
+                any, they are chosen inside folds of the questions to learn from.
+
+        Raises:
+            BadInput: no such system, or one that learns has nothing to learn from.
+        """
+        refuse_unfit(
+            names,
+            learning=bool(learn),
+            given=self.given is not None,
+            ranker=self.ranker is not None,
+            more=self.more,
+        )
+        lesson = Lesson(tuple(learn), settings or Settings(), tuple(q for q in dev if q.article_ids))
+        made: dict[str, Retriever] = {}
+        for name in names:
+            self._system(name, lesson, made)
+        return {name: made[name] for name in names}
+
+    def _system(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+        if name in made:
+            return made[name]
+        fusion = None if name in self.more else fused(name)
+        if name in self.more:
+            made[name] = self.more[name].make(self, lesson, lambda other: self._system(other, lesson, made))
+        elif name in (HYBRID, UNBRIDGED) and self.fusion is not None:
+            made[name] = self._given_fusion(self.fusion, lesson, made, bridged=name == HYBRID)
+        elif name in BRIDGED:
+            made[name] = self._bridged(name, lesson, made)
+        elif name in LAW_ALONE:
+            made[name] = self._of_the_law(name, lesson.settings)
+        elif fusion is not None:
+            made[name] = self._fusion(name, fusion, lesson, made)
+        elif left_out(name) is not None:
+            made[name] = self._learned(name, lesson, made)
+        elif name == "dense":
+            made[name] = self._dense(lesson.learn)
+        elif name == NEAREST:
+            made[name] = self._nearest(lesson)
+        else:
+            made[name] = self._words.system(name, lesson.learn, lesson.settings)
+        return made[name]
+
+    def _of_the_law(self, name: str, settings: Settings) -> Retriever:
+        """Return a system that learns from no question: the same in every fold, and made once."""
+        if self._lawful[0] != settings:  # chosen anew: the former ones are done with
+            self._lawful = settings, {}
+        made = self._lawful[1]
+        if name not in made:
+            made[name] = self._dense(None) if name == "dense-law" else self._words.system(name, (), settings)
+        return made[name]
+
+    def _dense(self, learn: Sequence[Question] | None) -> Dense:
+        vectors = build_vectors(self._vectors.by(self.encoder(learn)))
+        return Dense(self._asked_encoder(learn), vectors, self.order, self.mask)
+
+    def _asked_encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
+        """Return the encoder as it reads questions: typing errors are mended."""
+        encoder = self.encoder(learn)
+        if encoder.analyser.id != self.analyser().id:  # one that was given: its words are others
+            return encoder
+        return replace(encoder, analyser=self._words.asked_by(learn or ()))
+
+    def _nearest(self, lesson: Lesson) -> Nearest:
+        cut = self._words.asked_by(lesson.learn, stop_words=lesson.settings.stop_words)
+        encoder = self._asked_encoder(lesson.learn)
+        return Nearest(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
+
+    @cached_property
+    def _beside(self) -> Ints:
+        return side_by_side(self.corpus.articles)
+
+    @cached_property
+    def _references(self) -> Ints:
+        return references(self.corpus.articles, self.corpus.card)
+
+    @cached_property
+    def _groups(self) -> Mapping[str, int]:
+        return groups(self.corpus.articles)
+
+    def group(self) -> Mapping[str, int]:
+        """Number the headings that articles stand under."""
+        return self._groups
+
+    def _fusion(self, name: str, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+        keyword = "bm25+questions" if lesson.learn else "bm25"
+        if name == HYBRID and lesson.learn and lesson.settings.bridged:
+            keyword = OVER
+        names = fusion.parts or (keyword, "dense")
+        parts = {part: self._system(part, lesson, made) for part in names}
+        if fusion.method == TUNED:
+            choice = self._choice(parts, lesson)
+            return TunedHybrid(parts, choice, self._distributions(choice.settings.method, parts, lesson))
+        chosen = lesson.settings
+        settings = FusionSettings(fusion.method, damping=chosen.damping)
+        if name in (HYBRID, UNBRIDGED):
+            settings = replace(settings, method=chosen.method, beside=chosen.beside)
+        known = self._distributions(settings.method, parts, lesson)
+        return Hybrid(parts, settings.fuse(names, known, self.group))
+
+    def _given_fusion(
+        self, given: FusionSettings, lesson: Lesson, made: dict[str, Retriever], *, bridged: bool
+    ) -> Hybrid:
+        """Return the fusion that an index answers with."""
+        names = given.systems or ("bm25+questions", "dense")
+        over = {"bm25+questions": OVER} if bridged and self._bridges.given is not None else {}
+        parts = {part: self._system(over.get(part, part), lesson, made) for part in names}
+        known = self._distributions(given.method, parts, lesson)
+        return Hybrid(parts, given.fuse(names, known, self.group))
+
+    def _bridged(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+        over = self._system(BRIDGED.get(name) or "bm25+questions", lesson, made)
+        if not isinstance(over, BM25):
+            raise BadInput(f"{name}: a bridge goes over BM25 alone")
+        words = self._over(over, lesson)
+        return Expanded(words) if name == "bridge" else words
+
+    def _over(self, keyword: BM25, lesson: Lesson) -> BridgedBM25:
+        """Return this BM25 over the bridge learnt from a lesson's questions alone, or over the one given."""
+        return self._bridges.over(keyword, self.counts(), self.analyser(), lesson.learn, lesson.settings.bm25)
+
+    def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
+        """Return a learned fusion; what it is fitted to serves those of other settings too."""
+        parts = {part: self._system(part, lesson, made) for part in PARTS}
+        if self.ranker is not None:
+            return Learned(self._evidence(parts, lesson), self.ranker)
+        key = lesson.learn, lesson.settings
+        if self._examples is None or self._examples[0] != key:
+            self._examples = key, list(examples(self, lesson.learn, lesson.settings))
+            self._rankers = {}
+        left = left_out(name) or ()
+        groups = tuple(part for part in left if part != NETWORKS)
+        if groups not in self._rankers:
+            self._rankers[groups] = fit(self._examples[1], LearnedSettings(leave_out=groups))
+        ranker = self._rankers[groups]
+        return Learned(self._evidence(parts, lesson), Ranker(ranker.trees) if NETWORKS in left else ranker)
+
+    def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:
+        """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
+        lesson = Lesson(tuple(learn), settings, ())
+        made: dict[str, Retriever] = {}
+        return self._evidence({part: self._system(part, lesson, made) for part in PARTS}, lesson)
+
+    def _evidence(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Evidence:
+        keyword, law, meaning = (parts[name] for name in PARTS)
+        if not (isinstance(keyword, BM25) and isinstance(law, BM25) and isinstance(meaning, Dense)):
+            raise BadInput(f"a learned fusion of {', '.join(PARTS)} needs BM25 twice and an encoder")
+        counts = self.counts(stop_words=lesson.settings.stop_words).with_questions(
+            lesson.learn, keyword.analyser.terms
+        )
+        asked = of_questions(counts, lesson.settings.bm25, self.mask, keyword.analyser)
+        nearest = Nearest(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
+        around = around_of(self.corpus.articles, lesson.learn, self._references)
+        return Evidence(keyword, law, asked, meaning, nearest, around, self._over(keyword, lesson))
+
+    def _choice(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Choice:
+        learn, settings = lesson.learn, lesson.settings
+        if len(lesson.dev) >= LEAST:
+            answered = [self.inner.answered(list(parts), lesson.dev, learn, settings, made=parts)]
+        else:
+            answered = list(self.inner.folds(list(parts), learn, settings, asked=ASKED, most=MOST))
+        return choose(answered, list(parts), damping=settings.damping)
+
+    def _distributions(
+        self, method: str, parts: Mapping[str, Retriever], lesson: Lesson
+    ) -> Mapping[str, Distribution]:
+        if method != "percentile":  # it alone asks where scores stand in the corpus
+            return {}
+        return self.inner.distributions(parts, lesson.learn, lesson.settings)

@@ -1,0 +1,1 @@
+"""Learn how to fuse: weights, scales, learning to rank."""

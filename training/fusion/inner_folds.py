@@ -1,0 +1,198 @@
+"""Asking systems what they have not learnt: inner folds of the questions that may be learnt from.
+
+Weights of a fusion, and whatever else is fitted to what systems return, must be fitted to rankings of
+questions that no system saw. So the questions to learn from are split again: each inner fold is asked
+of systems that learnt from the other folds. Making those systems is what takes time, so what they
+returned is kept, and all who ask again share it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from indexes.build.score_distributions import ScoresAll, estimate, sample
+from indexes.corpus.corpus import asked_and_written
+from rag.errors import BadInput
+from rag.fusion import Distribution
+from rag.types import Article, Hit, Qrels, Question, Ranking, Retriever, Run
+from training.fusion.lists import DEPTH
+from training.splits.folds import folds, pick
+
+if TYPE_CHECKING:  # the bench keeps one of these
+    from training.eval.context import Settings
+
+FOLDS = 5
+LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split
+_KEPT = 8  # sets of questions learnt from, whose rankings are kept
+Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], "Settings"], Mapping[str, Retriever]]
+Packed: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # positions and scores, best first
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What systems returned for questions that none of them learnt from.
+
+    Attributes:
+        questions: in the order asked, all with gold articles.
+        learn: what the systems learnt from.
+        runs: system -> question id -> ranking, 1,000 deep.
+        distributions: system -> its scores over the corpus; a system that cannot tell has none.
+    """
+
+    questions: tuple[Question, ...]
+    learn: tuple[Question, ...] = field(repr=False)
+    runs: Mapping[str, Run] = field(repr=False)
+    distributions: Mapping[str, Distribution] = field(default_factory=dict, repr=False)
+
+    @property
+    def qrels(self) -> Qrels:
+        """The gold articles of the questions."""
+        return {q.id: frozenset(q.article_ids) for q in self.questions}
+
+
+def inner_folds(
+    questions: Sequence[Question], seed: int = 0
+) -> Iterator[tuple[tuple[Question, ...], tuple[Question, ...]]]:
+    """Split the questions with gold articles into five: yield what is asked and what is learnt from.
+
+    Those that a machine wrote for the articles are learnt from every time and never asked, unless people
+    asked none: written questions are nearer to their articles than what people ask, and weights fitted to
+    them would believe it.
+
+    Raises:
+        BadInput: fewer than ten questions with gold articles.
+    """
+    gold, written = asked_and_written(q for q in questions if q.article_ids)
+    if len(gold) < LEAST:
+        raise BadInput(f"{len(gold)} questions to tune fusion weights on: give at least {LEAST}")
+    for fold in folds(len(gold), FOLDS, seed):
+        yield tuple(pick(gold, fold.held)), (*pick(gold, fold.learn), *written)
+
+
+@dataclass
+class _Learnt:
+    """What the systems that learnt from one set of questions returned so far."""
+
+    lists: dict[str, dict[str, Packed]]  # system -> question's text -> ranking
+    distributions: dict[str, Distribution]
+
+
+class InnerRuns:
+    """Makes systems, asks them what they have not learnt, and keeps what they returned."""
+
+    def __init__(self, make: Make, articles: Sequence[Article]) -> None:
+        """Ask systems that `make` makes from names, questions to learn from and settings."""
+        self._make = make
+        self._articles = articles
+        self._position = {article.id: i for i, article in enumerate(articles)}
+        self._known: OrderedDict[tuple[tuple[Question, ...], str], _Learnt] = OrderedDict()
+
+    def folds(
+        self,
+        systems: Sequence[str],
+        learn: Sequence[Question],
+        settings: Settings,
+        *,
+        asked: int = FOLDS,
+        most: int | None = None,
+    ) -> Iterator[Answered]:
+        """Yield inner fold by inner fold what systems that learnt from the other folds return.
+
+        The same folds whatever `asked` and `most`; only what was not asked before is asked.
+
+        Args:
+            systems: names of single systems.
+            learn: questions to learn from; nothing else is looked at.
+            settings: of the systems.
+            asked: how many of the five folds; systems are made once for each.
+            most: questions of a fold that are asked, all if left out.
+
+        Raises:
+            BadInput: fewer than ten questions with gold articles.
+        """
+        for fold, (held, others) in enumerate(inner_folds(learn)):
+            if fold < asked:
+                yield self.answered(systems, held[:most], others, settings)
+
+    def answered(
+        self,
+        systems: Sequence[str],
+        questions: Sequence[Question],
+        learn: Sequence[Question],
+        settings: Settings,
+        *,
+        made: Mapping[str, Retriever] | None = None,
+    ) -> Answered:
+        """Return what systems that learnt from `learn` return for other questions.
+
+        Args:
+            systems: names of single systems.
+            questions: with gold articles; the systems must not have seen them.
+            learn: what the systems learn from.
+            settings: of the systems.
+            made: these systems where they are there already; those that lack are made.
+        """
+        asked, learnt = tuple(q for q in questions if q.article_ids), tuple(learn)
+        known = self._learnt(learnt, settings)
+        lacking = [name for name in systems if any(q.text not in known.lists.get(name, {}) for q in asked)]
+        if lacking:
+            there = made or {}
+            new = [name for name in lacking if name not in there]
+            at_hand = {**there, **(self._make(new, learnt, settings) if new else {})}
+            self._ask({name: at_hand[name] for name in lacking}, asked, learnt, known)
+        runs = {name: {q.id: self._ranking(known.lists[name][q.text]) for q in asked} for name in systems}
+        of = {name: known.distributions[name] for name in systems if name in known.distributions}
+        return Answered(asked, learnt, runs, of)
+
+    def _learnt(self, learn: tuple[Question, ...], settings: Settings) -> _Learnt:
+        key = learn, json.dumps(asdict(settings), sort_keys=True)
+        found = self._known.setdefault(key, _Learnt({}, {}))
+        self._known.move_to_end(key)
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return found
+
+    def _ask(
+        self,
+        systems: Mapping[str, Retriever],
+        asked: Sequence[Question],
+        learn: Sequence[Question],
+        known: _Learnt,
+    ) -> None:
+        for name, system in systems.items():
+            lists = known.lists.setdefault(name, {})
+            new = list(dict.fromkeys(q.text for q in asked if q.text not in lists))
+            for text, ranking in zip(new, system.search(new, DEPTH), strict=True):
+                positions = np.array([self._position[hit.article_id] for hit in ranking], dtype=np.int32)
+                lists[text] = positions, np.array([hit.score for hit in ranking], dtype=np.float64)
+        self._estimate(systems, learn, known)
+
+    def distributions(
+        self, made: Mapping[str, Retriever], learn: Sequence[Question], settings: Settings
+    ) -> Mapping[str, Distribution]:
+        """Return the score distributions of systems that learnt from these questions.
+
+        A system that cannot score the whole corpus has none.
+        """
+        known = self._learnt(tuple(learn), settings)
+        self._estimate(made, learn, known)
+        return {name: known.distributions[name] for name in made if name in known.distributions}
+
+    def _estimate(self, systems: Mapping[str, Retriever], learn: Sequence[Question], known: _Learnt) -> None:
+        telling = {
+            name: system
+            for name, system in systems.items()
+            if name not in known.distributions and isinstance(system, ScoresAll)
+        }
+        known.distributions |= estimate(telling, sample(learn, self._articles) if telling else ())
+
+    def _ranking(self, packed: Packed) -> Ranking:
+        positions, scores = (part.tolist() for part in packed)
+        return tuple(Hit(self._articles[p].id, s) for p, s in zip(positions, scores, strict=True))

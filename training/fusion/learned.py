@@ -1,0 +1,269 @@
+"""Fit a learned fusion: trees and networks over what all systems say of their first 1,000 candidates.
+
+What it learns from are features of questions that none of the systems had seen: the questions to learn
+from are split into inner folds, each is asked of systems, neighbours and citation counts made from the
+others alone (`training.fusion.inner_folds.inner_folds`). At question time the systems have learnt from all
+of them, and nothing of the questions asked has been seen by anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from indexes.corpus.corpus import asked_and_written
+from rag.errors import BadInput
+from rag.fusion import Fuse
+from rag.ltr.features import BY_WEIGHT, GROUPS, NAMES, REFERENCES
+from rag.ltr.networks import Network
+from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import lists_of
+from rag.ltr.trees import LEAVES, Tree, Trees
+from rag.retrieval.hybrid import damped
+from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
+from training.eval.metrics import per_question
+from training.eval.system_names import TO_LEARN_FROM
+from training.fusion.inner_folds import FOLDS, inner_folds
+from training.fusion.lambdamart import boosted, library
+from training.fusion.listwise import NetworkSettings, fitted
+
+if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
+    from training.eval.context import Settings
+    from training.eval.workbench import Bench
+
+MOST = 3000  # questions that are asked: the features of each take some 300 KB, and more teach little
+FITS = 2  # of trees
+NETWORKS = 4
+# Networks gain by what the question's terms weigh, trees overfit to it; trees gain by what articles refer to,
+# networks lose by it (docs/measurements.md).
+_OF_NETWORKS = frozenset(name for name in NAMES if name.endswith(BY_WEIGHT))
+_OF_TREES = frozenset(REFERENCES)
+_SPREAD_OF = 300  # lists, of whose scores the spread is looked at
+MEASURES = ("R@10", "R@100", "MRR@10")
+MEASURED = 100  # articles of a ranking
+Values: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedSettings:
+    """How trees and networks are fitted."""
+
+    rounds: int = 300  # trees of a fit
+    fits: int = (
+        FITS  # with different seeds, whose mean scores: one alone is a matter of luck in the first ranks
+    )
+    leaves: int = LEAVES
+    rate: float = 0.05
+    min_in_leaf: int = 50  # candidates
+    features: float = 0.5  # share that a tree may use
+    rows: float = 0.7  # share of candidates that a tree sees
+    truncation: int = 30  # ranks that the gradient looks at
+    networks: int = NETWORKS  # each with a seed of its own and its share of what the trees count
+    leave_out: tuple[str, ...] = ()  # groups of features; "prior" is how often articles are cited
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing can be fitted with."""
+        if self.rounds < 1 or self.fits < 1 or not 2 <= self.leaves <= LEAVES or self.seed < 0:
+            raise BadInput(
+                f"{self.fits} fits of {self.rounds} trees of {self.leaves} leaves, seed {self.seed}: "
+                f"give 1 tree or more, 1 fit or more, of 2 to {LEAVES} leaves, a seed of 0 or more"
+            )
+        if self.networks < 0:
+            raise BadInput(f"{self.networks} networks: give 0 or more")
+
+
+@dataclass(frozen=True)
+class Example:
+    """The candidates for one question, and which of them are gold."""
+
+    question: Question
+    fold: int  # in which it was asked
+    order: ArticleOrder = field(repr=False)  # the n candidates, best first by reciprocal rank
+    features: Floats = field(repr=False)  # (n, len(rag.ltr.features.NAMES))
+    gold: Bools = field(repr=False)  # (n,)
+    fused: Ranking = field(repr=False)  # what a fusion that learns nothing makes of the same lists
+
+
+def columns(settings: LearnedSettings) -> list[str]:
+    """Return the names of the features that are used.
+
+    Raises:
+        BadInput: no such group, or nothing is left.
+    """
+    unknown = sorted(set(settings.leave_out) - set(GROUPS.values()))
+    if unknown:
+        known = ", ".join(sorted(set(GROUPS.values())))
+        raise BadInput(f"no group of features {', '.join(unknown)}: choose among {known}")
+    used = [name for name in NAMES if GROUPS[name] not in settings.leave_out]
+    if not used:
+        raise BadInput("a learned fusion of no features: leave fewer groups out")
+    return used
+
+
+def examples(
+    bench: Bench, learn: Sequence[Question], settings: Settings, *, fuse: Fuse = damped, most: int = MOST
+) -> Iterator[Example]:
+    """Yield questions to learn from, each asked of systems that have not seen it.
+
+    Args:
+        bench: makes the systems.
+        learn: the questions; the systems learn from all of them but those of the fold that is asked.
+        settings: of the systems.
+        fuse: the fusion that the learned one is held against, of the lists of BM25 and the encoder.
+        most: questions that are asked, drawn evenly from the folds where there are more.
+
+    Raises:
+        BadInput: too few questions with gold articles.
+        MissingExtra: LightGBM is not installed: told before the work, not after it.
+    """
+    gold = [q for q in learn if q.article_ids]
+    people, _ = asked_and_written(gold)
+    if len(people) < TO_LEARN_FROM:
+        raise BadInput(f"{len(people)} questions to fit a learned fusion to: give at least {TO_LEARN_FROM}")
+    library()
+    order = bench.order
+    for fold, (held, others) in enumerate(inner_folds(gold)):
+        asked = _drawn(held, -(-most // FOLDS), fold)
+        evidence = bench.evidence(others, settings)
+        bench.tell("asking what was not learnt", 0, len(asked))
+        for done, question in enumerate(asked, start=1):
+            [lists] = lists_of(evidence, [question.text])
+            rankings = tuple(lists.values())
+            found = evidence.candidates(question.text, rankings)
+            there = ArticleOrder(tuple(order.ids[p] for p in found.positions), order.by_id[found.positions])
+            right = np.array([id_ in question.article_ids for id_ in there.ids], dtype=np.bool_)
+            yield Example(question, fold, there, found.features, right, fuse(rankings, MEASURED))
+            bench.tell("asking what was not learnt", done, len(asked))
+
+
+def _drawn(held: Sequence[Question], most: int, seed: int) -> Sequence[Question]:
+    if len(held) <= most:
+        return held
+    drawn = np.random.default_rng(seed).choice(len(held), most, replace=False)
+    return [held[i] for i in sorted(drawn.tolist())]
+
+
+def fit(
+    found: Sequence[Example], settings: LearnedSettings | None = None, about: dict[str, Any] | None = None
+) -> Ranker:
+    """Fit trees and networks that put gold candidates first.
+
+    The networks together count about as much as the trees (`Ranker.balanced`).
+
+    Args:
+        found: questions with no gold among their candidates teach nothing and are left out.
+        settings: how.
+        about: what is to be said of where it comes from.
+
+    Raises:
+        BadInput: no question has gold among its candidates; or no feature is left.
+        MissingExtra: LightGBM is not installed.
+    """
+    chosen = settings or LearnedSettings()
+    names = columns(chosen)
+    at = [NAMES.index(name) for name in names]
+    telling = [example for example in found if example.gold.any()]
+    if not telling:
+        raise BadInput(f"none of {len(found)} questions has a gold article among its candidates")
+    lists = _Lists(
+        np.concatenate([example.features[:, at] for example in telling]),
+        np.concatenate([example.gold for example in telling]),
+        [len(example.gold) for example in telling],
+    )
+    told = {
+        "settings": asdict(chosen),
+        "network": asdict(NetworkSettings()),
+        "questions": len(telling),
+        "lightgbm": library().__version__,  # told before the work if it is missing
+    }
+    networks = _networks(lists, names, chosen)
+    return Ranker(Trees(tuple(names), _trees(lists, names, chosen), told | (about or {})), networks).balanced(
+        lists.rows[: sum(lists.sizes[:_SPREAD_OF])], lists.sizes[:_SPREAD_OF]
+    )
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """The candidates of all questions, list after list."""
+
+    rows: Floats  # (n, n_features)
+    gold: Bools  # (n,)
+    sizes: Sequence[int]
+
+
+def _trees(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Tree, ...]:
+    with _without(_OF_NETWORKS, lists.rows, names) as rows:
+        return _boosted(rows, lists, chosen)
+
+
+def _boosted(rows: Floats, lists: _Lists, chosen: LearnedSettings) -> tuple[Tree, ...]:
+    return boosted(
+        rows,
+        lists.gold,
+        lists.sizes,
+        {
+            "num_leaves": chosen.leaves,
+            "learning_rate": chosen.rate,
+            "min_data_in_leaf": chosen.min_in_leaf,
+            "feature_fraction": chosen.features,
+            "bagging_fraction": chosen.rows,
+            "bagging_freq": 1,
+            "lambdarank_truncation_level": chosen.truncation,
+            "seed": chosen.seed,
+        },
+        chosen.rounds,
+        chosen.fits,
+    )
+
+
+def _networks(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Network, ...]:
+    seeds = range(chosen.seed, chosen.seed + chosen.networks)
+    if not seeds:
+        return ()
+    with _without(_OF_TREES, lists.rows, names) as rows:
+        return fitted(rows, lists.gold, lists.sizes, seeds)
+
+
+@contextmanager
+def _without(left_out: Collection[str], rows: Floats, names: Sequence[str]) -> Iterator[Floats]:
+    """Give the rows with nothing in these features for a while: where all are equal, none is learnt from.
+
+    In place, for a copy of a million rows would be as much again.
+    """
+    columns = np.flatnonzero([name in left_out for name in names])
+    kept = rows[:, columns]
+    rows[:, columns] = 0
+    try:
+        yield rows
+    finally:
+        rows[:, columns] = kept
+
+
+def held_back(
+    found: Sequence[Example], settings: LearnedSettings | None = None
+) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
+    """Rank every example by what was fitted to the other folds, and by what learns nothing.
+
+    The systems of the other folds have seen labels of this one; its own features have not. So it
+    tells whether to use the trees; published numbers come from folds around all of it
+    (`python -m training.eval`).
+
+    Returns:
+        measure -> one value a question, of the learned fusion and of `Example.fused`.
+    """
+    learned: dict[str, Ranking] = {}
+    for fold in sorted({example.fold for example in found}):
+        ranker = fit([example for example in found if example.fold != fold], settings)
+        at = [NAMES.index(name) for name in ranker.features]
+        for n, example in enumerate(found):
+            if example.fold == fold:
+                learned[str(n)] = rank(ranker.scores(example.features[:, at]), example.order, MEASURED)
+    plain = {str(n): example.fused for n, example in enumerate(found)}
+    qrels = {str(n): frozenset(example.question.article_ids) for n, example in enumerate(found)}
+    return per_question(qrels, learned, MEASURES), per_question(qrels, plain, MEASURES)

@@ -1,0 +1,1 @@
+"""What a neural retriever is trained on: the task, batches, negatives."""

@@ -1,0 +1,140 @@
+"""What is learnt from at each step: questions, the articles that stand beside them, and which count.
+
+A batch follows from the seed and the number of its step alone, so that a run that was stopped goes on
+with the same ones, and every process of many knows the whole batch without being told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from rag.errors import BadInput
+from rag.types import Article, Bools, Ints, Question
+from training.neural.recipe.settings import Negatives, Training
+
+# question, how much of the training is done, a generator -> ids of articles that do not answer it
+Draw: TypeAlias = Callable[[Question, float, np.random.Generator], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Questions and articles of one step, over all processes.
+
+    Attributes:
+        step: counted from 0.
+        share: of the training that is done, 0 to 1.
+        questions: one a row.
+        articles: each once.
+        positive: (n_questions,) the column of the gold article that the row is to find.
+        counted: (n_questions, n_articles) which columns a row's softmax runs over: its positive, and
+            negatives that are gold for no row with the same question.
+        drawn: columns of the negatives that were drawn for each row.
+    """
+
+    step: int
+    share: float
+    questions: tuple[Question, ...] = field(repr=False)
+    articles: tuple[Article, ...] = field(repr=False)
+    positive: Ints = field(repr=False)
+    counted: Bools = field(repr=False)
+    drawn: tuple[tuple[int, ...], ...] = field(repr=False)
+
+
+class Batches:
+    """The batches of a training, by step."""
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        articles: Sequence[Article],
+        training: Training,
+        negatives: Negatives,
+        draw: Draw | None,
+        seed: int,
+    ) -> None:
+        """Take what is learnt from.
+
+        Args:
+            questions: with gold articles, all among the articles.
+            articles: the corpus.
+            training: batch size, length, and what an epoch has.
+            negatives: which articles of a batch count as such.
+            draw: hard negatives of a question; None where none are drawn.
+            seed: of the order and of what is drawn.
+
+        Raises:
+            BadInput: there is nothing to learn from.
+        """
+        self.articles = {article.id: article for article in articles}
+        self._same = _same_text(articles)
+        self.training, self.negatives, self.draw, self.seed = training, negatives, draw, seed
+        asked = [q for q in questions if q.article_ids]
+        self.pairs: list[tuple[Question, tuple[str, ...]]] = (
+            [(q, (gold,)) for q in asked for gold in dict.fromkeys(q.article_ids)]
+            if training.examples == "pairs"
+            else [(q, tuple(dict.fromkeys(q.article_ids))) for q in asked]
+        )
+        if not self.pairs:
+            raise BadInput("no question with gold articles to learn from: give --questions with article_ids")
+        if negatives.in_batch and not negatives.per_question and len(self.pairs) < 2:
+            raise BadInput(
+                "one question has no other one's articles as negatives: give more, or per_question"
+            )
+        self.per_epoch = max(len(self.pairs) // training.batch, 1)  # what is left over comes in another epoch
+        self.steps = training.steps or max(round(training.epochs * self.per_epoch), 1)
+
+    def __call__(self, step: int) -> Batch:
+        """Return the batch of a step, counted from 0."""
+        epoch, at = divmod(step, self.per_epoch)
+        order = np.random.default_rng((self.seed, epoch)).permutation(len(self.pairs))
+        rows = order[at * self.training.batch : (at + 1) * self.training.batch]
+        share = step / self.steps
+        rng = np.random.default_rng((self.seed, 1, step))
+        columns: dict[str, int] = {}
+        questions, positive, drawn = [], [], []
+        for row in rows:
+            question, golds = self.pairs[row]
+            gold = golds[int(rng.integers(len(golds)))] if len(golds) > 1 else golds[0]
+            questions.append(question)
+            positive.append(columns.setdefault(gold, len(columns)))
+        for question in questions:
+            ids = self.draw(question, share, rng) if self.draw is not None else ()
+            drawn.append(tuple(columns.setdefault(id_, len(columns)) for id_ in ids))
+        counted = self._counted(questions, list(columns), positive, drawn)
+        articles = tuple(self.articles[id_] for id_ in columns)
+        return Batch(step, share, tuple(questions), articles, np.array(positive), counted, tuple(drawn))
+
+    def _counted(
+        self,
+        questions: Sequence[Question],
+        ids: Sequence[str],
+        positive: Sequence[int],
+        drawn: Sequence[tuple[int, ...]],
+    ) -> Bools:
+        counted = np.zeros((len(questions), len(ids)), dtype=np.bool_)
+        everyones = sorted({column for own in drawn for column in own}) if self.negatives.shared else []
+        texts = [self._same[id_] for id_ in ids]
+        for i, question in enumerate(questions):
+            if self.negatives.in_batch:
+                counted[i, list(positive)] = True
+            counted[i, everyones] = True
+            counted[i, list(drawn[i])] = True
+            gold = {self._same[id_] for id_ in question.article_ids}
+            counted[i, [column for column, text in enumerate(texts) if text in gold]] = False
+            counted[i, positive[i]] = True
+        return counted
+
+
+def _same_text(articles: Sequence[Article]) -> dict[str, int]:
+    """Number articles so that those of one text share a number: a copy of a gold article is no negative."""
+    number: dict[str, int] = {}
+    return {article.id: number.setdefault(article.text, len(number)) for article in articles}
+
+
+def texts_of(batch: Batch) -> Mapping[str, Sequence[object]]:
+    """Return the questions' texts and the articles: what is encoded where the two are encoded apart."""
+    return {"questions": [q.text for q in batch.questions], "articles": batch.articles}

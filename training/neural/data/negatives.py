@@ -1,0 +1,127 @@
+"""Articles that do not answer a question, to learn to tell apart: from where, in which mix, and when.
+
+A pool gives candidates for a question; gold articles are taken out here, whatever a pool says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+
+from rag.corpus.structure import groups
+from rag.errors import BadInput
+from rag.types import Article, Question, Retriever
+from training.neural.recipe.settings import Negatives, Stage
+
+Pool: TypeAlias = Callable[[Question], Sequence[str]]  # ids of candidates, the hardest first
+
+
+def from_rankings(retriever: Retriever, depth: int, skip: int = 0) -> Pool:
+    """Return the pool of what a retriever finds for a question, asked when it is needed.
+
+    Args:
+        retriever: BM25, a trained model, or any other.
+        depth: places of a ranking that are looked at, gold articles aside.
+        skip: first of these places that are left out: an article found so well may answer, unlabelled.
+    """
+
+    def pool(question: Question) -> Sequence[str]:
+        gold = set(question.article_ids)
+        [ranking] = retriever.search([question.text], depth + len(gold))
+        kept = [hit.article_id for hit in ranking if hit.article_id not in gold]
+        return kept[skip:depth]
+
+    return pool
+
+
+def siblings(articles: Sequence[Article]) -> Pool:
+    """Return the pool of articles under the very same headings as a gold one, the nearest first."""
+    number = groups(articles)
+    place = {article.id: i for i, article in enumerate(articles)}
+    members: dict[int, list[str]] = {}
+    for id_, group in number.items():
+        members.setdefault(group, []).append(id_)
+
+    def pool(question: Question) -> Sequence[str]:
+        found: dict[str, int] = {}
+        for gold in question.article_ids:
+            for id_ in members[number[gold]]:
+                found[id_] = min(found.get(id_, len(place)), abs(place[id_] - place[gold]))
+        return sorted(found, key=lambda id_: (found[id_], place[id_]))
+
+    return pool
+
+
+def at_random(articles: Sequence[Article]) -> Pool:
+    """Return the pool of the whole corpus: the protocol of STARD (Su et al. 2024)."""
+    ids = [article.id for article in articles]
+    return lambda question: ids
+
+
+def published(extras: Mapping[str, Mapping[str, object]]) -> Pool:
+    """Return the pool of the negatives that a data set came with (BSARD's files, indexes.sources.bsard).
+
+    Raises:
+        BadInput: there are none.
+    """
+    listed = {id_: columns["negatives"] for id_, columns in extras.items() if "negatives" in columns}
+    if not listed:
+        raise BadInput(
+            '[negatives] the source "published" has none here: give a folder of BSARD with negatives/ in it, '
+            "or another source"
+        )
+
+    def pool(question: Question) -> Sequence[str]:
+        found = listed.get(question.id, [])
+        return [str(id_) for id_ in found] if isinstance(found, list) else []
+
+    return pool
+
+
+class Mixed:
+    """Draws negatives from pools, in the mix of the stage that the training is in."""
+
+    def __init__(self, settings: Negatives, pools: Mapping[str, Pool], articles: Sequence[Article]) -> None:
+        """Take the recipe's table and a pool for each source that it names; the rest is drawn at random."""
+        self.settings = settings
+        self._pools = {name: cache(pool) for name, pool in pools.items()}
+        self._ids = [article.id for article in articles]
+        self._known = set(self._ids)
+
+    def __call__(self, question: Question, share: float, rng: np.random.Generator) -> list[str]:
+        """Return the negatives of a question: never a gold article, none twice.
+
+        A source that has no more gives its turn to the corpus at random.
+        """
+        mix = self.stage(share).mix
+        sources = sorted(name for name, part in mix.items() if part)
+        parts = np.array([mix[name] for name in sources])
+        taken: list[str] = []
+        barred = set(question.article_ids)
+        for _ in range(min(self.settings.per_question, len(self._known - barred))):
+            source = sources[int(rng.choice(len(sources), p=parts / parts.sum()))]
+            taken.append(self._one(source, question, barred, rng))
+            barred.add(taken[-1])
+        return taken
+
+    def stage(self, share: float) -> Stage:
+        """Return the stage in which so much of the training is done."""
+        return [stage for stage in self.settings.stages if stage.begins <= share][-1]
+
+    def _one(self, source: str, question: Question, barred: set[str], rng: np.random.Generator) -> str:
+        if source != "random":
+            pool = self._pools[source](question)[: self.settings.depth]
+            left = [id_ for id_ in pool if id_ not in barred and id_ in self._known]
+            if left:
+                return left[int(rng.integers(len(left)))]
+        return next(id_ for id_ in _tries(self._ids, rng) if id_ not in barred)
+
+
+def _tries(ids: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
+    """Yield ids at random, then all of them: where nearly every one is barred, guessing would not end."""
+    for _ in range(100):
+        yield ids[int(rng.integers(len(ids)))]
+    yield from ids

@@ -1,0 +1,191 @@
+"""One training: which questions are learnt from, which are looked at, which are held back to measure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from indexes import sources
+from indexes.builtin_corpus import whole
+from indexes.corpus.corpus import (
+    HELD_OUT,
+    SYNTHETIC,
+    Corpus,
+    asked_and_written,
+    read_questions,
+    to_learn_from,
+)
+from indexes.store import store
+from rag.errors import BadInput
+from rag.types import Question
+from training.neural.data.seen_questions import digest
+from training.neural.recipe.settings import Recipe
+from training.neural.trainer.validation import split_dev
+from training.splits.folds import pick
+from training.splits.split_folds import asked_folds
+
+DEV = frozenset({"dev", "validation"})
+# What is read of a format whose synthetic questions are left out unless they are asked for: all there are.
+_WITH_SYNTHETIC = {"bsard": "train,test,synthetic", "jurifindit": "train,validation,synthetic"}
+
+
+@dataclass(frozen=True)
+class Data:
+    """A corpus and its questions."""
+
+    corpus: Corpus
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one training may know, and what it is measured on afterwards."""
+
+    recipe: Recipe
+    corpus: Corpus
+    learn: tuple[Question, ...] = field(repr=False)
+    dev: tuple[Question, ...] = field(repr=False)
+    held: tuple[Question, ...] = field(repr=False)
+    seed: int
+    fold: str | None = None
+
+    @cached_property
+    def data_sha256(self) -> str:
+        """Hash of the data alone: law, questions, gold articles, and which part each question is in."""
+        said = [self.corpus.sha256, *map(digest, (self.learn, self.dev, self.held))]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+    @cached_property
+    def identity(self) -> str:
+        """Hash of recipe, seed and data: whatever the weights, and the measures of them, follow from."""
+        said = [dict(self.recipe.source), self.seed, self.data_sha256]
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def read_data(
+    recipe: Recipe, path: Path | None, questions: Path | None, language: str | None, options: Sequence[str]
+) -> Data:
+    """Read the corpus and the questions that a training is given.
+
+    Args:
+        recipe: whose negatives and synthetic questions may have to be read too.
+        path: of the corpus; None takes the one that ships, with its test questions.
+        questions: of another file than the corpus's own; None takes those.
+        language: of a corpus without a card.
+        options: of the source, such as "splits=train,synthetic".
+
+    Raises:
+        BadInput: they cannot be read.
+    """
+    if path is None:
+        corpus = whole(store.builtin())
+        return Data(corpus, _asked(corpus, questions))
+    if not path.exists():
+        raise BadInput(
+            f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set"
+        )
+    name = sources.detect(path)
+    given: dict[str, Any] = dict(map(_option, options))
+    wanted = any(stage.mix.get("published") for stage in recipe.negatives.stages)
+    if wanted and recipe.negatives.per_question and "negatives" in sources.options(name):
+        given.setdefault("negatives", True)
+    if recipe.training.synthetic and questions is None and name in _WITH_SYNTHETIC and _has_synthetic(path):
+        given.setdefault("splits", _WITH_SYNTHETIC[name])
+    corpus, _ = sources.load(name, path, language=language, **given)
+    return Data(corpus, _asked(corpus, questions))
+
+
+def _has_synthetic(path: Path) -> bool:
+    """Tell whether a data set was fetched with its synthetic questions; a training says how many it has."""
+    return any(path.glob("questions*_synthetic.csv")) or any(path.glob("synth_questions/*"))
+
+
+def _asked(corpus: Corpus, questions: Path | None) -> tuple[Question, ...]:
+    return corpus.questions if questions is None else tuple(read_questions(questions, corpus.articles))
+
+
+def tasks(
+    recipe: Recipe,
+    data: Data,
+    *,
+    folds: int | None = None,
+    splits: Path | None = None,
+    only: str | None = None,
+    fold_seed: int = 42,
+    seeds: Sequence[int] = (1,),
+) -> Iterator[Task]:
+    """Yield the trainings: one a fold and seed.
+
+    Without folds, questions marked test are held back, those marked dev or validation are the dev
+    questions, and the others are learnt from. With folds it is as `training.eval` has them, and dev
+    questions are taken out of those to learn from.
+
+    Raises:
+        BadInput: there is nothing to learn from, or no such fold.
+    """
+    for name, held, others in _parts(data, folds, splits, only, fold_seed):
+        gold = few_enough(to_learn_from(others), recipe.training.synthetic)
+        marked = [q for q in others if q.split in DEV and q.article_ids]
+        if not gold:
+            raise BadInput(
+                "no question with gold articles to learn from: give --questions with article_ids, or a "
+                "corpus that has some that are not marked test, dev or validation"
+            )
+        for seed in seeds:
+            learn, dev = (gold, marked) if marked else _with_dev(gold, recipe.evaluation.dev, seed)
+            yield Task(recipe, data.corpus, tuple(learn), tuple(dev), tuple(held), seed, name)
+
+
+def few_enough(questions: Sequence[Question], synthetic: int | None) -> list[Question]:
+    """Return the questions without the synthetic ones that are too many for an article; the first are kept.
+
+    Args:
+        questions: of any kind.
+        synthetic: how many an article may have; None: any number.
+    """
+    if synthetic is None:
+        return list(questions)
+    taken: Counter[tuple[str, ...]] = Counter()
+    kept = []
+    for question in questions:
+        if question.split == SYNTHETIC:
+            taken[question.article_ids] += 1
+            if taken[question.article_ids] > synthetic:
+                continue
+        kept.append(question)
+    return kept
+
+
+def _with_dev(gold: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
+    """Return what is learnt from, and dev questions that are taken out of what people asked, if they did."""
+    asked, written = asked_and_written(gold)
+    learn, dev = split_dev(asked, share, seed)
+    return [*learn, *written], dev
+
+
+def _parts(
+    data: Data, folds: int | None, splits: Path | None, only: str | None, seed: int
+) -> Iterator[tuple[str | None, list[Question], list[Question]]]:
+    questions = data.questions
+    if folds is None and splits is None:
+        if only is not None:
+            raise BadInput("--fold needs --folds or --splits: give the folds too")
+        held = [q for q in questions if q.split in HELD_OUT - DEV]
+        yield None, held, [q for q in questions if q.split not in HELD_OUT - DEV]
+        return
+    for number, fold in enumerate(asked_folds(questions, splits, folds or 0, seed, only)):
+        name = only if only is not None else str(number)
+        yield name, pick(questions, fold.held), to_learn_from(pick(questions, fold.learn))
+
+
+def _option(typed: str) -> tuple[str, str]:
+    key, equals, value = typed.partition("=")
+    if not equals:
+        raise BadInput(f"--option {typed}: expected KEY=VALUE, such as splits=train,synthetic")
+    return key, value

@@ -1,0 +1,118 @@
+"""Questions and articles as the token ids that an encoder reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from rag.types import Article
+from training.neural.recipe.settings import Text
+from training.neural.systems.backbone import sound
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Ids = list[int]
+
+
+def article_text(article: Article, text: Text) -> str:
+    """Return what an encoder reads of an article: the fields, the law's text cut as the recipe has it."""
+    whole = article.text
+    if text.article_cut and text.article_cut_unit == "words":
+        whole = " ".join(islice(whole.split(), text.article_cut))
+    elif text.article_cut:
+        whole = whole[: text.article_cut]
+    of = {"code": article.code, "headings": " ".join(article.headings), "text": whole}
+    return text.article_prompt + " ".join(of[name] for name in text.fields if of[name])
+
+
+class Tokens:
+    """Cuts texts into token ids; the articles of one corpus once, for they come again in every epoch."""
+
+    def __init__(self, tokenizer: Any, text: Text) -> None:  # noqa: ANN401 - of transformers
+        """Take the encoder's tokenizer and the recipe's table."""
+        self.tokenizer = tokenizer
+        self.text = text
+        self._known: dict[str, list[Ids]] = {}  # by id
+
+    @staticmethod
+    def longest(text: Text) -> int:
+        """Return how many tokens an encoder must read; of chunks, with the two special ones."""
+        article = text.chunk_tokens + 2 if text.chunk_tokens else text.article_tokens
+        return max(text.question_tokens, article)
+
+    def question(self, question: str) -> Ids:
+        """Return the ids of a question, with the special ones, cut at the recipe's length."""
+        return self._cut(self.text.question_prompt + question, self.text.question_tokens)
+
+    def article(self, article: Article) -> list[Ids]:
+        """Return the ids of an article's chunks, each with the special ones; one where it is not cut."""
+        if article.id not in self._known:
+            self._known[article.id] = self._chunks(article_text(article, self.text))
+        return self._known[article.id]
+
+    def pair(self, question: str, article: Article) -> tuple[Ids, Ids]:
+        """Return the ids of question and article read together, and which of the two each belongs to.
+
+        The question is cut at its own length, the article at what is left.
+        """
+        asked = self._body(self.text.question_prompt + question, self.text.question_tokens)
+        begin, end = self.tokenizer("")["input_ids"]
+        between = [end] * (int(self.tokenizer.num_special_tokens_to_add(pair=True)) - 2)  # RoBERTa has two
+        room = self.text.article_tokens - len(asked) - len(between) - 2
+        told = self._body(article_text(article, self.text), max(room, 0))
+        ids = [begin, *asked, *between, *told, end]
+        first = len(asked) + 2  # with [CLS] and the first that ends it
+        return ids, [0] * first + [1] * (len(ids) - first)
+
+    def _chunks(self, text: str) -> list[Ids]:
+        if not self.text.chunk_tokens:
+            return [self._cut(text, self.text.article_tokens)]
+        special = int(self.tokenizer.num_special_tokens_to_add())
+        found = self.tokenizer(
+            sound(text),
+            truncation=True,
+            max_length=self.text.chunk_tokens + special,
+            stride=self.text.chunk_overlap,
+            return_overflowing_tokens=True,
+        )
+        return [list(ids) for ids in found["input_ids"]]
+
+    def _cut(self, text: str, tokens: int) -> Ids:
+        return list(self.tokenizer(sound(text), truncation=True, max_length=tokens)["input_ids"])
+
+    def _body(self, text: str, tokens: int) -> Ids:
+        ids = self.tokenizer(sound(text), add_special_tokens=False, truncation=False, verbose=False)[
+            "input_ids"
+        ]
+        return list(ids[:tokens])
+
+    def padded(
+        self,
+        rows: Sequence[Ids],
+        device: Any,  # noqa: ANN401 - of torch
+        kinds: Sequence[Ids] | None = None,
+    ) -> dict[str, Tensor]:
+        """Return rows as one batch, as long as the longest of them.
+
+        Args:
+            rows: token ids.
+            device: where the batch shall lie.
+            kinds: of the ids, where a pair is read: 0 for the first text, 1 for the second.
+        """
+        import torch
+
+        length = max(map(len, rows), default=0)
+        ids = torch.full((len(rows), length), self.tokenizer.pad_token_id or 0, dtype=torch.long)
+        mask = torch.zeros((len(rows), length), dtype=torch.long)
+        types = torch.zeros((len(rows), length), dtype=torch.long)
+        for i, row in enumerate(rows):
+            ids[i, : len(row)] = torch.tensor(row)
+            mask[i, : len(row)] = 1
+            if kinds is not None:
+                types[i, : len(row)] = torch.tensor(kinds[i])
+        batch = {"input_ids": ids, "attention_mask": mask}
+        if kinds is not None and "token_type_ids" in self.tokenizer.model_input_names:
+            batch["token_type_ids"] = types
+        return {name: tensor.to(device) for name, tensor in batch.items()}

@@ -1,0 +1,1 @@
+"""Recipes: one frozen TOML a training run, and sweeps over them."""

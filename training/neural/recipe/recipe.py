@@ -1,0 +1,219 @@
+"""Reads recipes: `training/recipes/NAME.toml`, or a file of one's own."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rag.errors import BadInput
+from training.eval.metrics import parse
+from training.neural.recipe.settings import (
+    LOSSES,
+    PAIRS,
+    POSITIONS,
+    Evaluation,
+    LowRank,
+    Model,
+    Negatives,
+    Recipe,
+    Scratch,
+    Text,
+    Training,
+)
+from training.neural.recipe.toml import choose, read_table
+
+FOLDER = Path(__file__).parents[2] / "recipes"
+SOURCES = ("bm25", "model", "siblings", "random", "published")  # of negatives
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The keys of a recipe that stand in no table."""
+
+    name: str
+    system: str
+    about: str = ""
+    paper: str = ""
+    needs: Literal["questions"] | None = None
+
+
+_TABLES: Mapping[str, type] = {
+    "model": Model,
+    "text": Text,
+    "training": Training,
+    "negatives": Negatives,
+    "evaluation": Evaluation,
+}
+
+
+def names() -> list[str]:
+    """Return the names of the recipes that ship."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def read_recipe(named: str, changes: Sequence[str] = (), *, scratch: bool = False) -> Recipe:
+    """Read a recipe.
+
+    Args:
+        named: a recipe that ships, or the path of a file.
+        changes: settings to change, such as "training.batch=8"; values are written as in TOML.
+        scratch: put a small encoder with random weights in the place of its backbone.
+
+    Raises:
+        BadInput: no such recipe, or it cannot be used; the text names the key and what was expected.
+    """
+    path = FOLDER / f"{named}.toml" if named in names() else Path(named)
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(
+            f"no recipe {named!r}: give the path of a TOML file or one of {', '.join(names())}"
+        ) from None
+    except IsADirectoryError:
+        raise BadInput(
+            f"{named} is a folder: give the path of a TOML file or one of {', '.join(names())}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 ({error.reason}). Save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: not TOML ({error}). Mend the line.") from None
+    for change in changes:
+        _change(tables, change)
+    return made(_with_scratch(tables, path.name) if scratch else tables, path.name)
+
+
+def made(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
+    """Return the recipe that these tables are, as TOML or JSON holds them.
+
+    Raises:
+        BadInput: they cannot be used.
+    """
+    head = read_table(_Head, {k: v for k, v in tables.items() if k not in (*_TABLES, "loss")}, f"{where}:")
+    losses = choose(head.system, LOSSES, f"{where}: system")
+    parts = {name: _table(kind, tables.get(name, {}), f"{where}: [{name}]") for name, kind in _TABLES.items()}
+    loss = _table(losses, tables.get("loss", {}), f"{where}: [loss]")
+    recipe = Recipe(
+        head.name, head.system, loss=loss, about=head.about, paper=head.paper, needs=head.needs,
+        source=dict(tables), **parts,
+    )  # fmt: skip
+    _check(recipe, where)
+    return recipe
+
+
+def _with_scratch(tables: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Return the tables with an encoder from scratch, which reads as long texts as they ask for."""
+    model = tables.get("model", {})
+    if not isinstance(model, dict) or not isinstance(model.get("scratch", {}), dict):
+        return tables  # which are refused for it
+    model = {key: value for key, value in model.items() if key != "backbone"}
+    table = dict(model.get("scratch", {}))
+    if "positions" not in table:
+        any_length = {**tables, "model": {**model, "scratch": {**table, "positions": POSITIONS[1]}}}
+        table["positions"] = max(_longest(made(any_length, where)), Scratch().positions)
+    return {**tables, "model": {**model, "scratch": table}}
+
+
+def _table(kind: type, table: object, where: str) -> Any:  # noqa: ANN401 - of this kind
+    if not isinstance(table, dict):
+        raise BadInput(f"{where} is {table!r}: expected a table")
+    return read_table(kind, table, where)
+
+
+def _change(tables: dict[str, Any], change: str) -> None:
+    key, equals, value = change.partition("=")
+    *path, last = key.strip().split(".")
+    if not equals or not all((*path, last)):
+        raise BadInput(f"--set {change}: expected TABLE.KEY=VALUE, such as training.batch=8")
+    try:
+        found = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        found = value  # a bare word is a text
+    table = tables
+    for part in path:
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
+            raise BadInput(f"--set {change}: {part} is no table")
+    table[last] = copy.deepcopy(found)
+
+
+def _check(recipe: Recipe, where: str) -> None:
+    """Refuse what is well-formed and makes no sense together."""
+    model, training = recipe.model, recipe.training
+    if (model.backbone is None) == (model.scratch is None):
+        raise BadInput(
+            f'{where}: [model] needs either backbone = "HUB/ID" or a table [model.scratch]: --scratch takes '
+            "the latter instead of the former"
+        )
+    if bool(training.steps) == bool(training.epochs):
+        raise BadInput(f"{where}: [training] needs either steps or epochs, above 0")
+    if recipe.system != "biencoder" and (model.towers == 2 or recipe.text.chunk_tokens):
+        raise BadInput(
+            f'{where}: towers = 2 and chunk_tokens are for system = "biencoder" alone: take them out'
+        )
+    if isinstance(recipe.loss, LowRank) and not recipe.loss.targets:
+        raise BadInput(f"{where}: [loss] targets is empty: name the layers that learn, such as q_proj")
+    parse(recipe.evaluation.measure)
+    _check_scratch(recipe, where)
+    _check_text(recipe.text, f"{where}: [text]")
+    _check_negatives(recipe, f"{where}: [negatives]")
+
+
+def _check_text(text: Text, where: str) -> None:
+    if text.chunk_tokens and text.chunk_overlap >= text.chunk_tokens:
+        raise BadInput(f"{where} chunks of {text.chunk_tokens} tokens cannot overlap by {text.chunk_overlap}")
+    if text.chunk_tokens and text.article_prompt:
+        raise BadInput(f"{where} article_prompt and chunk_tokens exclude each other: drop one")
+    if not text.fields:
+        raise BadInput(f"{where} fields is empty: name one or more of code, headings, text")
+
+
+def _check_negatives(recipe: Recipe, where: str) -> None:
+    negatives = recipe.negatives
+    begins = [stage.begins for stage in negatives.stages]
+    if not begins or begins[0] != 0 or begins != sorted(set(begins)):
+        raise BadInput(f"{where} stages begin at {begins}: expected 0 first, then rising")
+    used = set()
+    for stage in negatives.stages:
+        for source, share in stage.mix.items():
+            choose(source, dict.fromkeys(SOURCES), f"{where} stages mix")
+            used |= {source} if share else set()
+        if not any(stage.mix.values()):
+            raise BadInput(f"{where} a stage's mix has no share above 0")
+    if ("model" in used) != (negatives.model is not None):
+        raise BadInput(f'{where} the source "model" and model = "RESULT FOLDER" belong together: give both')
+    lacking = recipe.system in PAIRS and not negatives.per_question
+    if lacking or not (negatives.in_batch or negatives.per_question):
+        raise BadInput(f"{where} there are none to learn from: set per_question to 1 or more")
+
+
+def _check_scratch(recipe: Recipe, where: str) -> None:
+    scratch = recipe.model.scratch
+    if scratch is None:
+        return
+    if scratch.width % scratch.heads:
+        raise BadInput(
+            f"{where}: [model.scratch] width {scratch.width} is no multiple of its {scratch.heads} heads"
+        )
+    if recipe.system == "yes-no" and scratch.width // scratch.heads % 2:
+        raise BadInput(f"{where}: [model.scratch] each of its heads needs an even share of width")
+    longest = _longest(recipe)
+    if longest > scratch.positions:
+        raise BadInput(
+            f"{where}: [text] texts of {longest} tokens, [model.scratch] reads {scratch.positions}: set "
+            f"positions to {longest}"
+        )
+
+
+def _longest(recipe: Recipe) -> int:
+    """Return the tokens of the longest text that a recipe's encoder reads."""
+    text = recipe.text
+    if recipe.system in PAIRS:
+        return text.article_tokens  # of both together
+    if recipe.system == "lsi":
+        return text.question_tokens  # no article is read
+    article = text.chunk_tokens + 2 if text.chunk_tokens else text.article_tokens
+    return max(text.question_tokens, article)

@@ -1,0 +1,193 @@
+"""Runs a sweep: every training of it, then one table with what was published beside."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from indexes.corpus.corpus import read_questions
+from rag.errors import BadInput
+from rag.types import Question
+from training.eval.metrics import DEFAULT
+from training.eval.provenance import cards_of, warnings
+from training.eval.report import commit
+from training.neural.data import seen_questions
+from training.neural.data.task import Data, Task, read_data, tasks
+from training.neural.dry import dry_run
+from training.neural.recipe.settings import Recipe
+from training.neural.recipe.sweep import (
+    CORPUS,
+    Part,
+    Sweep,
+    asked_of,
+    folder,
+    learning,
+    recipe_of,
+    refuse_own,
+)
+from training.neural.result import MODEL
+from training.neural.run import Order
+from training.neural.several import dump, train_each
+from training.neural.summary import difference, row_of
+from training.neural.trainer.distributed import World
+from training.tables.neural import sweep_table
+
+RESULT = "sweep.json"
+
+
+@dataclass
+class _Sweeping:
+    """A sweep on its way: what was typed, what was read, what is made."""
+
+    sweep: Sweep
+    parsed: argparse.Namespace
+    command: str
+    here: World
+    changes: Sequence[str]
+    places: dict[str, Path | None]
+    read: dict[tuple[str, tuple[str, ...]], Data] = field(default_factory=dict)
+    made: dict[str, tuple[str, list[str], str]] = field(default_factory=dict)  # folder, trainings, recipe
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    warned: set[str] = field(default_factory=set)
+
+
+def run_sweep(
+    sweep: Sweep, parsed: argparse.Namespace, command: str, changes: Sequence[str], here: World
+) -> None:
+    """Train what a sweep names, one after the other, and write sweep.json; with --dry-run, rehearse it.
+
+    Raises:
+        BadInput: something cannot be used; the text says what, and what to type.
+    """
+    under_way = _Sweeping(sweep, parsed, command, here, changes, _places(sweep, parsed))
+    output = parsed.output
+    if not parsed.dry_run:
+        if output.exists() and not parsed.resume:
+            raise BadInput(f"{output} is there already: add --resume to go on, or give another --output")
+        here.agree(0.0)  # nobody makes it before all have looked
+        if here.main:
+            output.mkdir(parents=True, exist_ok=True)
+    for part in sweep.runs:
+        _train(under_way, part)
+        if here.main and not parsed.dry_run:
+            dump(output / RESULT, _entry(under_way))  # what is there so far
+    if here.main and not parsed.dry_run:
+        print(sweep_table(_entry(under_way)))
+        print(f"written: {output / RESULT}")
+
+
+def _entry(under_way: _Sweeping) -> dict[str, Any]:
+    """Return what sweep.json holds."""
+    sweep, output = under_way.sweep, under_way.parsed.output
+    entry: dict[str, Any] = {
+        "kind": "sweep", "name": sweep.name, "about": sweep.about, "paper": sweep.paper,
+        "protocol": sweep.protocol, "measures": list(sweep.measures), "command": under_way.command,
+        "commit": commit(), "rows": list(under_way.rows),
+    }  # fmt: skip
+    if sweep.compare and set(sweep.compare) <= set(under_way.made):
+        first, second = sweep.compare
+        found = difference(output, under_way.made[first], under_way.made[second])
+        entry["compared"] = {"first": first, "second": second, "difference": found}
+    return entry
+
+
+def _places(sweep: Sweep, parsed: argparse.Namespace) -> dict[str, Path | None]:
+    """Return where the data of a sweep lie, by name."""
+    places: dict[str, Path | None] = {CORPUS: parsed.corpus}
+    for typed in parsed.data:
+        name, equals, path = typed.partition("=")
+        if not equals or not path:
+            raise BadInput(f"--data {typed}: expected NAME=PATH, such as --data mmarco=FOLDER")
+        places[name] = Path(path)
+    needed = {name for part in sweep.runs for name in (part.data, part.learn) if name is not None}
+    if lacking := sorted(needed - set(places)):
+        raise BadInput(f"{sweep.name} needs {', '.join(f'--data {name}=PATH' for name in lacking)}")
+    return places
+
+
+def _train(under_way: _Sweeping, part: Part) -> None:
+    sweep, parsed, here = under_way.sweep, under_way.parsed, under_way.here
+    base = None if part.after is None or parsed.dry_run else _model(under_way, part.after)
+    recipe = recipe_of(sweep, part, under_way.changes, base, scratch=parsed.scratch)
+    refuse_own(recipe, brought=bool(part.learn or part.data != CORPUS or parsed.questions))
+    found = _tasks(under_way, part, recipe)
+    if here.main:
+        print(f"{sweep.name}: {part.name}", file=sys.stderr)
+    if parsed.dry_run:
+        print(f"{part.name}\n{dry_run(found[0], here)}")
+        return
+    _not_known(part, base, found)
+    cards = cards_of(found[0].corpus.card, (_place(under_way, part.learn), parsed.questions))
+    for line in warnings(cards) if here.main else ():
+        if line not in under_way.warned:
+            print(line, file=sys.stderr)
+            under_way.warned.add(line)
+    at = folder(part.name)
+    measures = tuple(parsed.measures or dict.fromkeys((*sweep.measures, *DEFAULT)))
+    order = Order(
+        under_way.command, parsed.output / at, measures, parsed.resume, parsed.checkpoint, parsed.watts,
+        cards, parsed.tensorboard and parsed.tensorboard / at,
+    )  # fmt: skip
+    names = train_each(found, order, here, among=True)
+    under_way.made[part.name] = at, names, recipe.name
+    if here.main:
+        row = row_of(part.name, parsed.output / at, names, recipe.name, recipe.evaluation.measure)
+        under_way.rows.append({**row, "system": recipe.system, "published": dict(part.published)})
+
+
+def _tasks(under_way: _Sweeping, part: Part, recipe: Recipe) -> list[Task]:
+    """Return the trainings of one part: folds and seeds, but one alone where others begin with its model."""
+    parsed = under_way.parsed
+    data = _data(under_way, part, recipe)
+    data = Data(data.corpus, asked_of(under_way.sweep, data.questions))
+    begun_with = any(other.after == part.name for other in under_way.sweep.runs)
+    own = part.data == CORPUS  # the folds are those of --corpus
+    found = [
+        learning(task, _others(under_way, part, data))
+        for task in tasks(
+            recipe, data,
+            folds=parsed.folds if own else None,
+            splits=parsed.splits if own else None,
+            only=parsed.fold if own else None,
+            fold_seed=parsed.fold_seed,
+            seeds=range(parsed.seed, parsed.seed + (1 if begun_with else parsed.seeds)),
+        )
+    ]  # fmt: skip
+    if begun_with and len(found) > 1:
+        raise BadInput(f"others begin with the model of {part.name!r}, which is one: give --fold I")
+    return found
+
+
+def _data(under_way: _Sweeping, part: Part, recipe: Recipe) -> Data:
+    parsed = under_way.parsed
+    options = part.options or tuple(parsed.option if part.data == CORPUS else ())
+    if (part.data, options) not in under_way.read:
+        questions = parsed.questions if part.data == CORPUS else None
+        path = under_way.places[part.data]
+        under_way.read[part.data, options] = read_data(recipe, path, questions, parsed.language, options)
+    return under_way.read[part.data, options]
+
+
+def _others(under_way: _Sweeping, part: Part, data: Data) -> Sequence[Question] | None:
+    path = _place(under_way, part.learn)
+    return None if path is None else read_questions(path, data.corpus.articles)
+
+
+def _place(under_way: _Sweeping, name: str | None) -> Path | None:
+    return None if name is None else under_way.places[name]
+
+
+def _model(under_way: _Sweeping, after: str) -> Path:
+    at, [name], _ = under_way.made[after]
+    return Path(under_way.parsed.output / at / name / MODEL)
+
+
+def _not_known(part: Part, base: Path | None, found: Sequence[Task]) -> None:
+    """Refuse to begin with a model that has learnt what is held back."""
+    known = seen_questions.read(base.parent) if base is not None else frozenset()
+    if known & {key for task in found for key in seen_questions.keys(task.held)}:
+        raise BadInput(f"{part.name!r} would be asked what {part.after!r} has learnt: give that other --data")

@@ -1,0 +1,1 @@
+"""The systems that can be trained, one module each, and what they share."""

@@ -1,0 +1,215 @@
+"""The encoder that is trained: from the hub, from a folder, or small and configured from scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from rag.errors import BadInput, MissingExtra
+from training.neural.recipe.settings import Model, Scratch
+
+if TYPE_CHECKING:
+    from sentence_transformers.base.modules import Transformer
+    from transformers import PreTrainedTokenizerFast
+
+Task: TypeAlias = Literal["feature-extraction", "fill-mask", "sequence-classification", "text-generation"]
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def require() -> None:
+    """Refuse to go on where torch or sentence-transformers is not installed.
+
+    Raises:
+        MissingExtra: names what to install.
+    """
+    try:
+        import sentence_transformers  # noqa: F401
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("training a model needs torch: run pip install 'pandect[models]'") from error
+
+
+def load_backbone(
+    name: str, model: Model, tokens: int, *, task: Task = "feature-extraction", labels: int = 1
+) -> Transformer:
+    """Return an encoder with its tokenizer, as sentence-transformers has it.
+
+    Args:
+        name: a hub id, or a folder such as `make_scratch` fills.
+        model: the recipe's table.
+        tokens: the most that it shall read.
+        task: which head it has.
+        labels: of the head of a classifier.
+
+    Raises:
+        BadInput: there is no such model, it cannot be fetched, or it reads fewer tokens.
+    """
+    from sentence_transformers.base.modules import Transformer
+
+    trust: dict[str, Any] = {"trust_remote_code": True} if model.remote_code else {}
+    config: dict[str, Any] = {**trust, "num_labels": labels} if task == "sequence-classification" else trust
+    try:
+        with quiet():
+            found = Transformer(
+                name,
+                transformer_task=task,
+                max_seq_length=tokens,
+                model_kwargs=dict(trust),
+                config_kwargs=config,
+                processor_kwargs=dict(trust),
+            )
+    except (OSError, ValueError, ImportError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise BadInput(
+            f"the model {name} cannot be loaded ({said}). Give a folder that holds one (--set "
+            "model.backbone=FOLDER), a connection to the hub (HF_ENDPOINT names another one), or a small "
+            "encoder of its own in a table [model.scratch]"
+        ) from error
+    check_length(found.model, name, tokens)
+    return found
+
+
+def check_length(model: Any, name: str, tokens: int) -> None:  # noqa: ANN401 - of transformers
+    """Refuse texts of more tokens than a model reads.
+
+    Raises:
+        BadInput: it reads fewer.
+    """
+    reads = getattr(model.config, "max_position_embeddings", None)
+    if reads is not None and tokens > reads:
+        raise BadInput(
+            f"{name} reads {reads} tokens, [text] asks for {tokens}: lower question_tokens and "
+            "article_tokens, or cut articles with chunk_tokens"
+        )
+
+
+def write(module: Any, folder: Path) -> None:  # noqa: ANN401 - of sentence-transformers
+    """Write a model in the format of sentence-transformers, without its card: ours says more."""
+    with quiet():
+        module.save(str(folder), create_model_card=False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers from showing bars, and from reporting on heads that are new on purpose."""
+    from transformers.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()
+
+
+def make_scratch(
+    scratch: Scratch,
+    texts: Iterable[str],
+    folder: Path,
+    *,
+    task: Task = "feature-extraction",
+    labels: int = 1,
+) -> None:
+    """Write a small encoder with random weights and its tokenizer, in the format of transformers.
+
+    The tokenizer cuts words into pieces by pairs that are frequent in the texts (BPE; Sennrich et al.
+    2016), lower-cased and without accents; Chinese characters are words of their own, as in BERT. What
+    generates text is of Qwen3's shape, the others of BERT's.
+    """
+    from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel
+
+    tokenizer = train_tokenizer(texts, scratch.vocabulary, scratch.positions)
+    if task == "text-generation":
+        _write_causal(scratch, len(tokenizer), folder)
+        tokenizer.save_pretrained(folder)
+        return
+    heads: dict[Task, Any] = {
+        "feature-extraction": BertModel,
+        "fill-mask": BertForMaskedLM,
+        "sequence-classification": BertForSequenceClassification,
+    }
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=scratch.width,
+        num_hidden_layers=scratch.layers,
+        num_attention_heads=scratch.heads,
+        intermediate_size=scratch.feedforward,
+        max_position_embeddings=scratch.positions,
+        hidden_dropout_prob=scratch.dropout,
+        attention_probs_dropout_prob=scratch.dropout,
+        num_labels=labels,
+    )
+    with quiet():
+        heads[task](config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _write_causal(scratch: Scratch, vocabulary: int, folder: Path) -> None:
+    """Write a causal language model of Qwen3's shape with random weights."""
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    config = Qwen3Config(
+        vocab_size=vocabulary,
+        hidden_size=scratch.width,
+        num_hidden_layers=scratch.layers,
+        num_attention_heads=scratch.heads,
+        num_key_value_heads=scratch.heads,
+        head_dim=scratch.width // scratch.heads,
+        intermediate_size=scratch.feedforward,
+        max_position_embeddings=scratch.positions,
+        attention_dropout=scratch.dropout,
+        # logits of about 1: the weights stay as they are drawn, and low-rank matrices alone learn beside them
+        initializer_range=scratch.width**-0.5,
+    )
+    with quiet():
+        Qwen3ForCausalLM(config).save_pretrained(folder)
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTrainedTokenizerFast:
+    """Return a tokenizer of at most this vocabulary, for texts of at most so many tokens.
+
+    It is the same for the same texts. The library's WordPiece is not: it numbers the pieces inside words in
+    the order of a hash table, which decides ties; and it keeps a thousand characters, too few for Chinese.
+    """
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    pad, unknown, begin, end, mask = SPECIAL
+    tokenizer = Tokenizer(models.BPE(unk_token=unknown))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), show_progress=False)
+    tokenizer.train_from_iterator((sound(text) for text in texts), trainer)
+    at = {token: tokenizer.token_to_id(token) for token in (begin, end)}
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A {end}",
+        pair=f"{begin} $A {end} $B:1 {end}:1",
+        special_tokens=list(at.items()),
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=pad,
+        unk_token=unknown,
+        cls_token=begin,
+        sep_token=end,
+        mask_token=mask,
+        model_max_length=tokens,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],  # as BERT's: which of a pair
+    )
+
+
+def sound(text: str) -> str:
+    """Return the text with lone surrogates, which tokenizers refuse, as question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def parameters(modules: Sequence[Any]) -> int:
+    """Count the numbers that are learnt, each once where modules share them."""
+    seen = {id(p): p.numel() for module in modules for p in module.parameters()}
+    return sum(seen.values())

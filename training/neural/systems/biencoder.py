@@ -1,0 +1,165 @@
+"""Bi-encoders: question and article become vectors, by one encoder (siamese) or two (two-tower).
+
+    s(q, a) = E_q(q) . E_a(a)   or their cosine
+
+    E(x) = pool(encoder(x)): the vector of [CLS], or the mean or maximum over tokens
+    E_a(a) = 1/C sum_c E(chunk_c) where articles are read in C chunks
+
+BSARD (Louis & Spanakis 2022) has both kinds with chunks; DPR (Karpukhin et al. 2020; LLeQA) the siamese
+with articles cut at 512 tokens; DAR (JuriFindIT) one encoder of long context without chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from indexes.corpus.corpus import Corpus
+from rag.retrieval.base import Mask
+from rag.retrieval.dense import Dense, build_vectors
+from rag.types import Article, ArticleOrder, Floats, Retriever
+from training.neural.data.batches import Batch, texts_of
+from training.neural.data.tokens import Tokens
+from training.neural.recipe.settings import Contrastive, Recipe
+from training.neural.systems.backbone import load_backbone, quiet, write
+from training.neural.systems.encode import encoded
+from training.neural.systems.losses import similarities, softmax_loss
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+
+ROUTES = {"questions": "query", "articles": "document"}  # of sentence-transformers' Router
+
+
+class BiEncoder:
+    """A siamese or two-tower bi-encoder, kept as sentence-transformers keeps it."""
+
+    def __init__(self, recipe: Recipe, module: SentenceTransformer) -> None:
+        """Take the recipe and a model that was made by it or read from a result."""
+        self.recipe = recipe
+        self.module = module
+        self.tokens = Tokens(module.tokenizer, recipe.text)
+
+    @classmethod
+    def build(cls, recipe: Recipe, source: str) -> BiEncoder:
+        """Make the model that the recipe describes, before any training.
+
+        Args:
+            recipe: of the system "biencoder".
+            source: the hub id or folder of its encoder; two towers begin alike.
+        """
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.base.modules import Router
+        from sentence_transformers.sentence_transformer.modules import Pooling
+
+        towers = []
+        for _ in range(recipe.model.towers):
+            encoder = load_backbone(source, recipe.model, Tokens.longest(recipe.text))
+            towers.append([encoder, Pooling(encoder.get_embedding_dimension(), recipe.model.pooling)])
+        modules = towers[0] if len(towers) == 1 else [Router.for_query_document(*towers)]
+        module = SentenceTransformer(
+            modules=modules,
+            device="cpu",
+            similarity_fn_name=_loss(recipe).similarity,
+            prompts={"query": recipe.text.question_prompt, "document": recipe.text.article_prompt},
+        )
+        return cls(recipe, module)
+
+    @classmethod
+    def load(cls, recipe: Recipe, folder: Path) -> BiEncoder:
+        """Read what `save` wrote."""
+        from sentence_transformers import SentenceTransformer
+
+        trust = recipe.model.remote_code
+        with quiet():
+            return cls(recipe, SentenceTransformer(str(folder), device="cpu", trust_remote_code=trust))
+
+    def save(self, folder: Path) -> None:
+        """Write the model in the format of sentence-transformers."""
+        write(self.module, folder)
+
+    def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
+        """Return the questions' texts and the articles."""
+        return texts_of(batch)
+
+    def encode(self, part: str, items: Sequence[Any]) -> Tensor:
+        """Return (n_items, dim): an article's is the mean of its chunks', encoded in one padded batch."""
+        import torch
+
+        chunks = [self.chunks(part, item) for item in items]
+        flat = [ids for own in chunks for ids in own]
+        vectors = self._forward(part, flat)
+        if len(flat) == len(chunks):
+            return vectors
+        owner = np.repeat(np.arange(len(chunks)), [len(own) for own in chunks])
+        share = torch.zeros((len(chunks), len(flat)), dtype=vectors.dtype, device=vectors.device)
+        for column, row in enumerate(owner):
+            share[row, column] = 1 / len(chunks[row])
+        return share @ vectors  # a product, for adding by index is not deterministic on a GPU
+
+    def chunks(self, part: str, item: Any) -> list[list[int]]:  # noqa: ANN401 - a text or an article
+        """Return the token ids of one item, chunk by chunk."""
+        return [self.tokens.question(item)] if part == "questions" else self.tokens.article(item)
+
+    def _forward(self, part: str, rows: Sequence[list[int]]) -> Tensor:
+        features = self.tokens.padded(rows, self.module.device)
+        tower = self.module[0] if self.recipe.model.towers == 2 else self.module
+        found = tower(features, task=ROUTES[part]) if self.recipe.model.towers == 2 else tower(features)
+        return found["sentence_embedding"]
+
+    def loss(self, encoded: Mapping[str, Tensor], batch: Batch) -> Mapping[str, Tensor]:
+        """Return the softmax loss, and how often the positive is first in its row."""
+        settings = _loss(self.recipe)
+        scores = similarities(encoded["questions"], encoded["articles"], settings.similarity)
+        return {"loss": softmax_loss(scores, batch, settings.temperature)}
+
+    def retriever(self, corpus: Corpus) -> Retriever:
+        """Return exact search over the vectors of the corpus."""
+        encoder = Vectors(self)
+        order = ArticleOrder.of([article.id for article in corpus.articles])
+        index = build_vectors(encoder.encode_articles(corpus.articles))
+        return Dense(encoder, index, order, Mask(corpus.articles))
+
+
+class Vectors:
+    """A trained bi-encoder as an `Encoder`; its vectors have unit length only where it compares cosines."""
+
+    def __init__(self, system: BiEncoder) -> None:
+        """Encode with the weights as they are now."""
+        self.system = system
+        self.name = system.recipe.name
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.system.module.get_embedding_dimension() or 0)
+
+    def encode_questions(self, questions: Sequence[str]) -> Floats:
+        """Return (n_questions, dim) float32; zeros for a blank question."""
+        vectors = self._encode("questions", questions)
+        vectors[[not question.strip() for question in questions]] = 0
+        return vectors
+
+    def encode_articles(self, articles: Sequence[Article]) -> Floats:
+        """Return (n_articles, dim) float32."""
+        return self._encode("articles", articles)
+
+    def _encode(self, part: str, items: Sequence[Any]) -> Floats:
+        vectors = np.zeros((len(items), self.dim), dtype=np.float32)
+        lengths = [sum(map(len, self.system.chunks(part, item))) for item in items]
+        for positions, found in encoded(self.system, part, items, lengths):
+            vectors[positions] = found
+        if _loss(self.system.recipe).similarity == "cosine":
+            length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+            vectors /= np.where(length > 0, length, 1)
+        return vectors
+
+
+def _loss(recipe: Recipe) -> Contrastive:
+    if not isinstance(recipe.loss, Contrastive):
+        raise TypeError(f"{recipe.name} is a {recipe.system}")
+    return recipe.loss

@@ -1,0 +1,51 @@
+"""Losses over the scores of a batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from training.neural.data.batches import Batch
+from training.neural.recipe.settings import Similarity
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def similarities(questions: Tensor, articles: Tensor, similarity: Similarity) -> Tensor:
+    """Return (n_questions, n_articles) cosines or dot products of the rows of both."""
+    if similarity == "cosine":
+        from torch.nn.functional import normalize
+
+        questions, articles = normalize(questions), normalize(articles)
+    return questions @ articles.T
+
+
+def softmax_loss(scores: Tensor, batch: Batch, temperature: float) -> Tensor:
+    """Return the mean of -log softmax of the positive among the columns that count (NT-Xent).
+
+    L = -1/N sum_i log( exp(s_ip / t) / sum_{j counted for i} exp(s_ij / t) ): InfoNCE (van den Oord et al.
+    2018) with in-batch and drawn negatives as DPR has them (Karpukhin et al. 2020); an article that is
+    gold for question i, or has the very text of one, is no negative of it.
+
+    Args:
+        scores: (n_questions, n_articles).
+        batch: which columns count, and which is the positive.
+        temperature: t.
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    counted = torch.from_numpy(batch.counted).to(scores.device)
+    wanted = torch.from_numpy(np.asarray(batch.positive, dtype=np.int64)).to(scores.device)
+    return cross_entropy((scores / temperature).masked_fill(~counted, float("-inf")), wanted)
+
+
+def flops(rows: Tensor) -> Tensor:
+    """Return sum_t (mean_i |w_it|)^2, which grows with the postings that a search reads (Paria et al. 2020).
+
+    Args:
+        rows: (n_texts, n_terms) weights.
+    """
+    return rows.abs().mean(dim=0).square().sum()

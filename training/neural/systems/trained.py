@@ -1,0 +1,144 @@
+"""Trained models among the systems of `training.eval`: by name, and never asked what they learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from indexes.corpus.corpus import Corpus
+from rag.errors import BadInput
+from rag.types import Question, Reranker, Retriever
+from training.neural.data.seen_questions import keys
+from training.neural.recipe.settings import PAIRS, Pairwise
+from training.neural.result import MANIFEST, Trained, open_result
+from training.neural.systems.base import System
+from training.neural.systems.cross_encoder import CrossEncoder, Reader
+
+
+@dataclass
+class Models:
+    """Result folders by name; one with folders of folds in it holds a model for each fold."""
+
+    found: Mapping[str, tuple[Trained, ...]]
+    asked: frozenset[str] = frozenset()  # hashes of all questions that are asked in some fold
+    device: str | None = None  # None takes the best there is
+    _made: dict[tuple[Path, str], Retriever] = field(default_factory=dict, repr=False)
+    _loaded: dict[Path, System] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def read(cls, typed: Sequence[str], asked: Sequence[Question], device: str | None = None) -> Models:
+        """Open what was typed as NAME=FOLDER, or FOLDER for one that bears its recipe's name.
+
+        Raises:
+            BadInput: a folder holds no result, or two have one name.
+        """
+        found: dict[str, tuple[Trained, ...]] = {}
+        for given in typed:
+            name, equals, folder = given.rpartition("=")
+            trained = opened(Path(folder))
+            name = name if equals else trained[0].recipe.name
+            if name in found or set(name) & set(",:") or not name:
+                raise BadInput(
+                    f"--trained {given}: give each model a name of its own, without commas and colons"
+                )
+            found[name] = trained
+        return cls(found, keys(asked), device)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that were given."""
+        return tuple(self.found)
+
+    def retriever(self, name: str, corpus: Corpus, learn: Sequence[Question]) -> Retriever:
+        """Return the model of this name that knows nothing but what may be learnt from.
+
+        Args:
+            name: as it was given.
+            corpus: what it ranks.
+            learn: the questions that may be learnt from.
+
+        Raises:
+            BadInput: every model of this name learnt from questions that are asked.
+        """
+        chosen = self._chosen(name, learn)
+        key = chosen.folder, corpus.sha256
+        if key not in self._made:
+            self._made.clear()  # one model at a time: they are large
+            self._made[key] = self._system(chosen).retriever(corpus)
+        return self._made[key]
+
+    def reader(self, name: str, corpus: Corpus, learn: Sequence[Question]) -> Reranker:
+        """Return the model of this name as what puts any system's first articles in order.
+
+        Args:
+            name: as it was given, of a model that `depth` takes.
+            corpus: whose articles are read.
+            learn: the questions that may be learnt from.
+
+        Raises:
+            BadInput: every model of this name learnt from questions that are asked.
+        """
+        system = self._system(self._chosen(name, learn))
+        if not isinstance(system, CrossEncoder):
+            raise TypeError(f"{name} is a {system.recipe.system}")
+        return Reader(system, corpus.articles)
+
+    def depth(self, name: str) -> int:
+        """Return how many articles a model of this name puts in order, by its recipe.
+
+        Raises:
+            BadInput: no model of this name was given, or it does not read question and article together.
+        """
+        loss = self.found[name][0].recipe.loss if name in self.found else None
+        if not isinstance(loss, Pairwise):
+            fit = [one for one in self.found if isinstance(self.found[one][0].recipe.loss, Pairwise)]
+            raise BadInput(
+                f"--rerank model:{name}:SYSTEM needs --trained {name}=FOLDER of the system "
+                f"{' or '.join(PAIRS)}, which read question and article together; of those given, "
+                f"{', '.join(fit) or 'none'} does"
+            )
+        return loss.rerank
+
+    def _chosen(self, name: str, learn: Sequence[Question]) -> Trained:
+        barred = self.asked - keys(learn)
+        chosen = unspoilt(self.found[name], barred)
+        if chosen is None:
+            seen = min(len(trained.learnt & barred) for trained in self.found[name])
+            raise BadInput(
+                f"model {name} learnt from {seen} of the questions that it would be asked: train it with the "
+                "same folds (python -m training.train RECIPE --folds K, --fold-seed as the --seed here) and "
+                "give the folder that holds them all"
+            )
+        return chosen
+
+    def _system(self, chosen: Trained) -> System:
+        if chosen.folder not in self._loaded:
+            self._loaded.clear()  # one at a time here too
+            self._loaded[chosen.folder] = chosen.system(self.device)
+        return self._loaded[chosen.folder]
+
+
+def holds_result(folder: Path) -> bool:
+    """Tell whether a folder is a result of `training.train`, or has some in it."""
+    return (folder / MANIFEST).is_file() or any(folder.glob(f"*/{MANIFEST}"))
+
+
+def unspoilt(found: Sequence[Trained], barred: frozenset[str]) -> Trained | None:
+    """Return, of models that learnt none of the questions with these hashes, the one that knows most."""
+    fit = [trained for trained in found if not trained.learnt & barred]
+    return max(fit, key=lambda trained: len(trained.learnt), default=None)
+
+
+def opened(folder: Path) -> tuple[Trained, ...]:
+    """Open a result, or those of the folds that lie in a folder.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if (folder / MANIFEST).is_file():
+        return (open_result(folder),)
+    inside = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    if not inside:
+        return (open_result(folder),)  # which says what it lacks
+    return tuple(map(open_result, inside))

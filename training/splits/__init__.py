@@ -1,0 +1,1 @@
+"""Split questions into folds: python -m training.splits."""

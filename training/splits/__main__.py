@@ -1,0 +1,150 @@
+"""Makes the splits that `python -m training.splits` was asked for, and says what they are."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from indexes import sources
+from indexes.corpus.corpus import Corpus, read_questions
+from rag.errors import BadInput
+from rag.text.analysers import analyser
+from rag.types import Question
+from training.splits.file import Kind, Split, identity
+from training.splits.folds import Fold, folds, grouped_folds, pick
+from training.splits.near_duplicates import THRESHOLD, Pair, agreeing, groups, near_duplicates
+
+NEGATIVES = "negatives"  # the extra column of questions in which an import keeps hard negatives
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which questions must stay together, and why."""
+
+    groups: tuple[int, ...]  # the group of each question
+    pairs: Sequence[Pair]  # all that joined them
+    about: Mapping[str, object]  # for the file: how they were found
+    said: Sequence[str] = field(default_factory=tuple)  # for people
+
+
+def made(parsed: argparse.Namespace) -> tuple[Split, list[str]]:
+    """Return the split that the command line asks for, and what there is to say about it.
+
+    Raises:
+        BadInput: the corpus or its questions cannot be read, or cannot be split in that way.
+    """
+    corpus = sources.law(parsed.corpus, language=parsed.language)
+    questions = corpus.questions
+    if parsed.questions is not None:
+        questions = read_questions(parsed.questions, corpus.articles)
+    if parsed.fixed:
+        if parsed.grouped or parsed.group_by:
+            raise BadInput(
+                "--fixed takes the parts as they were published: leave out --grouped and --group-by"
+            )
+        parts = fixed(questions)
+        return _split("fixed", parts, corpus, questions), [_sizes(parts)]
+    if parsed.threshold is not None and not parsed.grouped:
+        raise BadInput("--threshold says when questions are nearly the same: add --grouped")
+    if not parsed.grouped and not parsed.group_by:
+        parts = _named(folds(len(questions), parsed.folds, parsed.seed), questions)
+        return _split("folds", parts, corpus, questions, parsed.seed), [_sizes(parts)]
+    threshold = (THRESHOLD if parsed.threshold is None else parsed.threshold) if parsed.grouped else None
+    found = grouping(corpus, questions, threshold=threshold, by=parsed.group_by)
+    parts = _named(grouped_folds(found.groups, parsed.folds, parsed.seed), questions)
+    said = [_sizes(parts), *found.said]
+    if parsed.folds <= len(questions):
+        apart = straddling(found.pairs, folds(len(questions), parsed.folds, parsed.seed))
+        said.append(f"plain folds of this seed would part {apart:,} of the {len(found.pairs):,} pairs")
+    return _split("grouped", parts, corpus, questions, parsed.seed, found.about), said
+
+
+def grouping(
+    corpus: Corpus, questions: Sequence[Question], *, threshold: float | None, by: Sequence[str] = ()
+) -> Grouping:
+    """Return which questions must stay together.
+
+    Args:
+        corpus: its language cuts the questions, its extra columns may join them.
+        questions: to group.
+        threshold: from which Jaccard index of terms two are nearly the same; None does not look.
+        by: fields in which questions that agree stay together: see `near_duplicates.agreeing`.
+
+    Raises:
+        BadInput: an unfit threshold, a language without an analyser, or a field that nothing has.
+    """
+    pairs: list[Pair] = []
+    about: dict[str, object] = {}
+    said = []
+    if threshold is not None:
+        cut = analyser(corpus.card.language)
+        near = near_duplicates([question.text for question in questions], cut.terms, threshold)
+        pairs += near
+        about |= {"near_duplicates": len(near), "jaccard": threshold, "analyser": cut.id}
+        said.append(f"{len(near):,} pairs are the same or nearly the same (Jaccard {threshold:g} of terms)")
+    for name in by:
+        agreed = agreeing(questions, name, corpus.question_extras)
+        pairs += agreed
+        said.append(f"{len(agreed):,} links between questions that agree in {name}")
+    if by:
+        about["by"] = list(by)
+    found = groups(len(questions), pairs)
+    sizes = Counter(found).values()
+    several, largest = sum(size > 1 for size in sizes), max(sizes, default=0)
+    about |= {"groups": len(sizes), "largest": largest}
+    said.append(f"{len(sizes):,} groups, {several:,} of more than one question, the largest of {largest:,}")
+    return Grouping(found, pairs, about, said)
+
+
+def straddling(pairs: Sequence[Pair], parts: Sequence[Fold]) -> int:
+    """Count the pairs whose two questions are held back in different folds."""
+    number = {position: i for i, fold in enumerate(parts) for position in fold.held}
+    return sum(number[one] != number[other] for one, other in pairs)
+
+
+def fixed(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
+    """Return the parts that questions say they belong to, in the order in which they come.
+
+    Raises:
+        BadInput: there are no questions, or one of them names no part.
+    """
+    without = [question.id for question in questions if not question.split]
+    if without or not questions:
+        raise BadInput(
+            f"{len(without)} of {len(questions)} questions have no split (the first: "
+            f"{without[0] if without else 'none'}): give each one in the field split, or make --folds"
+        )
+    parts: dict[str, list[str]] = {}
+    for question in questions:
+        parts.setdefault(str(question.split), []).append(question.id)
+    return {name: tuple(ids) for name, ids in parts.items()}
+
+
+def _named(parts: Sequence[Fold], questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
+    ids = [question.id for question in questions]
+    return {str(number): tuple(pick(ids, fold.held)) for number, fold in enumerate(parts)}
+
+
+def _split(
+    kind: Kind,
+    parts: Mapping[str, tuple[str, ...]],
+    corpus: Corpus,
+    questions: Sequence[Question],
+    seed: int | None = None,
+    about: Mapping[str, object] | None = None,
+) -> Split:
+    known = {article.id for article in corpus.articles}
+    hard: dict[str, tuple[str, ...]] = {}
+    for question in questions:
+        listed = corpus.question_extras.get(question.id, {}).get(NEGATIVES)
+        kept = tuple(str(id_) for id_ in listed if str(id_) in known) if isinstance(listed, list) else ()
+        if kept:
+            hard[question.id] = kept
+    return Split(kind, parts, identity(questions), corpus.card.name, corpus.sha256, seed, about or {}, hard)
+
+
+def _sizes(parts: Mapping[str, Sequence[str]]) -> str:
+    each = ", ".join(f"{name} {len(ids):,}" for name, ids in parts.items())
+    return f"{sum(map(len, parts.values())):,} questions in {len(parts)} parts: {each}"

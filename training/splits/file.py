@@ -1,0 +1,156 @@
+"""The one file of splits: which questions are held back together, for whatever trains or measures.
+
+JSON Lines. The first line is the header:
+
+    {"format": 1, "kind": "folds", "k": 5, "seed": 42, "questions": 1235, "questions_sha256": "...",
+     "corpus": "stard", "corpus_sha256": "...", "grouping": {...}}
+
+and each other line is one part: {"fold": "0", "questions": ["17", "23", ...]}. Kinds:
+
+- folds: k folds with a seed, as `training.splits.folds.folds` makes them;
+- grouped: k folds that no group straddles; "grouping" says what the groups are;
+- fixed: the parts that a data set was published with; a fold has the name of its part (train, test,
+  validation, synthetic, ...). BSARD's hard negatives stand in its line: "negatives": {question: [articles]}.
+
+In the first two kinds each fold is held back once and the others are learnt from. In the last, parts
+named test, dev or validation are held back and the others are learnt from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from indexes.corpus.questions import record_of
+from indexes.formats.jsonl import Record, dump
+from rag.errors import BadInput
+from rag.types import Question
+
+FORMAT = 1
+Kind = Literal["folds", "grouped", "fixed"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+AGAIN = "Make the file anew with python -m training.splits, or give the questions that it was made of"
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Questions in parts, and what they were when the parts were made."""
+
+    kind: Kind
+    folds: Mapping[str, tuple[str, ...]]  # name -> ids of questions, each in one fold alone
+    questions_sha256: str  # see `identity`
+    corpus: str = ""  # its name
+    corpus_sha256: str = ""
+    seed: int | None = None
+    grouping: Mapping[str, object] = field(default_factory=dict)  # of JSON's types
+    negatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # question -> articles
+
+
+def identity(questions: Iterable[Question]) -> str:
+    """Return the SHA-256 of questions in canonical JSON Lines: `Corpus.questions_sha256` of the same ones."""
+    digest = hashlib.sha256()
+    for question in questions:
+        digest.update(dump(record_of(question)))
+    return digest.hexdigest()
+
+
+def write_split(path: Path, split: Split) -> None:
+    """Write the file, whole or not at all; the same split gives the same bytes."""
+    header = {
+        "format": FORMAT,
+        "kind": split.kind,
+        "k": len(split.folds),
+        "seed": split.seed,
+        "questions": sum(map(len, split.folds.values())),
+        "questions_sha256": split.questions_sha256,
+        "corpus": split.corpus,
+        "corpus_sha256": split.corpus_sha256,
+        "grouping": dict(split.grouping) or None,
+    }
+    lines = [dump({key: value for key, value in header.items() if value is not None})]
+    for name, ids in split.folds.items():
+        hard = {id_: split.negatives[id_] for id_ in ids if split.negatives.get(id_)}
+        lines.append(dump({"fold": name, "questions": ids, **({"negatives": hard} if hard else {})}))
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise BadInput(f"{path}: cannot be written ({error.strerror}). Give another --output.") from None
+
+
+def read_split(path: Path) -> Split:
+    """Read a file that `write_split` wrote.
+
+    Raises:
+        BadInput: it is no such file, or a question is in two folds.
+    """
+    found = _lines(path)
+    header = found[0] if found else {}
+    kind = next((kind for kind in KINDS if kind == header.get("kind")), None)
+    if header.get("format") != FORMAT or kind is None:
+        raise BadInput(
+            f"{path}: not a file of splits of format {FORMAT} (its first line has "
+            f"{', '.join(header) or 'nothing'}). Write one with python -m training.splits."
+        )
+    parts: dict[str, tuple[str, ...]] = {}
+    negatives: dict[str, tuple[str, ...]] = {}
+    for number, record in enumerate(found[1:], 2):
+        name, ids = record.get("fold"), _ids(record.get("questions"))
+        if not isinstance(name, str) or ids is None or name in parts:
+            raise BadInput(
+                f"{path}:{number}: a fold of another name with its questions was expected. {AGAIN}."
+            )
+        parts[name] = ids
+        negatives |= _negatives(record, path, number)
+    twice = [id_ for id_, n in Counter(id_ for ids in parts.values() for id_ in ids).items() if n > 1]
+    if twice or len(parts) != header.get("k"):
+        problem = f"question {twice[0]!r} is there twice" if twice else f"{len(parts)} of its folds are there"
+        raise BadInput(f"{path}: {problem}. {AGAIN}.")
+    seed, grouping = header.get("seed"), header.get("grouping")
+    return Split(
+        kind,
+        MappingProxyType(parts),
+        str(header.get("questions_sha256", "")),
+        str(header.get("corpus", "")),
+        str(header.get("corpus_sha256", "")),
+        seed if isinstance(seed, int) else None,
+        grouping if isinstance(grouping, Mapping) else {},
+        negatives,
+    )
+
+
+def _lines(path: Path) -> list[Record]:
+    try:
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). {AGAIN}.") from None
+    except (ValueError, RecursionError) as error:  # ValueError: not JSON, not UTF-8
+        raise BadInput(f"{path}: not JSON Lines ({error}). {AGAIN}.") from None
+    if not all(isinstance(record, dict) for record in found):
+        raise BadInput(f"{path}: a JSON object was expected on each line. {AGAIN}.")
+    return found
+
+
+def _ids(value: object) -> tuple[str, ...] | None:
+    return tuple(value) if isinstance(value, list) and all(isinstance(v, str) for v in value) else None
+
+
+def _negatives(record: Record, path: Path, number: int) -> dict[str, tuple[str, ...]]:
+    listed = record.get("negatives", {})
+    pairs = {key: _ids(value) for key, value in listed.items()} if isinstance(listed, dict) else {"": None}
+    if any(ids is None for ids in pairs.values()):
+        raise BadInput(f"{path}:{number}: negatives are an object of lists of article ids. {AGAIN}.")
+    return {key: ids for key, ids in pairs.items() if ids is not None}

@@ -1,0 +1,199 @@
+"""`python -m training.synthetic`: questions that a language model writes for the articles of a corpus.
+
+What is asked, and what of the replies is taken, is in `training.synthetic.questions`. Replies are on the disk
+before the next article is sent, so a run that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexes import sources
+from indexes.cli.progress import Bars
+from indexes.corpus.corpus import to_learn_from
+from indexes.corpus.questions import read_questions, record_of
+from indexes.formats.jsonl import dump, write_lines
+from indexes.store import store
+from rag.errors import BadInput, PandectError
+from rag.text.analysers import analyser
+from rag.types import Article
+from training.answers.cache import opened
+from training.answers.chat import replies
+from training.answers.run import GIVE_UP
+from training.answers.writers import ModelSpec, chat
+from training.synthetic import prompts
+from training.synthetic.questions import (
+    WAYS,
+    Estimate,
+    Written,
+    estimate,
+    plans,
+    taken,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Estimate, or write the questions and the file."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    progress = Bars()
+    try:
+        _run(parser().parse_args(typed), typed, progress)
+    except PandectError as error:
+        progress.close()
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> None:
+    if not parsed.estimate and parsed.output is None:
+        raise BadInput("give --output FILE for the questions, or --estimate to see what they will cost")
+    if parsed.output is not None and parsed.output.exists():
+        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+    corpus = sources.law(parsed.corpus, language=parsed.language)
+    known = list(corpus.questions)
+    if parsed.examples is not None:
+        known += read_questions(parsed.examples, corpus.articles)
+    known = to_learn_from(known)  # those to be measured on are never shown, nor told by what is left out
+    language = corpus.card.language
+    chosen = _drawn(corpus.articles, parsed.limit, parsed.seed)
+    asked = plans(chosen, language, way=parsed.way, count=parsed.count, seed=parsed.seed, known=known)
+    spec = ModelSpec(parsed.model, parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout)
+    writer = chat(spec)
+    kept = parsed.replies or store.home() / "cache" / "answers" / "synthetic.jsonl"
+    with opened(kept) as cache:
+        expected = estimate(writer, asked, cache, parsed.count)
+        print(_told(expected, parsed.price_in, parsed.price_out))
+        if parsed.estimate:
+            return
+        answers = replies(
+            writer,
+            [p.prompt for p in asked],
+            cache,
+            tell=lambda done: progress("writing questions", done, len(asked)),
+            give_up=parsed.give_up_after,
+        )
+    written = taken(answers, asked, analyser(language), count=parsed.count, known=known)
+    progress.close()
+    _save(parsed.output, written)
+    about = _about(parsed, typed, written, len(asked), corpus.sha256)
+    parsed.output.with_name(parsed.output.name + ".about.json").write_text(
+        json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
+    left = ", ".join(f"{n} {reason}" for reason, n in written.left_out.most_common()) or "none"
+    print(f"{len(written.questions):,} questions of {len(asked):,} articles; left out: {left}")
+    if written.failed:
+        print(f"{written.failed} replies failed: type the command again for those articles")
+    print(f"written: {parsed.output}")
+
+
+def _drawn(articles: Sequence[Article], limit: int | None, seed: int) -> list[Article]:
+    if limit is None or limit >= len(articles):
+        return list(articles)
+    if limit < 1:
+        raise BadInput(f"--limit {limit}: give 1 or more articles")
+    chosen = np.random.default_rng(seed).permutation(len(articles))[:limit]
+    return [articles[i] for i in sorted(chosen.tolist())]
+
+
+def _save(path: Path, written: Written) -> None:
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_lines(part, (dump(record_of(q)) for q in written.questions))
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}). Give another --output.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _about(
+    parsed: argparse.Namespace, typed: Sequence[str], written: Written, articles: int, corpus: str
+) -> dict[str, Any]:
+    return {
+        "kind": "synthetic questions",
+        "command": shlex.join(["python", "-m", "training.synthetic", *typed]),
+        "model": parsed.model,
+        "temperature": parsed.temperature,
+        "prompts": prompts.synthetic().id,
+        "way": parsed.way,
+        "corpus_sha256": corpus,
+        "articles": articles,
+        "questions": len(written.questions),
+        "left_out": dict(written.left_out),
+        "failed": written.failed,
+    }
+
+
+def _told(expected: Estimate, price_in: float | None, price_out: float | None) -> str:
+    cost = expected.cost(price_in, price_out)
+    money = "" if cost is None else f", {cost:,.2f} in the currency of the prices"
+    return (
+        f"{expected.articles:,} articles, {expected.kept:,} of them replied to before; the rest: at most "
+        f"{expected.read:,} tokens read, about {expected.written:,} written{money}"
+    )
+
+
+EPILOG = """\
+examples
+  what one question an article would cost, at prices of a million tokens:
+    python -m training.synthetic --corpus law --model ollama:qwen3 --price-in 0.4 --price-out 1.6 --estimate
+  write them; what was written before is not paid for again:
+    python -m training.synthetic --corpus law --model ollama:qwen3 --output law/synthetic.jsonl
+  measure what they are worth, on questions that real people asked:
+    python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated law/synthetic.jsonl
+  the published ones of BSARD and JuriFindIT are imported, not written:
+    python -m indexes import BSARD --name bsard --option splits=train,test,synthetic
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="python -m training.synthetic",
+        description="Have a language model write questions for the articles of a corpus.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--corpus", type=Path, required=True, help="a corpus folder or its articles' file")
+    top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
+    top.add_argument("--model", required=True, help="PROVIDER:NAME of LangChain")
+    top.add_argument("--base-url", metavar="URL", help="its server")
+    top.add_argument("--way", default=WAYS[0], help=f"{' or '.join(WAYS)} ({WAYS[0]})")
+    top.add_argument("--count", type=int, default=1, help="questions an article (1)")
+    top.add_argument("--limit", type=int, metavar="N", help="for only N of the articles, drawn by --seed")
+    top.add_argument("--examples", type=Path, help="annotated questions beside those of the corpus, to show")
+    top.add_argument("--estimate", action="store_true", help="say what it would take, and ask nobody")
+    top.add_argument("--price-in", type=float, metavar="P", help="of a million tokens read, in any currency")
+    top.add_argument("--price-out", type=float, metavar="P", help="of a million tokens written")
+    top.add_argument("--temperature", type=float, default=0.7, help="of the model (0.7: 0 repeats itself)")
+    top.add_argument("--max-tokens", type=int, default=1024, help="of a reply (1024)")
+    top.add_argument("--timeout", type=float, default=120.0, help="seconds of a reply (120)")
+    top.add_argument("--replies", type=Path, metavar="FILE", help="what was replied (under PANDECT_HOME)")
+    top.add_argument(
+        "--give-up-after",
+        type=int,
+        default=GIVE_UP,
+        metavar="N",
+        help=f"failures in a row ({GIVE_UP}); 0: never",
+    )
+    top.add_argument("--seed", type=int, default=42, help="of what is drawn (42)")
+    top.add_argument(
+        "--output", type=Path, metavar="FILE", help="a new file of questions, .jsonl or .jsonl.gz"
+    )
+    return top
+
+
+if __name__ == "__main__":
+    sys.exit(main())
