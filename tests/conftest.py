@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-ROOT = Path(__file__).resolve().parent.parent
-
+from tests.paths import ROOT, SHARED
 
 # The same examples at every run of CI: what it finds, anybody can find again. Elsewhere they are drawn anew.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -21,20 +20,18 @@ MARKS = ("browser", "data", "long")  # written into JUnit reports, for the repor
 # The files that take longest, longest first: with files handed out to several processes in this order, none
 # of them is begun when the other processes have nothing left to do.
 LONGEST = (
-    "tests/ui/test_answer_browser.py", "tests/indexes/test_killed.py", "tests/indexes/test_update.py",
-    "tests/ui/test_accessibility.py", "tests/ui/test_browser_pages.py", "tests/ui/test_browser.py",
-    "tests/indexes/test_export.py", "tests/training/test_neural_training.py", "tests/answer/test_before.py",
-    "tests/indexes/test_learned_index.py", "tests/indexes/test_digest_command.py",
-    "tests/indexes/test_datacard.py", "tests/indexes/test_switching.py", "tests/indexes/test_sources_fuzz.py",
-    "tests/indexes/test_source_measuring.py", "tests/training/test_metrics.py",
-    "tests/retrieval/test_transformer.py", "tests/test_repository.py", "tests/test_elsewhere.py",
-    "tests/training/test_near_duplicates.py", "tests/indexes/test_streaming.py",
+    "tests/rag/ui/test_answer_browser.py", "tests/indexes/store/test_killed.py",
+    "tests/indexes/update/test_update.py", "tests/rag/ui/test_accessibility.py",
+    "tests/rag/ui/test_pages_browser.py", "tests/rag/ui/test_ask_browser.py",
+    "tests/indexes/corpus/test_export.py", "tests/training/neural/test_training.py",
+    "tests/rag/answer/screening/test_decision.py", "tests/indexes/build/test_learned_fusion.py",
+    "tests/indexes/digest/test_command.py", "tests/indexes/describing/test_datacard.py",
+    "tests/indexes/store/test_switching.py", "tests/indexes/sources/test_fuzz.py",
+    "tests/indexes/sources/test_measuring_data.py", "tests/training/eval/test_metrics.py",
+    "tests/rag/encoders/test_transformer.py", "tests/test_repository.py",
+    "tests/rag/corpus/test_out_of_scope.py", "tests/training/splits/test_near_duplicates.py",
+    "tests/indexes/formats/test_streaming.py",
 )  # fmt: skip
-
-
-def shared() -> Path:
-    """The folder that holds `data/`; PANDECT_SHARED names another one."""
-    return Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    data = (shared() / "data").is_dir()
+    data = (SHARED / "data").is_dir()
     turn = {ROOT / file: n for n, file in enumerate(LONGEST)}
     items.sort(key=lambda item: turn.get(item.path, len(turn)))  # stable: the others stay as they are
     for item in items:
@@ -55,11 +52,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "long" in item.keywords and not config.getoption("--long"):
             item.add_marker(pytest.mark.skip(reason="long: run with --long"))
         if "data" in item.keywords and not data:
-            reason = f"needs the measuring data, absent from {shared() / 'data'}"
+            reason = f"needs the measuring data, absent from {SHARED / 'data'}"
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The measuring data, for tests marked `data`."""
-    return shared() / "data"
+    return SHARED / "data"

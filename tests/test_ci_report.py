@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-REPORT = Path(__file__).resolve().parent.parent / ".ci" / "report.py"
+from tests.paths import ROOT
+
+REPORT = ROOT / ".ci" / "report.py"
 
 
 def _case(test: str, skipped: str = "", *marks: str) -> str:

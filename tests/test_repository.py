@@ -18,7 +18,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
+
 PACKAGES = ("rag", "indexes", "training")
 TOP = {
     "pyproject.toml", "app.py", "rag", "indexes", "training", "tests", "README.md", "LICENSE", "CHANGELOG.md",

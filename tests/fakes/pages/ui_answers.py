@@ -1,0 +1,188 @@
+"""Models that write what they are told over the fake engine's articles, and a quoter; no network."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rag.answer.extract import Extract
+from rag.answer.generation.draft import Cancel, Draft
+from rag.answer.generation.errors import Reason
+from rag.answer.generation.stream import Stopped
+from rag.answer.types import (
+    Answer,
+    Ending,
+    Event,
+    Fault,
+    Passage,
+    Passed,
+    Removed,
+    Statement,
+    Trimmed,
+    Writing,
+)
+from rag.types import Article
+from rag.ui.protocols import Answers
+from tests.fakes.pages.ui_engine import CARD, ENGINES, FakeEngine
+
+ARREST = "Mon voisin me frappe et menace de me tuer à cause de l'arbre"
+PERSONAL = "Mon voisin Jean Dupont, 06 12 34 56 78, a planté un arbre contre ma clôture"
+FOLLOW_UP = "et si il refuse ?"
+SPLIT = "Qui paie les réparations du logement en location ?"
+SIDES = (
+    Article(
+        "a",
+        "Code civil",
+        "1",
+        "Le bailleur rend le dépôt. Le bailleur paie les réparations du logement loué.",
+    ),
+    Article(
+        "b",
+        "Code civil",
+        "2",
+        "Le locataire entretient le logement loué. Le locataire fait les petites réparations.",
+    ),
+)
+EVIL = "<img src=x onerror=alert(21)> [x](javascript:alert(22)) $$x$$"
+
+CUT = Passed(
+    "Le voisin peut demander qu'un arbre planté trop près soit arraché.",
+    ("672",),
+    (Passage("672", 0, 66),),
+)
+DISTANCE = Passed(
+    "Un arbre de plus de deux mètres se plante à deux mètres de la limite.",
+    ("671", "672"),
+    (Passage("671", 0, 78), Passage("672", 0, 66)),
+)
+LIE = Removed(Statement("Le voisin doit payer mille euros.", ("672",)), (Fault.NUMBER,))
+GOOD = (CUT, DISTANCE)
+WRITTEN = Answer(Ending.WRITTEN, GOOD)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a model was asked."""
+
+    session: Hashable
+    as_of: str | None
+    question: str
+    articles: tuple[str, ...]
+    language: str
+
+
+@dataclass
+class FakeModel:
+    """Gives out its events; remembers what it was asked, and whether the request was ended."""
+
+    events: Sequence[Event] = (Writing(), *GOOD, WRITTEN)
+    name: str = "Scribe 1"
+    local: bool = False
+    articles: int | None = 5
+    sent: list[Sent] = field(default_factory=list)
+    waits: int | None = None  # holds its breath before that event, until `go` is set or it is cancelled
+    go: threading.Event = field(default_factory=threading.Event)
+    closed: threading.Event = field(default_factory=threading.Event)
+    breaks: bool = False  # raises in place of its last event
+
+    def for_session(self, session: Hashable, say: Callable[..., str], as_of: str | None) -> FakeWriter:
+        return FakeWriter(self, session, as_of)
+
+
+@dataclass(frozen=True)
+class FakeWriter:
+    model: FakeModel
+    session: Hashable
+    as_of: str | None
+
+    def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:
+        cancel = Cancel()
+        sent = Sent(self.session, self.as_of, question, tuple(a.id for a in articles), language)
+        return Draft(self._events(sent, cancel), cancel)
+
+    def _events(self, sent: Sent, cancel: Cancel) -> Iterator[Event]:
+        model = self.model
+        model.sent.append(sent)  # with the first event that is wanted, as a real one
+        passed: list[Passed] = []
+        try:
+            for number, event in enumerate(model.events):
+                while number == model.waits and not model.go.is_set():
+                    cancel.sleep(0.01)
+                if model.breaks and number == len(model.events) - 1:
+                    raise KeyError(sent.question)
+                yield event
+                passed += [event] if isinstance(event, Passed) else []
+        except Stopped:
+            model.closed.set()
+            yield Answer(Ending.STOPPED, tuple(passed))
+
+
+@dataclass
+class FakeQuoter:
+    """Takes the first forty characters of an article, in which it knows two words."""
+
+    score: float = 1.0
+    asked: list[str] = field(default_factory=list)
+
+    def extract(
+        self, question: str, articles: Iterable[Article], law_words: Mapping[str, float] | None = None
+    ) -> tuple[Extract, ...]:
+        self.asked.append(question)
+        return tuple(
+            Extract(
+                a.id, 0, min(40, len(a.text)), ((3, 8),), ((9, 13),), self.score,
+                cut_after=len(a.text) > 40, limited=a.id == "672",
+            )
+            for a in articles
+        )  # fmt: skip
+
+
+def ending(ending: Ending, reason: Reason | None = None, **more: object) -> FakeModel:
+    """A model whose answer ends so, without a sentence."""
+    answer = replace(Answer(ending, reason="" if reason is None else str(reason)), **more)  # type: ignore[arg-type]
+    return FakeModel((answer,))
+
+
+TRIMMED = replace(
+    WRITTEN,
+    removed=(LIE, LIE),
+    unreadable=1,
+    missing=("Les articles ne disent pas qui paie l'arrachage.",),
+    trimmed=(Trimmed("672", 100, 600),),
+    left_out=("673",),
+    reason=str(Reason.CUT),
+)
+HOSTILE = Passed(
+    EVIL, ('"><img src=x onerror=alert(1)>',), (Passage('"><img src=x onerror=alert(1)>', 0, 90),)
+)
+OFFICIAL = replace(CARD, text_kind="official")
+
+# name in the address (`?answers=written`) -> what the page has to answer with
+ANSWERS: Mapping[str, Answers] = {
+    "quoted": Answers(FakeQuoter()),
+    "written": Answers(FakeQuoter(), FakeModel()),
+    "local": Answers(FakeQuoter(), FakeModel(local=True)),
+    "trimmed": Answers(FakeQuoter(), FakeModel((Writing(), *GOOD, TRIMMED))),
+    "waiting": Answers(FakeQuoter(), FakeModel(waits=0)),
+    "half": Answers(FakeQuoter(), FakeModel(waits=2)),
+    "refused": Answers(FakeQuoter(), ending(Ending.REFUSED)),
+    "removed": Answers(FakeQuoter(), ending(Ending.EMPTY, Reason.UNREADABLE, removed=(LIE, LIE, LIE))),
+    "unreadable": Answers(FakeQuoter(), ending(Ending.EMPTY, Reason.UNREADABLE, unreadable=4)),
+    "dead": Answers(FakeQuoter(), ending(Ending.FAILED, Reason.DEAD)),
+    "broken": Answers(
+        FakeQuoter(),
+        FakeModel((Writing(), CUT, Answer(Ending.FAILED, (CUT,), reason=str(Reason.BROKEN)))),
+    ),
+    "limited": Answers(FakeQuoter(), ending(Ending.LIMITED, Reason.BUSY, wait=42)),
+    "problem": Answers(FakeQuoter(), None, "PANDECT_MODEL_FORMAT: got 'x'; expected auto, lines or schema"),
+    "hostile": Answers(
+        FakeQuoter(),
+        FakeModel((Writing(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,))), name=EVIL),
+    ),
+}
+ANSWER_ENGINES: Mapping[str, FakeEngine] = {
+    **ENGINES,
+    "official": FakeEngine(card=OFFICIAL),
+    "sides": FakeEngine(articles=SIDES),
+}

@@ -1,0 +1,123 @@
+"""Questions of another corpus of the same language: the encoder learns them, nothing else does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.fakes.law.corpus import FIT, VILLAGE, install
+
+from indexes import __main__ as command
+from indexes.build.encoder_choice import fit_encoder
+from indexes.build.fit_settings import LARGE, MANY, suited
+from indexes.build.lent import articles_of, checked, questions_of, read_lent
+from indexes.build.static_encoder import FitSettings
+from indexes.corpus.corpus import Corpus
+from indexes.store import store
+from indexes.store.manifest import read as read_manifest
+from rag.errors import BadInput
+from rag.text.analysers import analyser
+from rag.types import Question
+from training.eval.workbench import Bench
+
+CUT = analyser("fr")
+SMALL = FitSettings(dim=16, min_count=1, passes=1, question_passes=30, batch=8, random_negatives=4)
+# another village, where people call a well a "trou d'eau": the word stands in no article of either
+ASKED = (
+    Question("q1", "le trou d'eau est resté ouvert", ("v-1",), split="train"),
+    Question("q2", "on lave dans le trou d'eau", ("v-2",), split="train"),
+    Question("q3", "jamais apprise: tilleul", ("v-12",), split="test"),
+)
+NEIGHBOUR = replace(VILLAGE, card=replace(VILLAGE.card, name="neighbour"), questions=ASKED)
+
+
+def test_ids_are_nobody_else_s_and_test_questions_stay_out() -> None:
+    lent = (NEIGHBOUR, NEIGHBOUR)
+    ids = [a.id for a in (*VILLAGE.articles, *articles_of(lent))]
+    assert len(set(ids)) == len(ids) == 36
+    told = questions_of(lent)
+    assert [q.text for q in told] == [q.text for q in ASKED[:2]] * 2
+    assert {id_ for q in told for id_ in q.article_ids} <= set(ids[12:])
+    assert told[0].article_ids != told[2].article_ids  # each cites the articles of its own corpus
+
+
+def test_the_encoder_knows_their_words_and_says_whose_they_are() -> None:
+    alone, _ = fit_encoder(VILLAGE, VILLAGE.questions, CUT, SMALL, lambda *step: None)
+    both, entry = fit_encoder(VILLAGE, VILLAGE.questions, CUT, SMALL, lambda *step: None, [NEIGHBOUR])
+    (word,) = CUT.terms("trou")
+    assert word not in alone.vocabulary
+    assert word in both.vocabulary
+    assert [each["name"] for each in entry["learnt_from"]] == ["village", "neighbour"]
+    assert entry["lent"] == [
+        {
+            "name": "neighbour",
+            "corpus_sha256": NEIGHBOUR.sha256,
+            "questions_sha256": NEIGHBOUR.questions_sha256,
+        }
+    ]
+    scores = both.encode_articles(VILLAGE.articles) @ both.encode_questions(["un trou ouvert"])[0]
+    assert scores.argmax() == 0  # the well
+
+
+def test_a_benchmark_s_law_alone_learns_from_none() -> None:
+    bench = Bench(VILLAGE, fit=SMALL, fitted_to=[VILLAGE, NEIGHBOUR])
+    (word,) = CUT.terms("trou")
+    assert word in bench.encoder(()).vocabulary
+    assert word not in bench.encoder(None).vocabulary
+    systems = bench.systems(["dense", "dense-law", "bm25+questions"], VILLAGE.questions[:2])
+    found = {name: system.search(["trou"], 3)[0] for name, system in systems.items()}
+    assert found["dense"][0].article_id in {"v-1", "v-2"}
+    assert found["dense-law"] == ()
+    assert found["bm25+questions"] == ()  # no evidence for this law
+
+
+def test_an_index_is_built_and_built_again_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    install(NEIGHBOUR, "neighbour", None)
+    version = install(settings=replace(FIT, lent=read_lent(["neighbour"], "fr")))
+    entry = read_manifest(version, "again").encoder
+    assert entry is not None
+    assert [each["name"] for each in entry["lent"]] == ["neighbour"]
+    # an encoder that is fitted anew learns from the same; without them it is said what is missing
+    law = store.corpus_folder("village")
+    assert command.main(["update", "village", str(law), "--refit"]) == 0
+    again = read_manifest(store.current("village"), "again").encoder
+    assert again is not None
+    assert again["lent"] == entry["lent"]
+    store.remove("neighbour")
+    capsys.readouterr()
+    assert command.main(["update", "village", str(law), "--refit"]) == 2
+    assert "--lent neighbour: no corpus is called so" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lent", "says"),
+    [
+        (replace(NEIGHBOUR, card=replace(NEIGHBOUR.card, language="nl")), "its language is 'nl'"),
+        (replace(NEIGHBOUR, questions=ASKED[2:]), "no annotated questions to learn from"),
+    ],
+)
+def test_what_cannot_be_lent(lent: Corpus, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        checked(lent, "neighbour", "fr")
+
+
+@pytest.mark.parametrize("encoder", ["none", "borrow", "some/model"])
+def test_an_encoder_that_is_not_fitted_learns_from_nobody(
+    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    with pytest.raises(BadInput, match="--lent"):
+        install(settings=replace(FIT, encoder=encoder, lent=(NEIGHBOUR,)))
+
+
+def test_how_it_is_fitted_goes_by_the_number_of_questions() -> None:
+    assert suited(0) == suited(MANY - 1) == FitSettings()
+    assert suited(MANY).drop_question < suited(MANY - 1).drop_question
+    assert suited(MANY).id != FitSettings().id
+    assert suited(0, LARGE - 1) == FitSettings()
+    assert suited(0, LARGE) == replace(FitSettings(), passes=2)
+    assert suited(MANY, LARGE) == replace(suited(MANY), passes=2)

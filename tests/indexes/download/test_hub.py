@@ -1,0 +1,231 @@
+"""The hub: listings, commits, checksums, and the ways in which it says no."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from indexes.__main__ import main
+from indexes.download import hub
+from indexes.download import resolve as arrival
+from indexes.download.http import fetch
+from indexes.download.hub import DATASETS, Hub, HubDataset, download
+from indexes.download.web import FetchError
+from indexes.sources import SOURCES
+from rag.errors import BadInput
+from tests.fakes.law.odd_server import Answer, Behaviour, Odd, Seen, serving
+
+COMMIT = "c0" * 20
+SET = HubDataset("us/law", "bsard", ("articles.csv", "data/*.csv"), gated=True)
+FILES = {"articles.csv": b"id\n1\n", "data/big.csv": b"big" * 100, "README.md": b"read me"}
+quick = partial(fetch, sleep=lambda seconds: None)
+
+
+def git_blob(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324  # as git names content
+
+
+def entry(path: str, content: bytes) -> dict[str, object]:
+    if "big" in path:
+        large = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content)}
+        return {"type": "file", "path": path, "size": len(content), "oid": "0" * 40, "lfs": large}
+    return {"type": "file", "path": path, "size": len(content), "oid": git_blob(content)}
+
+
+def the_hub(files: dict[str, bytes], address: str, key: str | None = None) -> Behaviour:
+    """A hub that lists one file a page and redirects large ones."""
+    listed = [
+        {"type": "directory", "path": "data"},
+        *(entry(path, content) for path, content in files.items()),
+    ]
+
+    def answer(seen: Seen) -> Answer:
+        if key and seen.headers.get("authorization") != f"Bearer {key}":
+            return Answer(401, headers={"X-Error-Code": "GatedRepo"})
+        path, _, query = seen.path.partition("?")
+        if path == "/api/datasets/us/law/revision/main":
+            return Answer(200, json.dumps({"sha": COMMIT}).encode())
+        if path == f"/api/datasets/us/law/tree/{COMMIT}":
+            page = int(query.partition("page=")[2] or 0)
+            more = f'<{address}{path}?recursive=true&page={page + 1}>; rel="next"'
+            headers = {"Link": more} if page + 1 < len(listed) else {}
+            return Answer(200, json.dumps(listed[page : page + 1]).encode(), headers)
+        name = path.removeprefix("/cdn").removeprefix(f"/datasets/us/law/resolve/{COMMIT}/")
+        if name not in files:
+            return Answer(404)
+        if "big" in name and not path.startswith("/cdn"):
+            return Answer(302, headers={"Location": f"/cdn{path}"})
+        return Answer(200, files[name])
+
+    return answer
+
+
+@pytest.fixture
+def odd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Odd]:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HF_TOKEN", "HF_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    with serving() as server:
+        yield server
+
+
+def test_the_files_that_are_needed(odd: Odd, tmp_path: Path) -> None:
+    odd.answer = the_hub(FILES, odd.address, key="t")
+    shown: list[tuple[str, int, int | None]] = []
+    place = download(
+        SET, tmp_path, hub=Hub(odd.address, "t"), progress=lambda *told: shown.append(told), fetching=quick
+    )
+    assert place == tmp_path / "us--law" / COMMIT
+    found = {str(p.relative_to(place)): p.read_bytes() for p in place.rglob("*") if p.is_file()}
+    assert found == {path: content for path, content in FILES.items() if path != "README.md"}
+    assert shown[-1] == ("data/big.csv", 300, 300)
+    before = len(odd.seen)
+    download(SET, tmp_path, hub=Hub(odd.address, "t"), fetching=quick)
+    assert not [seen for seen in odd.seen[before:] if "resolve" in seen.path]  # nothing is fetched twice
+    (place / "articles.csv").write_bytes(b"id\n2\n")  # as long, and wrong
+    download(SET, tmp_path, hub=Hub(odd.address, "t"), fetching=quick)
+    assert (place / "articles.csv").read_bytes() == FILES["articles.csv"]
+
+
+@pytest.mark.parametrize("token", [None, "wrong"])
+def test_a_gated_data_set_is_explained(odd: Odd, tmp_path: Path, token: str | None) -> None:
+    odd.answer = the_hub(FILES, odd.address, key="right")
+    told = "with the token in HF_TOKEN" if token else "no token was given in HF_TOKEN"
+    with pytest.raises(
+        FetchError, match=rf"us/law is given only to those who signed.*{told}.*/datasets/us/law"
+    ):
+        download(SET, tmp_path, hub=Hub(odd.address, token), fetching=quick)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Answer(404), "404 .*The data set is at .*/datasets/us/law"),
+        (Answer(403), "403 .*private one needs HF_TOKEN"),
+        (Answer(500), "500 .*later"),
+        (Answer(200, b"<html>"), "no JSON came"),
+        (Answer(200, b"[1, 2]"), "no commit came"),
+        (Answer(200, b'{"sha": "../../x"}'), "no commit came"),
+        (Answer(200, b"[" * 100_000), "no JSON came"),
+    ],
+)
+def test_what_a_hub_may_answer(odd: Odd, tmp_path: Path, answer: Answer, told: str) -> None:
+    odd.in_turn(answer)
+    dataset, pauses = HubDataset("us/law", "bsard", ("*",)), list[float]()
+    with pytest.raises(FetchError, match=told):
+        download(dataset, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+    assert pauses == ([1.0, 2.0, 4.0] if answer.status == 500 else [])
+
+
+def test_a_busy_hub_is_asked_again(odd: Odd, tmp_path: Path) -> None:
+    good, busy = the_hub(FILES, odd.address), [Answer(429, headers={"Retry-After": "3"}), Answer(503)]
+    odd.answer = lambda seen: busy.pop(0) if busy else good(seen)
+    pauses: list[float] = []
+    place = download(SET, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+    assert (place / "articles.csv").is_file()
+    assert pauses == [3.0, 2.0]
+    odd.in_turn(Answer(429, headers={"Retry-After": "3600"}))
+    with pytest.raises(FetchError, match=r"429 .*asked too often.*asks to wait 3,600 seconds"):
+        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+
+
+def test_a_file_that_is_not_the_listed_one(odd: Odd, tmp_path: Path) -> None:
+    good = the_hub(FILES, odd.address)
+    odd.answer = lambda seen: Answer(200, b"id\n2\n") if seen.path.endswith("articles.csv") else good(seen)
+    with pytest.raises(FetchError, match=r"articles\.csv: its checksum is .* nothing was kept"):
+        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+    assert not list(tmp_path.rglob("articles.csv"))
+
+
+@pytest.mark.parametrize("content", [b"big" * 99, b"big" * 101, b"gib" * 100])
+def test_a_large_file_that_is_shorter_longer_or_another(odd: Odd, tmp_path: Path, content: bytes) -> None:
+    good = the_hub(FILES, odd.address)
+    odd.answer = lambda seen: Answer(200, content) if seen.path.startswith("/cdn") else good(seen)
+    with pytest.raises(FetchError, match=r"big\.csv: (its sha256 is|longer than the 300 bytes)"):
+        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+    assert not list(tmp_path.rglob("big.csv"))
+
+
+def test_a_path_that_leads_outside(odd: Odd, tmp_path: Path) -> None:
+    odd.answer = the_hub({"data/../../../x.csv": b"1"}, odd.address)
+    with pytest.raises(BadInput, match="leads outside"):
+        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+
+
+def test_a_layout_that_changed(odd: Odd, tmp_path: Path) -> None:
+    odd.answer = the_hub({"laws.csv": b"1"}, odd.address)
+    with pytest.raises(FetchError, match=r"none of articles\.csv, data/\*\.csv at main.*by hand"):
+        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with pytest.raises(FetchError, match=r"cannot be reached .*HF_ENDPOINT"):
+        download(SET, tmp_path, hub=Hub("http://127.0.0.1:9"), fetching=quick)
+
+
+def test_every_data_set_has_a_source() -> None:
+    assert {dataset.source for dataset in DATASETS.values()} <= set(SOURCES)
+    assert [name for name, dataset in DATASETS.items() if dataset.gated] == ["lleqa"]
+
+
+# --- arrival: what a person may type ---
+
+
+def test_a_name_of_the_hub(odd: Odd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", odd.address + "/")
+    monkeypatch.setattr(hub, "DATASETS", {"law": SET})
+    monkeypatch.setattr(arrival, "DATASETS", {"law": SET})
+    odd.answer = the_hub(FILES, odd.address)
+    found = arrival.bring("law")
+    assert found == (tmp_path / "home" / "downloads" / "us--law" / COMMIT, "bsard")
+    with pytest.raises(BadInput, match=r"nothing does not exist.*a data set of the hub: law"):
+        arrival.bring("nothing")
+
+
+def test_an_address_needs_a_checksum(odd: Odd, tmp_path: Path) -> None:
+    content = b'{"id": "1"}\n'
+    odd.in_turn(Answer(200, content))
+    sha256 = hashlib.sha256(content).hexdigest()
+    with pytest.raises(BadInput, match=r"no checksum came. Give --sha256"):
+        arrival.bring(f"{odd.address}/law.jsonl")
+    with pytest.raises(BadInput, match="'ab' is no SHA-256"):
+        arrival.bring(f"{odd.address}/law.jsonl", sha256="ab")
+    found = arrival.bring(f"{odd.address}/a/law.jsonl?x=1", sha256=sha256.upper())
+    assert found.path.name == "law.jsonl"
+    assert found.path.read_bytes() == content
+    for path in ("/", "/..", "/%2e%2e%2fx", "/" + "l" * 300):
+        inside = arrival.bring(odd.address + path, sha256=sha256).path
+        assert inside.resolve().is_relative_to(tmp_path / "home" / "downloads")
+
+
+def test_a_bar_shows_what_is_fetched(odd: Odd, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    article = {"id": "1", "code": "Well Code", "article_no": "1", "text": "Close the lid."}
+    content = json.dumps(article).encode()
+    odd.in_turn(Answer(200, content, {"ETag": '"1"'}, cut=9), Answer(200, content))
+    sha256 = hashlib.sha256(content).hexdigest()
+    typed = ["--sha256", sha256, "--name", "wells", "--language", "en"]
+    assert main(["import", f"{odd.address}/wells.jsonl", *typed]) == 0
+    shown = capsys.readouterr()
+    assert "wells: read as pandect" in shown.out
+    assert "wells.jsonl: 100%" in shown.err
+    assert f"{len(content)}/{len(content)}" in shown.err.replace(".0", "")
+
+
+def test_an_archive_is_unpacked_once(odd: Odd, tmp_path: Path) -> None:
+    import zipfile
+
+    archive = tmp_path / "law.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("law/articles.csv", "id")
+    found = arrival.bring(str(archive))
+    assert [path.name for path in found.path.iterdir()] == ["articles.csv"]
+    assert arrival.bring(str(archive)) == found
+    assert arrival.bring(str(tmp_path)) == (tmp_path, None)
+    bulk = archive.rename(tmp_path / "Freemium_legi_global.zip")
+    assert arrival.bring(str(bulk)) == (bulk, "legi")  # read as it is

@@ -1,0 +1,309 @@
+"""Where indexes lie, how one is switched in, and how one is opened or refused."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import indexes
+from indexes.build.build import build
+from indexes.corpus.corpus import write
+from indexes.store import open as opening
+from indexes.store import store
+from indexes.store.store import open_index
+from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
+from rag.types import Filter
+from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, change_manifest, edition, first, install
+
+AGAIN = r"run python -m indexes build village$"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("PANDECT_INDEX", raising=False)
+    return tmp_path / "home"
+
+
+def test_the_home_is_pandect_home_or_the_xdg_place(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    assert store.home() == home
+    monkeypatch.delenv("PANDECT_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    assert store.home() == Path("/data/pandect")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", "/people/ada")
+    assert store.home() == Path("/people/ada/.local/share/pandect")
+
+
+def test_an_index_is_opened_by_name_by_path_and_by_setting(
+    monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    version = install()
+    for wanted in ("village", home / "indexes" / "village", str(home / "indexes" / "village"), version):
+        engine = indexes.open(wanted)
+        assert (engine.info.name, engine.info.version) == ("village", version.name)
+    assert open_index is opening.open_index
+    monkeypatch.setenv("PANDECT_INDEX", "village")
+    assert indexes.open().info.name == "village"
+    monkeypatch.setenv("PANDECT_INDEX", str(version))
+    assert indexes.open().info.version == version.name
+    monkeypatch.chdir(home / "indexes")
+    assert indexes.open("./village").info.version == version.name  # a slash makes it a path
+    monkeypatch.setenv("PANDECT_INDEX", "")
+    assert store.locate()[0] == store.builtin()
+
+
+def test_what_is_opened_answers(home: Path) -> None:
+    install()
+    engine = indexes.open("village")
+    assert first(engine) == "v-5"
+    assert engine.modes == ("keyword",)
+    assert (engine.info.articles, engine.info.questions, engine.info.encoder) == (12, 3, None)
+    assert engine.info.corpus_sha256 == VILLAGE.sha256
+    assert engine.info.title == "Le droit du village"
+    [shown] = engine.ask("Article 12 du Code du village", k=1).shown
+    assert shown.why.known
+    nothing = Filter(codes=frozenset({"another"}))
+    assert engine.ask(GOAT, where=nothing).shown == ()
+
+
+@pytest.mark.parametrize("name", ["Village", "", "a b", "-a", "é", "a" * 65, "..", "a.b"])
+def test_names_that_cannot_be_folders(name: str) -> None:
+    for function in (store.index_folder, store.corpus_folder, store.current):
+        with pytest.raises(BadInput, match=r"small letters, digits and hyphens.*python -m indexes list"):
+            function(name)
+
+
+def test_missing_indexes_name_the_command(home: Path) -> None:
+    with pytest.raises(
+        MissingIndex, match=r"no index named 'town'.*\(there: builtin\): run python -m indexes import PATH"
+    ):
+        indexes.open("town")
+    install(settings=None)
+    with pytest.raises(MissingIndex, match=rf"no index named 'village'.*{AGAIN}"):
+        indexes.open("village")
+    install()
+    with pytest.raises(MissingIndex, match=r"\(there: builtin, village\)"):
+        indexes.open("town")
+    with pytest.raises(MissingIndex, match=r"nowhere is no index folder: run python -m indexes list"):
+        indexes.open(home / "nowhere")
+
+
+def test_the_index_that_ships_is_only_read() -> None:
+    for function in (store.index_folder, store.corpus_folder, store.remove):
+        with pytest.raises(
+            BadInput, match=r"only read: import the law under another name, python -m indexes import"
+        ):
+            function("builtin")
+
+
+def files_of(version: Path) -> list[str]:
+    return sorted(str(p.relative_to(version)) for p in version.rglob("*") if p.is_file())
+
+
+def test_one_flipped_byte_in_any_file_is_found(home: Path) -> None:
+    version = install(settings=FIT)
+    names = [name for name in files_of(version) if name != "manifest.json"]
+    assert len(names) >= 13
+    for name in names:
+        path = version / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        with pytest.raises(DamagedIndex, match=rf"{path.name} is not what was built.*{AGAIN}"):
+            indexes.open("village")
+        path.write_bytes(whole)
+    assert first(indexes.open("village")) == "v-5"
+
+
+def test_a_missing_or_shortened_file_is_found(home: Path) -> None:
+    version = install(settings=FIT)
+    for name in files_of(version):
+        path = version / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-2])  # a manifest can do without its last line feed
+        with pytest.raises(DamagedIndex, match=AGAIN):
+            indexes.open("village")
+        path.unlink()
+        with pytest.raises(DamagedIndex, match=rf"{path.name} is missing.*{AGAIN}"):
+            indexes.open("village")
+        path.write_bytes(whole)
+
+
+def test_of_a_large_index_only_sizes_are_compared_and_what_is_broken_is_still_told(home: Path) -> None:
+    version = install(settings=FIT)
+    for name in files_of(version):
+        if name.startswith("counts/"):  # an update reads them, and compares their hashes
+            continue
+        path = version / name
+        whole = path.read_bytes()
+        path.write_bytes(bytes(len(whole)))  # the right size, and nothing in it
+        with pytest.raises(DamagedIndex, match=AGAIN):
+            open_index("village", hash_up_to=0)
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"20000101T000000-00000000\n", b"../../corpora/village\n", b"\xff\xfe\n"]
+)
+def test_a_pointer_that_leads_nowhere(home: Path, content: bytes) -> None:
+    install()
+    (home / "indexes" / "village" / "CURRENT").write_bytes(content)
+    for wanted in ("village", home / "indexes" / "village"):
+        with pytest.raises(DamagedIndex, match=rf"CURRENT (names|cannot be read).*{AGAIN}"):
+            indexes.open(wanted)
+    install()
+    assert first(indexes.open("village")) == "v-5"  # what the message says to type is the cure
+
+
+def test_an_index_of_another_time_is_refused(home: Path) -> None:
+    version = install()
+    manifest = (version / "manifest.json").read_bytes()
+    change_manifest(version, format=99)
+    with pytest.raises(StaleIndex, match=rf"index format 99, this version reads 1: {AGAIN}"):
+        indexes.open("village")
+    (version / "manifest.json").write_bytes(manifest)
+    change_manifest(version, corpus__sha256="f" * 64)
+    with pytest.raises(
+        StaleIndex, match=rf"built from corpus ffffffff…, this one is {VILLAGE.sha256[:8]}….*{AGAIN}"
+    ):
+        indexes.open("village")
+    (version / "manifest.json").write_bytes(manifest)
+    change_manifest(version, analyser__id="fr:porter-0.1:00000000")
+    with pytest.raises(
+        StaleIndex, match=rf"analysed by fr:porter-0\.1:00000000, here it would be fr:snowball.*{AGAIN}"
+    ):
+        indexes.open("village")
+    (version / "manifest.json").write_bytes(manifest)
+    for options in ({"language": "fr", "lemmas": True}, {"language": "tlh"}):
+        change_manifest(version, analyser__options=options)
+        with pytest.raises(StaleIndex, match=AGAIN):
+            indexes.open("village")
+
+
+def test_other_versions_of_libraries_only_warn(home: Path) -> None:
+    version = install()
+    change_manifest(version, libraries={"numpy": "0.1", "torch": "0.1", "bm25s": "0.0"})
+    with pytest.warns(
+        UserWarning, match=r"built with numpy 0\.1 \(here .*\), bm25s 0\.0 .*serve all the same"
+    ) as seen:
+        assert first(indexes.open("village")) == "v-5"
+    assert "torch" not in str(seen[0].message)  # nothing in this index was made by it
+
+
+def kept(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "indexes" / "village").iterdir())
+
+
+def test_the_oldest_versions_go_and_their_corpora_with_them(home: Path) -> None:
+    made = [install(edition(n)).name for n in range(7)]
+    assert len(set(made)) == 7  # within one second
+    former = made[-5:-1]
+    assert kept(home) == sorted([*former, *(f"{version}.corpus" for version in former), made[-1], "CURRENT"])
+    assert store.current("village").name == made[-1]
+    again = build(edition(6), "village", NONE, keep=2).name
+    assert kept(home) == sorted([made[-1], again, "CURRENT"])  # both of the corpus that is in its place
+    with pytest.raises(BadInput, match=r"--keep 1: keep 2 versions at least"):
+        build(edition(6), "village", NONE, keep=1)
+    assert kept(home) == sorted([made[-1], again, "CURRENT"])
+
+
+def test_the_former_version_is_the_one_that_was_in_use_whatever_the_clock_says(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_made = install(edition(0), keep=2).name
+    monkeypatch.setattr(store, "stamp_now", lambda: "19700101T000000000000")
+    second = install(edition(1), keep=2).name
+    assert second < first_made
+    monkeypatch.setattr(store, "stamp_now", lambda: "20000101T000000000000")
+    third = install(edition(2), keep=2).name
+    assert kept(home) == sorted([second, f"{second}.corpus", third, "CURRENT"])
+
+
+def test_an_engine_opened_before_keeps_answering_when_its_files_are_gone(home: Path) -> None:
+    install(edition(0), settings=FIT)
+    engine = indexes.open("village")
+    folder = store.current("village")
+    before = [engine.ask(question, k=5) for question in (GOAT, "le pain brûlé", "musique la nuit")]
+    for n in (1, 2):
+        install(edition(n), settings=FIT, keep=2)
+    assert not folder.exists()
+    after = [engine.ask(result.question, k=5) for result in before]
+    assert [r.shown for r in after] == [r.shown for r in before]
+    assert engine.info.version != indexes.open("village").info.version
+
+
+def test_a_second_builder_of_the_same_name_is_refused(home: Path) -> None:
+    install()
+    begun, told = threading.Event(), threading.Event()
+
+    def slow(what: str, done: int, total: int) -> None:
+        begun.set()
+        assert told.wait(30)
+
+    other = threading.Thread(target=build, args=(edition(1), "village", None, slow))
+    other.start()
+    assert begun.wait(30)
+    try:
+        refused = r"another import, build or removal of 'village' is running: wait until it ends"
+        with pytest.raises(BadInput, match=refused):
+            install(edition(2), settings=None)
+        with pytest.raises(BadInput, match=refused):
+            build(edition(2), "village")
+        with pytest.raises(BadInput, match=refused):
+            store.remove("village")
+        assert indexes.open("village").info.corpus_sha256 == VILLAGE.sha256  # who only reads is not
+        install(name="town")  # nor who builds another one
+    finally:
+        told.set()
+        other.join()
+    assert indexes.open("village").info.corpus_sha256 == edition(1).sha256
+
+
+def test_a_build_that_fails_leaves_nothing_and_changes_nothing(home: Path) -> None:
+    install()
+    before = sorted((home / "indexes" / "village").iterdir())
+
+    def fails(what: str, done: int, total: int) -> None:
+        raise RuntimeError(what)
+
+    with pytest.raises(RuntimeError, match="analysing articles"):
+        build(edition(1), "village", report=fails)
+    with (
+        pytest.raises(DamagedIndex, match=r"left without a manifest"),
+        store.new_version("village", "v") as part,
+    ):
+        (part / "half").write_text("half", encoding="utf-8")
+    assert sorted((home / "indexes" / "village").iterdir()) == before
+    assert indexes.open("village").info.corpus_sha256 == VILLAGE.sha256
+
+
+def test_a_corpus_is_replaced_only_when_asked(home: Path) -> None:
+    install(settings=None)
+
+    def put(replace_it: bool) -> None:
+        with store.new_corpus("village", replace=replace_it) as place:
+            write(replace(VILLAGE, questions=()), place)
+
+    folder = store.corpus_folder("village")
+    with pytest.raises(
+        BadInput, match=r"a corpus named 'village' is there already: add --replace, or choose another --name"
+    ):
+        put(False)
+    assert (folder / "questions.jsonl").is_file()
+    put(True)
+    assert not (folder / "questions.jsonl").is_file()
+    assert [path.name for path in folder.parent.iterdir()] == ["village"]
+
+
+def test_removing(home: Path) -> None:
+    install()
+    install(name="town", settings=None)
+    assert store.names() == ["town", "village"]
+    assert store.remove("village")
+    assert not store.remove("village")
+    assert store.names() == ["town"]
+    assert store.remove("town")
+    assert not [p for kind in ("corpora", "indexes") for p in (home / kind).iterdir()]

@@ -1,0 +1,660 @@
+from __future__ import annotations
+
+import gc
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rag.answer.generation.errors import Reason
+from rag.answer.types import Answer, Ending, Passed, Writing
+from rag.types import Article
+from rag.ui import configured
+from rag.ui.background import Underway
+from rag.ui.protocols import Answers
+from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page, press
+from tests.fakes.pages.html_reader import Element
+from tests.fakes.pages.ui_answers import (
+    ANSWERS,
+    ARREST,
+    CUT,
+    EVIL,
+    FOLLOW_UP,
+    GOOD,
+    HOSTILE,
+    LIE,
+    OFFICIAL,
+    PERSONAL,
+    SIDES,
+    SPLIT,
+    TRIMMED,
+    WRITTEN,
+    FakeModel,
+    FakeQuoter,
+    ending,
+)
+from tests.fakes.pages.ui_engine import ARTICLES, HOSTILE_CARD, QUESTION, FakeEngine, FakeFacets
+from tests.fakes.pages.ui_engine import HOSTILE as HOSTILE_ARTICLES
+
+SHOWN = ("672", "671", "673")  # for QUESTION
+
+
+def opened(
+    model: FakeModel | None, question: str = QUESTION, engine: FakeEngine | None = None, locale: str = "fr-FR"
+) -> AppTest:
+    """The page with its articles; a model that is there has not been asked."""
+    return ask(page(engine, locale, Answers(FakeQuoter(), model)), question)
+
+
+def written(model: FakeModel, question: str = QUESTION, engine: FakeEngine | None = None) -> AppTest:
+    """The page after the button was pressed."""
+    return press(opened(model, question, engine), "write")
+
+
+def said(app: AppTest) -> list[Element]:
+    return body(app).all(class_="pd-said")
+
+
+def progress(app: AppTest) -> str:
+    return body(app).one(class_="pd-progress").text
+
+
+def keys(app: AppTest) -> list[str]:
+    return [button.key or "" for button in app.button]
+
+
+def until(happens: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# --- without a model ---
+
+
+def test_without_a_model_the_articles_own_sentences_answer() -> None:
+    app = opened(None)
+    box = body(app).one(class_="pd-quoted")
+
+    assert headings(app)[:2] == ["3 articles à regarder", "Ce que disent ces articles"]
+    assert [item.one("a").attributes["href"] for item in box.all("li")] == ["#pd-1", "#pd-2", "#pd-3"]
+    assert [item.one("a").text for item in box.all("li")] == ["Article 672", "Article 671", "Article 673"]
+    assert [mark.text for mark in box.all("li")[1].all("mark")] == ["arbre", "de p"]
+    assert [mark.attributes.get("class") for mark in box.all("li")[1].all("mark")] == [None, "pd-law"]
+    assert box.all("li")[1].text.endswith("Un arbre de plus de deux mètres se plant …")
+    assert "La suite du texte pose une limite" in box.all("li")[0].text
+    assert "write" not in keys(app)
+    assert "#pd-written" not in [a.attributes["href"] for a in body(app).all("a")]
+
+
+def test_a_summary_is_labelled_and_never_quoted_as_law() -> None:
+    box = body(opened(None)).one(class_="pd-quoted")
+
+    assert [badge.text for badge in box.all(class_="pd-badge")] == ["résumé"] * 3
+    assert not box.all("q")
+    assert "Seul le texte officiel fait foi." in box.text
+
+
+def test_official_law_is_quoted_and_not_labelled() -> None:
+    box = body(opened(None, engine=FakeEngine(card=OFFICIAL))).one(class_="pd-quoted")
+
+    assert len(box.all("q")) == 3
+    assert not box.all(class_="pd-badge")
+
+
+@pytest.mark.parametrize(
+    ("question", "engine"),
+    [
+        (QUESTION, FakeEngine(confidence=0.2, doubtful=True)),
+        ("droit belge : quel arbre planter ?", FakeEngine()),
+        ("recette de tarte aux pommes avec un arbre", FakeEngine()),
+        ("xylophone", FakeEngine()),
+    ],
+)
+def test_what_probably_does_not_answer_is_not_quoted(question: str, engine: FakeEngine) -> None:
+    quoter = FakeQuoter()
+    app = ask(page(engine, answers=Answers(quoter)), question)
+
+    assert not quoter.asked
+    assert not body(app).all(class_="pd-quoted")
+
+
+def test_sentences_that_have_nothing_to_do_with_the_question_are_no_answer() -> None:
+    app = ask(page(answers=Answers(FakeQuoter(score=0.0))), QUESTION)
+
+    assert not body(app).all(class_="pd-quoted")
+    assert len(cards(app)) == 3
+
+
+# --- what comes before a model ---
+
+
+def test_nothing_leaves_the_machine_before_the_button_is_pressed() -> None:
+    model = FakeModel()
+    app = opened(model)
+
+    assert not model.sent
+    told = body(app).all(class_="pd-hint")
+    assert any("Scribe 1" in each.text and "Rien n’a encore été envoyé." in each.text for each in told)
+    checked(app.radio(key="interface").set_value("en").run())
+    assert not model.sent
+    press(app, "write")
+    assert [(s.question, s.articles, s.as_of, s.language) for s in model.sent] == [
+        (QUESTION, SHOWN, "2025-01-01", "fr")
+    ]
+
+
+def test_where_it_goes_is_told() -> None:
+    there, here = (body(opened(FakeModel(local=local), locale="en-GB")).text for local in (False, True))
+
+    assert "Another machine may run it" in there
+    assert "It runs on the machine of this page" in here
+
+
+def test_the_model_is_shown_no_more_articles_than_its_setting() -> None:
+    model = FakeModel(articles=2)
+    written(model)
+
+    assert model.sent[0].articles == SHOWN[:2]
+
+
+def test_how_many_articles_may_follow_from_their_scores() -> None:
+    engine = FakeEngine(articles=ARTICLES + tuple(replace(ARTICLES[3], id=f"x{n}") for n in range(5)))
+    model = FakeModel(articles=None)
+    written(model, "Un arbre planté trop près du voisin, quel dommage", engine)
+
+    assert model.sent[0].articles[:2] == ("672", "671")
+    assert len(model.sent[0].articles) == 3  # one that shares a word alone is far below half of the first
+
+
+@pytest.mark.parametrize(
+    ("question", "engine", "told"),
+    [
+        (QUESTION, FakeEngine(confidence=0.2, doubtful=True), "probable qu’aucun de ces articles ne réponde"),
+        (
+            "le dépôt et l'arbre",
+            FakeEngine(confidence=0.2, doubtful=True),
+            "un autre texte règle cette question",
+        ),
+        ("droit belge : quel arbre planter ?", FakeEngine(), "le droit d’un autre pays n’est pas chargé ici"),
+        (
+            "recette de tarte aux pommes avec un arbre",
+            FakeEngine(),
+            "ne semble pas être une question de droit",
+        ),
+    ],
+)
+def test_a_model_is_not_asked_what_these_articles_cannot_answer(
+    question: str, engine: FakeEngine, told: str
+) -> None:
+    model = FakeModel()
+    app = opened(model, question, engine)
+
+    assert told in progress(app)
+    assert "write" not in keys(app)
+    assert not model.sent
+    assert cards(app)
+    assert body(app).all("ul")  # what to try
+
+
+def test_what_is_no_law_is_said_once() -> None:
+    app = opened(None, "recette de tarte aux pommes avec un arbre", FakeEngine(confidence=0.2, doubtful=True))
+
+    assert len(body(app).all(class_="pd-doubt")) == 1
+    assert headings(app)[1].endswith("plus proches") or headings(app)[1] == "L’article le plus proche"
+
+
+def test_another_country_s_law_is_said_above_the_cards() -> None:
+    app = opened(None, "droit belge : quel arbre planter ?")
+
+    assert headings(app)[0] == "Votre question semble porter sur le droit d’un autre pays"
+    assert "Code civil (fictif)" in body(app).one(class_="pd-doubt").text
+
+
+def test_help_comes_first_of_all() -> None:
+    for app in (opened(None, ARREST), opened(None, "mon mari me frappe et menace de me tuer xylophone")):
+        box = body(app).one(class_="pd-urgent")
+
+        assert headings(app)[0] == "Si cela vous arrive, cherchez d’abord de l’aide"
+        assert box.attributes["role"] == "alert"
+        assert "tel:17" in [link.attributes["href"] for link in box.all("a")]
+
+
+def test_a_short_time_limit_is_said() -> None:
+    app = opened(None, "On va m'expulser demain à cause de l'arbre")
+
+    assert "Un délai court peut-être déjà" in body(app).one(class_="pd-urgent").text
+
+
+def test_personal_data_are_taken_out_unless_the_person_wants_otherwise() -> None:
+    model = FakeModel()
+    app = opened(model, PERSONAL)
+
+    assert "un nom, un numéro de téléphone" in body(app).one(class_="pd-personal").text
+    without = body(app).one(class_="pd-sent").text
+    assert "Dupont" not in without
+    assert "06 12" not in without
+    press(app, "write")
+    [sent] = model.sent
+    assert sent.question == without
+    assert without in body(app).text  # what was sent is told afterwards
+
+
+def test_personal_data_may_be_sent_as_typed() -> None:
+    model = FakeModel()
+    app = opened(model, PERSONAL)
+    checked(app.radio(key="sent_as").set_value("as typed").run())
+    assert body(app).one(class_="pd-sent").text == PERSONAL
+    press(app, "write")
+
+    assert model.sent[0].question == PERSONAL
+
+
+def test_personal_data_may_be_changed_by_hand_and_are_looked_for_again() -> None:
+    model = FakeModel()
+    app = opened(model, PERSONAL)
+    checked(app.radio(key="sent_as").set_value("edited").run())
+    assert "Dupont" not in app.text_area(key="sent_text").value
+    checked(app.text_area(key="sent_text").set_value("Mon voisin M. Martin plante un arbre").run())
+    assert "Elle semble encore contenir\u00a0: un nom." in body(app).text
+    checked(app.text_area(key="sent_text").set_value("Mon voisin plante un arbre").run())
+    press(app, "write")
+
+    assert model.sent[0].question == "Mon voisin plante un arbre"
+
+
+@pytest.mark.parametrize("emptied", ["", " \n"])
+def test_a_question_that_was_emptied_is_sent_without_personal_data(emptied: str) -> None:
+    model = FakeModel()
+    app = opened(model, PERSONAL)
+    without = body(app).one(class_="pd-sent").text
+    checked(app.radio(key="sent_as").set_value("edited").run())
+    checked(app.text_area(key="sent_text").set_value(emptied).run())
+    assert body(app).one(class_="pd-sent").text == without  # said before anything leaves
+    press(app, "write")
+
+    assert model.sent[0].question == without
+
+
+# --- an answer ---
+
+
+def test_an_answer_stands_among_the_articles_with_its_passages() -> None:
+    app = written(FakeModel(name="Scribe 2"))
+    first, second = said(app)
+
+    assert len(cards(app)) == 3
+    assert progress(app).startswith("La réponse est terminée.")
+    assert first.all("p")[0].text == f"{CUT.text} (Article 672)"
+    assert [link.attributes["href"] for link in second.all("p")[0].all("a")] == ["#pd-2", "#pd-1"]
+    [quoted] = first.one("details").all(class_="pd-told")
+    assert quoted.text == ARTICLES[1].text[:66]
+    assert first.one("details").one(class_="pd-badge").text == "résumé"
+    assert not first.all("q")
+    notice = body(app).one(class_="pd-machine").text
+    assert "Scribe 2" in notice
+    assert "une information juridique, pas un conseil" in notice
+    assert "1er janvier 2025" in notice
+
+
+def test_passages_of_official_law_are_quoted() -> None:
+    [first, _] = said(written(FakeModel(), engine=FakeEngine(card=OFFICIAL)))
+
+    assert first.one("details").one("q").text == ARTICLES[1].text[:66]
+    assert not first.all(class_="pd-badge")
+
+
+def test_what_was_removed_is_counted_and_never_shown() -> None:
+    app = written(FakeModel((Writing(), *GOOD, TRIMMED)))
+    everything = body(app).text
+
+    assert "2 phrases ont été retirées, car les articles ne disent pas cela." in everything
+    assert "Une autre n’a pas pu être lue." in everything
+    assert LIE.statement.text not in everything
+    assert "mille euros" not in everything
+    assert "Le modèle n’a vu qu’une partie de\u00a0: Article 672." in everything
+    assert "Le modèle n’a pas vu\u00a0: Article 673." in everything
+    assert body(app).one(class_="pd-after").one("li").text == TRIMMED.missing[0]
+    assert progress(app) == "La réponse du modèle de langue a été coupée. Ce qui est affiché a été vérifié."
+
+
+@pytest.mark.parametrize(
+    ("model", "told", "again"),
+    [
+        (ending(Ending.REFUSED), "Selon le modèle de langue, ces articles ne suffisent pas", False),
+        (
+            ending(Ending.EMPTY, Reason.UNREADABLE, removed=(LIE,)),
+            "Il ne reste aucune réponse à afficher",
+            True,
+        ),
+        (ending(Ending.EMPTY, Reason.UNREADABLE), "n’a rien écrit qui ait pu être vérifié", True),
+        (ending(Ending.FAILED, Reason.DEAD), "Le modèle de langue est injoignable.", True),
+        (ending(Ending.FAILED, Reason.SLOW), "n’a pas répondu à temps", True),
+        (ending(Ending.LIMITED, Reason.BUSY, wait=42), "Réessayez dans 42 secondes.", True),
+        (FakeModel((Writing(), WRITTEN), breaks=True), "La réponse n’a pas pu être écrite.", True),
+    ],
+)
+def test_whatever_goes_wrong_the_articles_stay_and_it_is_said(
+    model: FakeModel, told: str, again: bool
+) -> None:
+    app = written(model)
+
+    assert told in progress(app)
+    assert ("rewrite" in keys(app)) is again
+    assert len(cards(app)) == 3
+    assert not said(app)
+    assert not body(app).all(class_="pd-machine")
+
+
+def test_what_passed_before_it_broke_off_stays() -> None:
+    broken = Answer(Ending.FAILED, (CUT,), reason=str(Reason.BROKEN))
+    app = written(FakeModel((Writing(), CUT, broken)))
+
+    assert [each.all("p")[0].text for each in said(app)] == [f"{CUT.text} (Article 672)"]
+    assert "s’est rompue" in progress(app)
+    assert body(app).one(class_="pd-machine")
+
+
+def test_trying_again_goes_back_to_the_offer() -> None:
+    model = ending(Ending.FAILED, Reason.DEAD)
+    app = press(written(model), "rewrite")
+
+    assert "write" in keys(app)
+    assert len(model.sent) == 1
+
+
+def test_an_answer_is_kept_and_never_asked_for_twice() -> None:
+    model = FakeModel()
+    app = written(model)
+    checked(app.radio(key="interface").set_value("en").run())
+    checked(app.run())
+
+    assert len(said(app)) == 2
+    assert progress(app).startswith("The answer is finished.")
+    assert len(model.sent) == 1
+
+
+def test_a_failure_is_told_in_the_language_that_the_page_has_now() -> None:
+    app = written(ending(Ending.LIMITED, Reason.BUSY, wait=42))
+    checked(app.radio(key="interface").set_value("en").run())
+
+    assert progress(app) == "Too many answers were asked for. Try again in 42 seconds."
+
+
+def test_another_question_forgets_the_answer() -> None:
+    model = FakeModel()
+    app = ask(written(model), "un arbre mort et le voisin")
+
+    assert not said(app)
+    assert "write" in keys(app)
+    press(app, "write")
+    assert [each.question for each in model.sent] == [QUESTION, "un arbre mort et le voisin"]
+    assert len({each.session for each in model.sent}) == 1  # counted as one person's calls
+
+
+@pytest.mark.parametrize(
+    "other", ["un arbre mort et le voisin", "recette de tarte avec un arbre", "xylophone"]
+)
+def test_another_question_ends_the_answer_that_is_being_written(other: str) -> None:
+    model = FakeModel(waits=2)
+    app = opened(model)
+    kept = app.session_state["answer"]
+    kept.underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    ask(app, other)
+
+    assert model.closed.wait(10)
+
+
+def test_two_people_are_counted_apart() -> None:
+    model = FakeModel()
+    written(model)
+    written(model)
+
+    assert len({each.session for each in model.sent}) == 2
+
+
+def test_a_hostile_model_over_a_hostile_corpus_is_only_text() -> None:
+    engine = FakeEngine(card=HOSTILE_CARD, articles=HOSTILE_ARTICLES)
+    events = (Writing(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,)))
+    app = written(FakeModel(events, name=EVIL), "arbre", engine)
+    [first] = said(app)
+
+    assert EVIL in first.text
+    assert not [found for name in ("img", "script", "iframe", "svg", "b") for found in body(app).all(name)]
+    assert not [a for a in first.all("a") if not a.attributes["href"].startswith("#pd-")]
+    assert EVIL in body(app).one(class_="pd-machine").text
+
+
+def test_an_article_that_is_not_shown_is_never_cited() -> None:
+    odd = Passed(
+        CUT.text, ("672", "nowhere"), (*CUT.passages, replace(CUT.passages[0], article_id="nowhere"))
+    )
+    [first] = said(written(FakeModel((Writing(), odd, Answer(Ending.WRITTEN, (odd,))))))
+
+    assert first.all("p")[0].text == f"{CUT.text} (Article 672)"
+    assert len(first.one("details").all("p")) == 1
+
+
+# --- while it is written ---
+
+
+def test_an_answer_that_is_dropped_ends_its_request() -> None:
+    model = FakeModel(waits=1)
+    underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    assert underway.after(0, 10) == [Writing()]
+    del underway
+    gc.collect()
+
+    assert model.closed.wait(10)
+
+
+def test_an_answer_that_is_stopped_keeps_what_had_passed() -> None:
+    model = FakeModel(waits=2)
+    underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    until(lambda: len(underway.after(0, 0)) == 2)
+    underway.stop()
+    until(lambda: len(underway.after(0, 0)) == 3)
+
+    assert underway.after(2, 0) == [Answer(Ending.STOPPED, (CUT,))]
+    assert model.closed.is_set()
+
+
+def test_an_answer_that_nobody_looks_at_any_more_is_stopped() -> None:
+    model = FakeModel(waits=1)
+    underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"), unread=0.2)
+
+    assert model.closed.wait(10)
+    until(lambda: len(underway.after(0, 0)) == 2)
+    assert underway.after(1, 0) == [Answer(Ending.STOPPED)]
+
+
+def test_events_are_waited_for_no_longer_than_said() -> None:
+    underway = Underway(FakeModel(waits=0).for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+
+    assert underway.after(0, 0.01) == []
+
+
+def test_a_page_that_is_drawn_anew_meets_the_same_answer() -> None:
+    # AppTest waits for a run to end, so the answer is begun beside it, as another run of the page would have.
+    model = FakeModel(waits=2)
+    app = opened(model)
+    kept = app.session_state["answer"]
+    kept.sent = QUESTION
+    kept.underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    until(lambda: len(kept.underway.after(0, 0)) == 2)
+    model.go.set()
+    app = checked(app.run())
+
+    assert [each.all("p")[0].text.split(" (")[0] for each in said(app)] == [each.text for each in GOOD]
+    assert len(model.sent) == 1
+
+
+# --- what is wrong with the settings ---
+
+
+def test_a_wrong_setting_leaves_the_articles_and_a_word_for_whoever_runs_the_page() -> None:
+    wrong = ANSWERS["problem"]
+    app = ask(page(answers=wrong), QUESTION)
+
+    assert "Les réponses rédigées ne sont pas disponibles" in body(app).text
+    assert body(app).one("pre").text == wrong.problem
+    assert len(cards(app)) == 3
+    assert "write" not in keys(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("PANDECT_MODEL", "nothing", "PANDECT_MODEL: got 'nothing'"),
+        ("PANDECT_MODEL_FROMAT", "lines", "PANDECT_MODEL_FROMAT is no setting"),
+        ("PANDECT_MODEL_KEY", "sk-geheim mit leerzeichen", "PANDECT_MODEL_KEY: got a value of 25 characters"),
+    ],
+)
+def test_a_mistyped_setting_is_told_without_a_key(
+    name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PANDECT_MODEL", "openai:scripted")
+    monkeypatch.setenv(name, value)
+    configured.model.clear()
+    found, problem = configured.model()
+    configured.model.clear()
+
+    assert found is None
+    assert told in problem
+    assert "geheim" not in problem
+
+
+def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PANDECT_MODEL", "openai:scripted")
+    monkeypatch.setattr(
+        "rag.answer.generation.setup.find_spec", lambda name: None if name == "langchain" else object()
+    )
+    configured.model.clear()
+    found, problem = configured.model()
+    configured.model.clear()
+
+    assert found is None
+    assert problem.startswith('written answers need langchain: run pip install "pandect[llm]"')
+
+
+def test_without_a_named_model_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PANDECT_MODEL", raising=False)
+    configured.model.clear()
+    assert configured.model() == (None, "")
+    configured.model.clear()
+
+
+# --- a question back ---
+
+
+def test_a_question_back_is_asked_and_the_choice_can_be_taken_back() -> None:
+    engine = FakeEngine(articles=SIDES)
+    app = opened(None, SPLIT, engine)
+    options = [b.label for b in app.button if (b.key or "").startswith("option-")]
+    assert options == ["locataire", "propriétaire"]
+
+    press(app, "option-0")
+    asked = engine.asked[-1][0]
+    assert asked == f"Je suis locataire. {SPLIT}"
+    assert app.text_area(key="question").value == asked
+    assert "Votre choix a été ajouté" in body(app).text
+    assert not [b for b in app.button if (b.key or "").startswith("option-")]
+
+    press(app, "unclarify")
+    assert engine.asked[-1][0] == SPLIT
+    assert [b.label for b in app.button if (b.key or "").startswith("option-")] == options
+
+
+REGIONS = tuple(
+    Article(region, "Code wallon et flamand", "1", "Le bail du logement se fait par écrit.", region=region)
+    for region in ("Flandre", "Wallonie", "Bruxelles")
+)
+LEASE = "Le bail de mon logement doit-il être écrit ?"
+
+
+def asked_back(**query: str) -> AppTest:
+    """The page where the first articles are those of several regions."""
+    regions = {article.region or "": 1 for article in REGIONS}
+    engine = FakeEngine(articles=REGIONS, offers=FakeFacets(regions=regions))
+    return ask(page(engine, answers=Answers(FakeQuoter()), **query), LEASE)
+
+
+def region_of(app: AppTest) -> tuple[list[str], list[str]]:
+    """What the box of regions says, and what the address says of it."""
+    told = app.query_params.get("regions", [])
+    return app.multiselect(key="regions").value, [told] if isinstance(told, str) else told
+
+
+def test_a_region_that_was_chosen_in_a_question_back_stands_in_the_address() -> None:
+    app = asked_back()
+    labels = [b.label for b in app.button if (b.key or "").startswith("option-")]
+    assert labels == ["Bruxelles", "Flandre", "Wallonie"]
+    press(app, "option-1")
+    assert region_of(app) == (["Flandre"], ["Flandre"])
+
+    press(app, "unclarify")
+    assert region_of(app) == ([], [])
+
+
+def test_taking_a_region_back_leaves_those_that_the_person_had_chosen() -> None:
+    own = ["Wallonie", "Flandre"]
+    app = asked_back(regions=own)  # type: ignore[arg-type]  # several values of one name
+    press(app, "option-0")
+    assert region_of(app) == (["Flandre"], ["Flandre"])
+    press(app, "unclarify")
+    assert region_of(app) == (own, own)
+
+    press(app, "option-0")
+    checked(app.multiselect(key="regions").set_value(["Bruxelles"]).run())
+    press(app, "unclarify")
+    assert region_of(app) == (["Bruxelles"], ["Bruxelles"])  # chosen since, by hand
+
+
+# --- asking further ---
+
+
+def test_a_follow_up_is_shown_whole_before_it_is_asked() -> None:
+    engine = FakeEngine()
+    app = opened(None, engine=engine)
+    app.text_input(key="further").set_value(FOLLOW_UP)
+    [go] = [b for b in app.button if b.label == "Continuer"]
+    checked(go.click().run())
+    whole = app.text_area(key="whole_question").value
+    assert whole == f"{QUESTION.removesuffix(' ?')} — {FOLLOW_UP}"
+    assert len(engine.asked) == 1  # the first question, drawn twice and searched once
+
+    app.text_area(key="whole_question").set_value(whole + " Et après ?")
+    [this] = [b for b in app.button if b.label == "Poser cette question"]
+    checked(this.click().run())
+    assert engine.asked[-1][0] == whole + " Et après ?"
+    assert app.text_area(key="question").value == whole + " Et après ?"
+    assert app.text_input(key="further").value == ""
+    assert app.session_state["conversation"].questions == (QUESTION, whole + " Et après ?")
+
+
+def test_a_follow_up_that_stands_alone_is_asked_at_once() -> None:
+    engine = FakeEngine()
+    app = opened(None, engine=engine)
+    alone = "Les branches du cerisier de ma voisine tombent chez moi, puis-je les couper moi-même ?"
+    app.text_input(key="further").set_value(alone)
+    [go] = [b for b in app.button if b.label == "Continuer"]
+    checked(go.click().run())
+
+    assert engine.asked[-1][0] == alone
+
+
+# --- the log ---
+
+
+def test_no_question_and_no_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    written(FakeModel((Writing(), *GOOD, TRIMMED), breaks=True), PERSONAL)
+    written(FakeModel(), PERSONAL)
+
+    assert "the answer failed with KeyError" in caplog.text
+    for word in ("Dupont", "clôture", "arraché", "mille euros"):
+        assert word not in caplog.text

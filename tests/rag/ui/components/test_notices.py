@@ -1,0 +1,200 @@
+"""What the page says above the cards: how sure it is, in which language the law is, where a number went."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rag.corpus.card import CorpusCard, Moved
+from rag.engine.result import KnownItem, Result, Shown, Why
+from rag.text import Mended
+from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page
+from tests.fakes.pages.html_reader import read
+from tests.fakes.pages.ui_engine import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets
+
+DOUBT = {
+    "fr": "Il est probable qu’aucun article du Code civil ne réponde à cette question.",
+    "en": "Probably no article of the Code civil answers this.",
+}
+UNSURE = {
+    "fr": "Il n’est pas sûr qu’un de ces articles réponde.",
+    "en": "One of these may answer; it is not certain.",
+}
+
+SURE = {
+    "fr": "L’un de ces articles répond très probablement.",
+    "en": "One of these very probably answers.",
+}
+
+
+def asked(
+    language: str = "fr", question: str = QUESTION, *, confidence: float | None = None, doubtful: bool = False
+) -> AppTest:
+    return ask(page(FakeEngine(confidence=confidence, doubtful=doubtful), lang=language), question)
+
+
+@pytest.mark.parametrize(
+    ("language", "closest", "all_the_same"),
+    [
+        ("fr", "Les 3 articles les plus proches", "Voici tout de même les plus proches."),
+        ("en", "The 3 closest articles", "The closest ones are shown all the same."),
+    ],
+)
+def test_a_doubtful_answer_is_said_above_its_cards(language: str, closest: str, all_the_same: str) -> None:
+    app = asked(language, confidence=0.31, doubtful=True)
+    box = body(app).one(class_="pd-doubt")
+
+    assert headings(app)[:2] == [DOUBT[language], closest]
+    assert all_the_same in box.text
+    assert len(box.all("li")) == 3
+    assert "31" not in box.text
+    assert "%" not in box.text
+    assert UNSURE[language] not in body(app).text
+    assert len(cards(app)) == 3
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("fr", "Compris comme\u00a0: «\u00a0arbre\u00a0» (vous avez écrit «\u00a0abre\u00a0»)"),
+        ("en", "Read as: “arbre” (you wrote “abre”)"),
+    ],
+)
+def test_a_word_that_was_read_as_another_is_told_as_the_law_writes_it(language: str, said: str) -> None:
+    typed = (Mended("abre", "arbr", "arbre"), Mended("<i>x", "rare", "rare"))
+    app = ask(page(FakeEngine(mended=typed), lang=language), QUESTION)
+    [line] = [p.text for p in body(app).all("p") if "abre" in p.text]
+    assert line.startswith(said)
+    assert "<i>x" in line  # what was typed is text, not markup
+    assert "rare" in line
+    assert said not in body(asked(language)).text
+
+
+def test_a_doubt_points_to_people_only_where_some_are_named_and_takes_the_title_of_many_codes() -> None:
+    card = replace(CARD, contacts=(), title="Lois de Belgique")
+    facets = FakeFacets(codes={"Code civil": 5, "Code rural": 2})
+    app = ask(page(FakeEngine(card=card, offers=facets, doubtful=True)), QUESTION)
+
+    assert headings(app)[0] == (
+        "Il est probable qu’aucun article de «\u00a0Lois de Belgique\u00a0» ne réponde à cette question."
+    )
+    assert len(body(app).one(class_="pd-doubt").all("li")) == 2
+
+
+@pytest.mark.parametrize("language", ["fr", "en"])
+@pytest.mark.parametrize(("confidence", "unsure", "sure"), [(0.69, 1, 0), (0.7, 0, 1), (None, 0, 0)])
+def test_a_confidence_is_one_line(language: str, confidence: float | None, unsure: int, sure: int) -> None:
+    app = asked(language, confidence=confidence)
+
+    assert [p.text for p in body(app).all(class_="pd-unsure")] == [UNSURE[language]] * unsure
+    assert [p.text for p in body(app).all(class_="pd-sure")] == [SURE[language]] * sure
+    assert not body(app).all(class_="pd-doubt")
+
+
+@pytest.mark.parametrize("doubtful", [True, False])
+def test_a_topic_of_another_law_says_enough(doubtful: bool) -> None:
+    app = asked(question="le dépôt de garantie et l'arbre", confidence=0.3, doubtful=doubtful)
+
+    assert body(app).all(class_="pd-elsewhere")
+    told = body(app)
+    assert not told.all(class_="pd-doubt") + told.all(class_="pd-unsure") + told.all(class_="pd-sure")
+
+
+@pytest.mark.parametrize(
+    ("language", "law", "said"),
+    [
+        ("en", "fr", ["The law loaded here is in French: ask in French."]),
+        ("fr", "zh", ["Les textes chargés ici sont en chinois\u00a0: posez votre question en chinois."]),
+        ("fr", "fr", []),
+        ("en", "en", []),
+        ("en", "xx", []),
+    ],
+)
+def test_the_language_of_the_law_is_said_where_it_is_another(
+    language: str, law: str, said: list[str]
+) -> None:
+    engine = FakeEngine(card=replace(CARD, language=law))
+    app = page(engine, lang=language)
+    assert [p.text for p in body(app).all(class_="pd-spoken")] == said
+
+    box = body(ask(app, "xylophone")).one(class_="pd-box")
+    assert [p.text for p in box.all("strong")] == said
+
+
+def known(
+    found: tuple[str, ...], move: Moved, shown: tuple[int, ...], card: CorpusCard = CARD, language: str = "fr"
+) -> str:
+    """What is said of one number that the question names."""
+
+    def script(result: object, card: object, language: str) -> None:
+        from rag.corpus.card import CorpusCard
+        from rag.engine.result import Result
+        from rag.ui.components import article_history
+        from rag.ui.i18n import words
+
+        assert isinstance(result, Result)
+        assert isinstance(card, CorpusCard)
+        article_history.known(result, card, words(language))
+
+    items = tuple(Shown(n, ARTICLES[i], 1.0, Why()) for n, i in enumerate(shown, 1))
+    item = KnownItem(move.old, move.old, move.code, found, (move,))
+    result = Result(move.old, "found", items, (item,))
+    app = AppTest.from_function(script, args=(result, card, language), default_timeout=30).run()
+    assert not app.exception
+    return read("".join(block.body for block in app.html)).one(class_="pd-box").text
+
+
+PAID = Moved("Code civil", "1240", ("1342-3",), "2016-10-01", "paiement à un créancier apparent")
+
+
+def test_a_number_in_use_leads_with_what_it_is_now() -> None:
+    assert known(("1240",), PAID, (3,)) == (
+        "L’article 1240 du Code civil est affiché ci-dessous. Avant le 1er octobre 2016, ce numéro "
+        "désignait autre chose\u00a0: paiement à un créancier apparent. "
+        "Ce qu’il disait se trouve maintenant à l’article 1342-3."
+    )
+    assert known(("1382",), MOVED, (4, 3)).endswith("à l’article 1240 (affiché aussi).")
+
+
+def test_a_number_that_a_filter_hides_is_not_promised() -> None:
+    assert known(("1240",), PAID, ()).startswith(
+        "L’article 1240 du Code civil existe, mais ne fait pas partie des articles affichés."
+    )
+
+
+@pytest.mark.parametrize(
+    ("move", "said"),
+    [
+        (MOVED, "Before 1 October 2016, this number stood for this: réparer le dommage que l'on cause par sa "
+         "faute. "),
+        (replace(MOVED, since=None, about="la faute."), "This number used to stand for this: la faute. "),
+        (replace(MOVED, since=None, about=None), ""),
+    ],
+)  # fmt: skip
+def test_a_number_that_nothing_bears_says_so_first(move: Moved, said: str) -> None:
+    assert known((), move, (3,), language="en") == (
+        f"Article 1382 of the Code civil no longer exists. {said}"
+        "What it used to say has moved to article 1240 (shown below)."
+    )
+
+
+def test_no_heading_stands_for_what_an_article_is_about() -> None:
+    said = known(("1382",), MOVED, (4, 3))
+
+    assert not [h for article in ARTICLES for h in article.headings if h in said]
+
+
+def test_numbers_of_a_law_of_paragraphs_are_not_called_articles() -> None:
+    german = CorpusCard("x", "X", "de", "DE")
+    move = Moved("BGB", "611", ("611a", "612"), None, "Dienste <b>")
+
+    assert known((), move, (3,), german, "de") == (
+        "§\u00a0611 (BGB) gibt es nicht mehr. Unter dieser Nummer stand früher: Dienste <b>. "
+        "Was dort stand, steht jetzt in §\u00a0611a, §\u00a0612."
+    )
+    assert known((), move, (3,), german, "en").endswith("has moved to §\u00a0611a, §\u00a0612.")
+    assert known((), replace(move, code="Grundgesetz"), (3,), german, "de").endswith(
+        "steht jetzt in den Artikeln 611a, 612."
+    )

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rag.errors import BadInput
+from rag.ui.components.question_form import MAX_CHARS, shorten
+from rag.ui.i18n import words
+from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, examples, headings, page
+from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
+
+
+def test_first_run_promises_explains_and_offers_examples() -> None:
+    engine = FakeEngine()
+    app = page(engine)
+
+    assert body(app).one("h1").text == "Pandect"
+    assert "Une information juridique, pas un conseil." in body(app).one(class_="pd-notice").text
+    assert "Un programme classe les articles" in body(app).one(class_="pd-notice").text
+    assert len(examples(app)) == 3
+    assert not cards(app)
+    assert not engine.asked
+
+
+def test_what_is_loaded_is_always_said() -> None:
+    said = body(page()).one(class_="pd-loaded")
+    facts = dict(zip([d.text for d in said.all("dt")], [d.text for d in said.all("dd")], strict=True))
+
+    assert facts == {
+        "Textes de loi": "Code civil (fictif) (2\u202f889 articles)",
+        "Droit en vigueur au": "1er janvier 2025",
+        "Textes affichés": (
+            "résumés non officiels en mots simples, chacun avec un lien vers le texte officiel"
+        ),
+        "Source": "DILA, LEGI",
+        "Licence": "Licence Ouverte 2.0",
+        "Site officiel": "law.example",
+        "Classement par": "mots communs et sens (pandect-static-fr)",
+        "Index": "civil, version 3, construit le 20 novembre 2026",
+    }
+    assert [li.text for li in body(page()).one(class_="pd-help").all("li")] == [
+        "Point-justice · 39 39 · gratuit, près de chez vous",
+        "Mairie · permanences d'avocats",
+    ]
+
+
+def test_a_question_gets_its_articles_in_order() -> None:
+    engine = FakeEngine()
+    app = ask(page(engine), QUESTION)
+
+    assert engine.asked == [(QUESTION, 10, None, "hybrid")]
+    assert [card.one("h3").text for card in cards(app)] == [
+        "Article 672 Code civil", "Article 671 Code civil", "Article 673 Code civil",
+    ]  # fmt: skip
+    assert [card.one(class_="pd-badge").text for card in cards(app)] == ["résumé non officiel"] * 3
+    assert headings(app)[0] == "3 articles à regarder"
+    assert not examples(app)
+    assert body(app).one(class_="pd-notice").text
+
+
+def test_an_example_asks_itself() -> None:
+    engine = FakeEngine()
+    app = page(engine)
+    checked(app.button(key="example-0").click().run())
+
+    assert engine.asked[0][0] == QUESTION
+    assert app.text_area(key="question").value == QUESTION
+    assert cards(app)
+
+
+@pytest.mark.parametrize("nothing", ["", "   \n "])
+def test_an_empty_question_is_met_kindly(nothing: str) -> None:
+    engine = FakeEngine()
+    app = ask(page(engine), nothing)
+
+    assert headings(app)[0] == "Écrivez d’abord votre question"
+    assert examples(app)
+    assert not engine.asked
+
+
+def test_no_result_says_what_to_try() -> None:
+    app = ask(page(), "xylophone")
+
+    assert headings(app)[0] == "Je n’ai trouvé aucun article qui réponde à cela"
+    assert len(body(app).one(class_="pd-box").all("li")) == 4
+    assert body(app).one(class_="pd-box").one("a").attributes["href"] == "#pd-help"
+    assert CARD.title in body(app).one(class_="pd-box").text
+    assert examples(app)
+
+
+@pytest.mark.parametrize(
+    ("locale", "heading", "topic", "below"),
+    [
+        ("fr-FR", "Cela semble relever d’un autre texte, qui n’est pas chargé ici", "Louer son logement",
+         "Code civil (fictif)\u00a0: peut-être sur un autre sujet"),
+        ("en-GB", "This seems to belong to another law, which is not loaded here", "Renting a home",
+         "Code civil (fictif): perhaps about something else"),
+    ],
+)  # fmt: skip
+def test_a_topic_of_another_law_is_said_above_the_cards(
+    locale: str, heading: str, topic: str, below: str
+) -> None:
+    app = ask(page(locale=locale), "le dépôt de garantie et l'arbre")
+    box = body(app).one(class_="pd-elsewhere")
+
+    assert headings(app)[:2] == [heading, below]
+    order = words(locale[:2])("The most likely first.")
+    assert order not in body(app).text  # none of them is likely
+    assert order in body(ask(page(locale=locale), QUESTION)).text
+    assert topic in box.text
+    assert "Loi du 6 juillet 1989" in box.text
+    law, people = box.all("a")
+    assert (law.attributes["href"], law.text) == ("https://law.example/1989", "Loi du 6 juillet 1989")
+    assert people.attributes["href"] == "#" + body(app).one(class_="pd-help").attributes["id"]
+    assert cards(app)
+
+
+def test_a_topic_of_another_law_without_any_article() -> None:
+    app = ask(page(), "dépôt")
+
+    assert headings(app)[:2] == [
+        "Cela semble relever d’un autre texte, qui n’est pas chargé ici",
+        "Je n’ai trouvé aucun article qui réponde à cela",
+    ]
+
+
+def test_an_old_number_shows_what_bears_it_and_where_its_content_went() -> None:
+    app = ask(page(locale="en-GB"), "article 1382")
+
+    assert body(app).all(class_="pd-box")[0].text == (
+        "Article 1382 of the Code civil is shown below. Before 1 October 2016, this number stood for "
+        "something else: réparer le dommage que l'on cause par sa faute. "
+        "What it used to say has moved to article 1240 (shown too)."
+    )
+    assert [card.one(class_="pd-why").one("li").text for card in cards(app)] == [
+        "Your question names it by its number.",
+        "It now holds what article 1382 used to say.",
+    ]
+
+
+def test_the_one_article_that_is_named_needs_no_words_on_order() -> None:
+    app = ask(page(locale="en-GB"), "seul article 672")
+
+    assert body(app).one(class_="pd-found").text == "One article to look at"
+    assert len(cards(app)) == 1
+    assert not body(app).all(class_="pd-down-to") + body(app).all(class_="pd-quoted")
+
+
+def test_links_lead_past_many_cards() -> None:
+    many = tuple(replace(ARTICLES[0], id=f"a{n}") for n in range(4))
+    said = body(ask(page(FakeEngine(articles=many)), QUESTION))
+
+    assert len(said.all("article")) == 4
+    told = [a.attributes["href"] for a in said.one(class_="pd-down-to").all("a")]
+    assert told == ["#pd-share", "#pd-help"]
+    assert set(told) <= {f"#{each.attributes.get('id')}" for each in said.all()}
+    assert not body(ask(page(), QUESTION)).all(class_="pd-down-to")  # three are no long way
+
+
+def test_a_number_that_does_not_exist_is_said() -> None:
+    app = ask(page(), "article 9999")
+
+    assert body(app).all(class_="pd-box")[0].text == "Il n’y a pas d’article 9999 (Code civil) ici."
+
+
+def test_a_long_question_is_cut_and_that_is_said() -> None:
+    engine = FakeEngine()
+    story = "arbre " * 10_000
+    app = ask(page(engine), story)
+
+    assert len(engine.asked[0][0]) <= MAX_CHARS
+    assert "60\u202f000 caractères" in body(app).text
+    assert app.text_area(key="question").value == story  # nothing that was typed is lost
+    assert cards(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "used", "cut"),
+    [
+        ("  short ", "short", False),
+        ("a" * MAX_CHARS, "a" * MAX_CHARS, False),
+        ("法" * (MAX_CHARS + 5), "法" * MAX_CHARS, True),
+        ("b" * (MAX_CHARS - 3) + " c d e", "b" * (MAX_CHARS - 3) + " c", True),
+        ("", "", False),
+    ],
+)
+def test_shorten(text: str, used: str, cut: bool) -> None:
+    assert shorten(text) == (used, cut)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, BadInput])
+def test_a_search_that_breaks_stays_calm_and_discreet(
+    error: type[Exception], caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    app = ask(page(FakeEngine(error=error(QUESTION))), QUESTION)
+    said, logged = capfd.readouterr()
+
+    assert headings(app)[0] == "Un problème est survenu"
+    assert error.__name__ in caplog.text
+    assert "voisin" not in body(app).one(class_="pd-box").text
+    assert "voisin" not in caplog.text + said + logged
+
+
+def test_the_language_is_the_addresss_then_the_browsers_and_the_question_stays() -> None:
+    assert body(page(locale="en-US")).one(class_="pd-motto").text == "Ask the law in your own words."
+    app = ask(page(locale="en-US", lang="fr"), QUESTION)
+    assert body(app).one(class_="pd-motto").text == "Interrogez la loi avec vos mots."
+
+    checked(app.radio(key="interface").set_value("en").run())
+    assert app.query_params["lang"] == "en"
+    assert body(app).one(class_="pd-motto").text == "Ask the law in your own words."
+    assert app.text_area(key="question").value == QUESTION
+    assert headings(app)[0] == "3 articles to look at"
+
+
+def test_the_question_is_in_its_box_and_nowhere_else() -> None:
+    question = "<b>arbre</b> [x](https://evil.example) $$ zanzibar"
+    app = ask(page(), question)
+    elsewhere = [block.body for block in app.html] + [
+        str(e.value) for e in (*app.markdown, *app.text, *app.code)
+    ]
+
+    assert cards(app)
+    assert not [text for text in elsewhere if "zanzibar" in text]
+    assert "zanzibar" not in str(app.query_params)
+
+
+def test_a_hostile_corpus_stays_text() -> None:
+    app = ask(page(FakeEngine(card=HOSTILE_CARD, articles=HOSTILE)), "arbre")
+    elements = body(app).all()
+
+    assert cards(app)
+    assert not {e.name for e in elements} & {"img", "script", "iframe", "svg", "b", "style", "object", "form"}
+    assert not [a for e in elements for a in e.attributes if a.startswith("on")]
+    assert not [
+        e
+        for e in elements
+        if e.name == "a" and not e.attributes["href"].startswith(("http", "./", "#pd-content"))
+    ]
+
+
+def test_a_hostile_example_is_a_plain_label() -> None:
+    [label] = examples(page(FakeEngine(card=HOSTILE_CARD)))
+
+    assert label.startswith(r"\<img src=x onerror=alert\(11\)\> \[c\]\(javascript\:alert")
+    assert label.endswith(r"\$\$y\$\$")
+
+
+def test_what_stands_around_an_article_leads_on_in_the_language_of_the_address() -> None:
+    def ways(**query: str) -> list[str]:
+        app = ask(page(locale="fr-FR", **query), QUESTION)
+        links = [link for around in body(app).all(class_="pd-around") for link in around.all("a")]
+        return [link.attributes["href"] for link in links]
+
+    named, plain = ways(lang="fr"), ways()  # the same words: what is kept of one is not the other's
+    assert named
+    assert all("lang=fr" in way for way in named)
+    assert not any("lang=" in way for way in plain)

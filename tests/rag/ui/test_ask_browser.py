@@ -1,0 +1,161 @@
+"""The page in a real Chromium: from `streamlit run` to the first card, and what must not happen on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fakes.pages.browser import CHROMIUM, FAKE, ROOT, Server, ask, served, visit
+from tests.fakes.pages.ui_engine import QUESTION
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
+        yield server
+
+
+def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tmp_path: Path) -> None:
+    with served(ROOT / "app.py", tmp_path) as server, visit(browser, server.url) as page:
+        box = page.locator(".st-key-question textarea")
+        box.fill("Mon voisin")  # the law is being opened: nobody was here before
+        page.locator(".pd-loaded").wait_for()
+        assert box.input_value() == "Mon voisin"
+        ask(page, QUESTION)
+        first = page.locator(".pd-card").first
+        first.wait_for()
+
+        assert re.search(r"Article 67[12]\s+Code civil", first.locator("h3").inner_text())
+        assert first.locator(".pd-badge").inner_text() == "résumé non officiel"
+        assert page.locator("html").get_attribute("lang") == "fr"
+        assert "voisin" not in page.url
+        page.wait_for_timeout(500)  # what is logged late
+    log = server.said()
+    assert "Uvicorn" in log or "URL" in log  # it was listening
+    for word in ("voisin", "planté", "clôture"):
+        assert word not in log
+        assert word.encode().hex(" ") not in log.lower()  # as the frames of a socket are printed
+        assert word.encode("unicode_escape").decode() not in log
+
+
+def test_a_hostile_corpus_does_nothing(browser: Browser, fake: Server) -> None:
+    with visit(browser, f"{fake.url}/?engine=hostile") as page:
+        ask(page, "arbre")
+        page.locator(".pd-card").wait_for()
+        page.locator(".pd-card").hover()
+        page.wait_for_timeout(300)
+
+        own = page.locator(".stHtml")
+        assert own.locator("img, iframe, svg, object, b, form").count() == 0
+        assert own.locator("script").count() == 1  # the page's own
+        assert own.locator("a:not([href^='http']):not([href^='./']):not(.pd-skip)").count() == 0
+        assert page.locator(".pd-passage").inner_text().startswith("<img src=x onerror=alert(4)>")
+        assert page.locator("[data-testid=stMain] img, [data-testid=stMain] .katex").count() == 0
+
+
+def test_the_question_is_never_markup(browser: Browser, fake: Server) -> None:
+    question = "<img src=x onerror=alert(1)> arbre [x](javascript:alert(2)) $$x$$"
+    with visit(browser, fake.url) as page:
+        ask(page, question)
+        page.locator(".pd-card").first.wait_for()
+
+        assert page.locator("[data-testid=stMain] img").count() == 0
+        assert "onerror" not in page.locator("[data-testid=stMain]").inner_text()
+        assert "onerror" not in page.url
+
+
+def test_the_keyboard_is_enough(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url) as page:
+        box = page.get_by_role("textbox", name="Votre question")
+        box.fill("arbre")
+        box.press("Shift+Enter")
+        box.press_sequentially("trop près")
+        assert box.input_value() == "arbre\ntrop près"
+        assert page.locator(".pd-card").count() == 0
+        box.press("Enter")
+        summary = page.locator(".pd-card summary").first
+        summary.wait_for()
+        summary.focus()
+        summary.press("Enter")
+
+        assert page.locator(".pd-card details[open]").count() == 1
+
+
+def test_a_citation_is_copied_in_one_click(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url, permissions=["clipboard-read", "clipboard-write"]) as page:
+        ask(page, QUESTION)
+        copy = page.locator(".pd-copy").first
+        copy.click()
+        page.wait_for_function("document.querySelector('.pd-copy').textContent === 'Copié'")
+
+        assert page.evaluate("navigator.clipboard.readText()") == (
+            "C. civ., art. 672 (résumé non officiel, texte\u00a0: janvier 2025, source\u00a0: DILA, LEGI)"
+        )
+        page.wait_for_function("document.querySelector('.pd-copy').textContent === 'Copier la référence'")
+
+
+def test_the_official_text_opens_apart(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url) as page:
+        ask(page, QUESTION)
+        link = page.get_by_role("link", name="Texte officiel").first
+
+        assert link.get_attribute("target") == "_blank"
+        assert "noopener" in (link.get_attribute("rel") or "").split()
+
+
+def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: Server) -> None:
+    with visit(browser, fake.url, locale="en-GB") as page:
+        assert page.locator("html").get_attribute("lang") == "en"
+        ask(page, QUESTION)
+        page.locator(".pd-card").first.wait_for()
+        page.get_by_text("Français", exact=True).click()
+        page.get_by_text("Interrogez la loi avec vos mots.").wait_for()
+        page.wait_for_function("document.documentElement.lang === 'fr'")
+
+        assert page.url.endswith("?lang=fr")
+        assert page.get_by_role("textbox", name="Votre question").input_value() == QUESTION
+        assert page.locator(".pd-card").count() == 3
+
+
+def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Browser, tmp_path: Path) -> None:
+    with served(ROOT / "app.py", tmp_path) as server, visit(browser, f"{server.url}/?lang=en") as page:
+        ask(page, QUESTION)
+        page.locator(".pd-card").first.wait_for()
+        page.get_by_role("link", name="Compare", exact=True).click()
+        page.locator(".pd-column").nth(2).wait_for()
+
+        assert page.url == f"{server.url}/compare?lang=en"
+        same = "asked => document.querySelector('.st-key-question textarea')?.value === asked"
+        page.wait_for_function(same, arg=QUESTION)
+        page.get_by_text("Or take a test question, whose answer is known").wait_for()
+        arrow = page.locator("a.pd-move").last
+        target = page.locator(arrow.get_attribute("href") or "")
+        arrow.click()
+        page.wait_for_function("e => e.matches(':target')", arg=target.element_handle())
+        details = page.locator(".pd-more").first
+        details.locator("summary").click()
+        assert details.locator("table").count() >= 2
+        page.set_viewport_size({"width": 390, "height": 800})
+        main = page.locator("[data-testid=stMain]")
+        assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+        tops = {page.locator(".pd-column").nth(n).evaluate("e => e.offsetLeft") for n in range(3)}
+        assert len(tops) == 1  # one below the other
+
+        page.get_by_role("link", name="Ask", exact=True).click()
+        page.locator(".pd-card").first.wait_for()
+        page.wait_for_function(same, arg=QUESTION)
+        assert page.url == f"{server.url}/?lang=en"
+        assert page.locator(".pd-column").count() == 0
+    assert "voisin" not in server.said()

@@ -1,0 +1,134 @@
+"""Whole ways through the page in a real Chromium: from a question to a file, on a phone, with hostile text.
+
+PANDECT_SCREENSHOTS=FOLDER keeps a picture of each stop. The keyboard's way is in test_accessibility.py; a
+model that writes, or fails, in test_answer_browser.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, answered, ask, at_rest, picture, served, visit
+from tests.fakes.pages.ui_engine import EVIL, QUESTION
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with served(FAKE, tmp_path_factory.mktemp("fake")) as server:
+        yield server
+
+
+def saved(page: Page, name: str) -> str:
+    button = page.get_by_role("button", name=name)
+    button.wait_for()
+    at_rest(page)  # Streamlit forgets a file that is asked for while its part is drawn anew
+    with page.expect_download() as download:
+        button.click()
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def test_from_a_question_to_the_official_text_and_a_file(browser: Browser, fake: Server) -> None:
+    with visit(browser, f"{fake.url}/?lang=en", accept_downloads=True) as page:
+        page.context.route("https://law.example/**", lambda route: route.fulfill(body="the law itself"))
+        ask(page, QUESTION)
+        card = page.locator(".pd-card").first
+        card.wait_for()
+        assert page.locator("#pd-written, .st-key-write").count() == 0  # no model is named: none is spoken of
+        why = card.locator("details.pd-more").first
+        why.locator("summary").click()
+        assert why.locator("table, li").first.is_visible()
+        picture(page, "journey-why", 1280)
+
+        with page.expect_popup() as opened:
+            card.get_by_role("link", name="Official text").click()
+        assert opened.value.url == "https://law.example/article/672"
+        assert opened.value.evaluate("window.opener") is None
+        opened.value.close()
+
+        page.locator(".stExpander summary", has_text="Share, keep or print").click()
+        text = saved(page, "Save as text (Markdown)")
+        assert "672" in text
+        assert "voisin a planté" not in text
+        card.evaluate("e => { e.sameAsBefore = true; }")
+        page.get_by_text("Include my question").click()
+        page.wait_for_function("document.querySelector('.pd-address code').textContent.includes('q=')")
+        assert QUESTION in saved(page, "Save as text (Markdown)")
+        told = json.loads(saved(page, "Save for a program (JSON)"))
+        assert [article["id"] for article in told["articles"]] == ["672", "671", "673"]
+        assert told["question"] == QUESTION
+        assert card.evaluate("e => e.sameAsBefore")  # nothing flickers: the click has drawn its part alone
+        assert why.evaluate("e => e.open")  # a click elsewhere has not closed what was being read
+        picture(page, "journey-share", 1280)
+
+
+def test_a_phone_is_enough(browser: Browser, fake: Server) -> None:
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+    with visit(browser, fake.url, **phone) as page:
+        box = page.get_by_role("textbox", name="Votre question")
+        box.tap()
+        box.press_sequentially("Un arbre")
+        box.press("Enter")  # glass has no other way to a new line
+        box.press_sequentially("trop près")
+        assert box.input_value() == "Un arbre\ntrop près"
+        assert page.locator(".pd-card").count() == 0
+        page.get_by_role("button", name="Trouver les articles").tap()
+        card = page.locator(".pd-card").first
+        card.wait_for()
+        card.locator("details.pd-more summary").first.tap()
+        assert card.locator("details[open]").count() == 1
+        picture(page, "journey-phone", 360)
+        assert page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+        page.get_by_text("English", exact=True).tap()
+        page.get_by_role("heading", name="2 articles to look at").wait_for()
+        assert box.count() == 0  # it has another name now
+        assert page.get_by_role("textbox", name="Your question").input_value() == "Un arbre\ntrop près"
+
+
+HOSTILE = [
+    "<script>window.hit = 1</script> arbre",
+    "arbre ![x](https://evil.example/x.png) [y](javascript:window.hit=2) <https://evil.example>",
+    "arbre &lt;img src=x onerror=window.hit=3&gt; &#60;svg/onload=window.hit=4&#62;",
+    "\"'></textarea></p><iframe srcdoc='<script>parent.hit=5</script>'></iframe> arbre",
+    "arbre $$\\href{javascript:window.hit=6}{x}$$ :material/home: :red[x] {{7*7}} ${7*7}",
+    "\u202earbre \u2066planté\u2069 " + "é" * 600,
+]
+
+
+def test_nothing_that_is_asked_and_nothing_that_is_found_runs(browser: Browser, fake: Server) -> None:
+    small = {"viewport": {"width": 360, "height": 740}}
+    with visit(browser, f"{fake.url}/?engine=hostile&answers=hostile", **small) as page:
+        for number, question in enumerate(HOSTILE):
+            box = page.locator(".st-key-question textarea")
+            box.fill(question)
+            box.press("Enter")
+            answered(page, question)
+            if number == 0:
+                page.get_by_role("button", name="Rédiger une réponse").click()
+                page.locator(".pd-said").wait_for()
+            picture(page, f"journey-hostile-{number}", 360)
+            main = page.locator("[data-testid=stMain]")
+            if page.locator("details[data-more][open]").count() == 0:
+                page.locator("details[data-more] > summary").first.click()  # made only now
+            assert EVIL in page.locator(".pd-more[open] q").inner_text()
+            assert main.locator("img, iframe, object, embed, .katex").count() == 0
+            assert page.locator(".stHtml script").count() == 1  # the page's own
+            assert page.locator("[href^='javascript'], [src^='javascript'], [href*=evil]").count() == 0
+            assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+            assert page.evaluate("window.hit") is None
+            assert "evil" not in page.url
+            assert not re.search("[\u202a-\u202e]", main.inner_text())

@@ -1,0 +1,83 @@
+"""The wire: a tiny random model, served over the OpenAI protocol, streamed through LangChain."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.models import tiny_llama
+from training.answers.cache import opened
+from training.answers.chat import replies
+from training.answers.writers import ModelSpec, chat
+
+pytestmark = [pytest.mark.models, pytest.mark.slow]
+PATIENCE = 300  # seconds for torch to be imported on a busy machine
+TAIL = 30  # lines of the server's log that a failure shows
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    # up to openai what `transformers serve` needs; it asks for accelerate only once it loads a model
+    for package in (
+        "transformers", "torch", "accelerate", "fastapi", "uvicorn", "openai", "langchain_openai",
+    ):  # fmt: skip
+        pytest.importorskip(
+            package, reason=f"{package} is not installed: pip install 'pandect[dev,llm,models]'"
+        )
+    program = shutil.which("transformers", path=str(Path(sys.executable).parent)) or shutil.which(
+        "transformers"
+    )
+    if program is None:
+        pytest.skip("the command transformers is not on the path")
+    folder = tiny_llama.make(tmp_path_factory.mktemp("wire") / "tiny")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [program, "serve", str(folder), "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
+    said = folder.parent / "log"
+    with (
+        said.open("wb") as log,
+        subprocess.Popen(
+            command, stdout=log, stderr=log, env={**os.environ, "HF_HUB_OFFLINE": "1"}
+        ) as server,
+    ):
+        try:
+            _wait(f"http://127.0.0.1:{port}/health", server, said)
+            yield f"http://127.0.0.1:{port}/v1", str(folder)
+        finally:
+            server.terminate()
+
+
+def _wait(address: str, server: subprocess.Popen[bytes], said: Path) -> None:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and server.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=5):  # noqa: S310 - http, on this machine
+                return
+        except OSError:
+            time.sleep(0.5)
+    tail = "\n".join(said.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL:])
+    pytest.fail(f"the server did not come up: exit status {server.poll()}; the end of its log:\n{tail}")
+
+
+def test_a_real_server_replies_streams_and_counts(served: tuple[str, str], tmp_path: Path) -> None:
+    url, model = served
+    asked = chat(ModelSpec(f"openai:{model}", url, max_tokens=8))
+    first = asked.say("le locataire paie le loyer ?")
+    assert first.text
+    assert first.usage.input_tokens
+    assert first.usage.output_tokens
+    assert 1 <= first.usage.output_tokens <= 8
+    assert asked.say("le locataire paie le loyer ?").text == first.text  # temperature 0
+    with opened(tmp_path / "r.jsonl") as cache:
+        kept = replies(asked, ["le bail"], cache)
+        assert replies(asked, ["le bail"], cache) == kept
