@@ -17,6 +17,7 @@ from rag.corpus.contents import Law
 from rag.corpus.out_of_scope import Topics
 from rag.corpus.structure import groups
 from rag.engine.confidence import RECIPROCAL, Confidence
+from rag.engine.expansion import Bridging, Over
 from rag.engine.explain import Counted, Explainer, Kept
 from rag.engine.explanation import Explanation
 from rag.engine.result import KnownItem, Mode, Result, Shown, Why
@@ -24,7 +25,6 @@ from rag.engine.signals import Signals
 from rag.errors import BadInput
 from rag.fusion import BESIDE, Distribution, FusionSettings, ranks
 from rag.fusion.section_boost import told as told_beside
-from rag.ltr.bridging import Bridging, Over
 from rag.ltr.reranker import KEYWORD as KEYWORD
 from rag.ltr.reranker import MEANING as MEANING
 from rag.ltr.reranker import Learned

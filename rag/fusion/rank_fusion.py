@@ -1,6 +1,6 @@
 """Fusing rankings into one: every function here takes (one ranking a system, k), as `Fuse` says.
 
-Each lays the rankings out as a score matrix of one question and asks `rag.fusion.matrices`, so that a
+Each lays the rankings out as a score matrix of one question and asks `rag.fusion.matrix_fusion`, so that a
 page and a benchmark cannot disagree.
 """
 
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rag.fusion import matrices
+from rag.fusion import matrix_fusion
 from rag.fusion.shares import Matrix, Share, min_max
 from rag.types import DECIMALS, ArticleOrder, Ranking, rank
 
@@ -40,7 +40,7 @@ def borda(rankings: Sequence[Ranking], k: int, *, weights: Sequence[float] | Non
         k: how many hits at most.
         weights: one a system, 1 each if left out; 0 takes a system out.
     """
-    return _fused(rankings, k, lambda scores: matrices.borda(scores, weights), None)
+    return _fused(rankings, k, lambda scores: matrix_fusion.borda(scores, weights), None)
 
 
 def reciprocal_rank(
@@ -58,7 +58,7 @@ def reciprocal_rank(
         c: damps the top ranks.
         weights: one a system, 1 each if left out; 0 takes a system out.
     """
-    return _fused(rankings, k, lambda scores: matrices.reciprocal_rank(scores, c, weights), None)
+    return _fused(rankings, k, lambda scores: matrix_fusion.reciprocal_rank(scores, c, weights), None)
 
 
 def normalised(
@@ -79,7 +79,7 @@ def normalised(
         weights: one a system, scaled here to add up to 1; equal if left out; 0 takes a system out.
         decimals: as in `rag.types.rank`; None for shares that are functions of ranks.
     """
-    return _fused(rankings, k, lambda scores: matrices.normalised(scores, by, weights), decimals)
+    return _fused(rankings, k, lambda scores: matrix_fusion.normalised(scores, by, weights), decimals)
 
 
 def comb_sum(
@@ -89,7 +89,7 @@ def comb_sum(
 
     The order is that of `normalised`; the scores are not divided by the number of systems.
     """
-    return _fused(rankings, k, lambda scores: matrices.comb_sum(scores, by, weights), DECIMALS)
+    return _fused(rankings, k, lambda scores: matrix_fusion.comb_sum(scores, by, weights), DECIMALS)
 
 
 def comb_mnz(
@@ -99,7 +99,7 @@ def comb_mnz(
 
     It rewards agreement only where shares are 0 or more: `min_max` or `percentile`, not `z_score`.
     """
-    return _fused(rankings, k, lambda scores: matrices.comb_mnz(scores, by, weights), DECIMALS)
+    return _fused(rankings, k, lambda scores: matrix_fusion.comb_mnz(scores, by, weights), DECIMALS)
 
 
 def as_matrix(rankings: Sequence[Ranking]) -> tuple[tuple[str, ...], Matrix]:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rag.errors import BadInput
-from rag.fusion.matrices import alphas
+from rag.fusion.matrix_fusion import alphas
 from rag.fusion.normalisation import Distribution
 from rag.fusion.rank_fusion import (
     Fuse,

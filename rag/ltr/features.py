@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rag.corpus.structure import Surroundings
 from rag.encoders.static import StaticEncoder
-from rag.fusion import matrices
+from rag.fusion import matrix_fusion
 from rag.ltr import companions
 from rag.ltr.weighed import by_weight, summed, term_parts
 from rag.retrieval.bm25 import BM25
@@ -208,7 +208,7 @@ class Evidence:
             places = np.maximum.accumulate(np.where(new, np.arange(len(scores)), 0)) + 1.0
             mine[positions] = 1 / (DAMPING + places)
         found = np.flatnonzero(terms.any(axis=0))
-        fused = matrices.exact_sum(terms[:, found])
+        fused = matrix_fusion.exact_sum(terms[:, found])
         at, best = first(fused, self.keyword.order.by_id[found], DEPTH, decimals=None)
         return found[at], best
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rag.types import Question
-from rag.ui import heap, rehearsal
+from rag.ui import memory, rehearsal
 from rag.ui.protocols import Answers
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KEPT = 2  # indexes: the one in use, and the one before, so that a switch back is at once
 
 
-@st.cache_resource(show_spinner=False, max_entries=KEPT, on_release=heap.closed)
+@st.cache_resource(show_spinner=False, max_entries=KEPT, on_release=memory.closed)
 def engine(index: str | None, version: str | None, _open: Callable[[str | None], Engine]) -> Engine:
     """Open an index by name or path, None for the one that ships; every session shares a version of it.
 
@@ -33,7 +33,7 @@ def engine(index: str | None, version: str | None, _open: Callable[[str | None],
         version: what is in use now.
         _open: opens it; no part of the key.
     """
-    heap.share_arenas()
+    memory.share_arenas()
     found = _open(index)
     threading.Thread(target=_warm, args=(found,), name="warm", daemon=True).start()  # while they type
     return found
@@ -43,7 +43,7 @@ def _warm(engine: Engine) -> None:
     """Do what the first question to an index would wait for, then take it out of the collector's way."""
     engine.warm()
     rehearsal.rehearse(engine)
-    heap.settle()
+    memory.settle()
 
 
 @st.cache_resource(show_spinner=False, max_entries=KEPT)

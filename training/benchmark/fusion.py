@@ -24,8 +24,8 @@ from indexes.build.build import BuildSettings, build_into
 from indexes.build.static_encoder import FitSettings
 from indexes.store.open import open_index
 from rag.engine.engine import KEYWORD, MEANING, Engine
+from rag.engine.expansion import Bridging
 from rag.errors import BadInput
-from rag.ltr.bridging import Bridging
 from rag.ltr.features import DEPTH, NAMES, Evidence
 from rag.ltr.networks import Network
 from rag.ltr.ranker import Ranker

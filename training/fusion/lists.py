@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.fusion import Distribution, Matrix, Share, min_max, percentile
-from rag.fusion.matrices import weighted
+from rag.fusion.matrix_fusion import weighted
 from rag.fusion.rank_fusion import as_matrix, in_order
 from rag.types import DECIMALS, Bools, Qrels, Ranking, Run, rank
 from training.fusion.places import gold_places, measured, parse

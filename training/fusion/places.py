@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.fusion import Matrix
-from rag.fusion.matrices import exact_sum
+from rag.fusion.matrix_fusion import exact_sum
 from rag.types import Bools
 
 NOWHERE = np.iinfo(np.int64).max  # the place of an article that is not in the ranking

@@ -18,7 +18,7 @@ from indexes.corpus.corpus import to_learn_from
 from indexes.store import store
 from rag.engine.engine import KEYWORD, MEANING
 from rag.errors import BadInput, DamagedIndex
-from rag.fusion import Distribution, FusionSettings, matrices, percentile
+from rag.fusion import Distribution, FusionSettings, matrix_fusion, percentile
 from rag.retrieval.dense import Dense
 from rag.retrieval.question_knn import NEAREST
 from rag.types import Article, Floats, Question, rank
@@ -129,7 +129,7 @@ def test_percentiles_at_question_time_are_those_of_whole_benchmarks() -> None:
             for hit in ranking:
                 scores[row, column, meaning.order.ids.index(hit.article_id)] = hit.score
     shapes = [engine.distributions[KEYWORD], engine.distributions[MEANING]]
-    fused = matrices.normalised(scores, partial(percentile, distributions=shapes), (0.3, 0.7))
+    fused = matrix_fusion.normalised(scores, partial(percentile, distributions=shapes), (0.3, 0.7))
     for question, mine in zip(questions, fused, strict=True):
         expected = rank(mine, meaning.order, 5, decimals=None)
         result = engine.ask(question, k=5)

@@ -17,7 +17,7 @@ from rag.fusion import (
     borda,
     comb_mnz,
     comb_sum,
-    matrices,
+    matrix_fusion,
     min_max,
     normalised,
     percentile,
@@ -44,18 +44,18 @@ A = ranking(x=3.0, y=2.0, z=1.0)
 B = ranking(y=5.0, w=1.0)
 
 
-def by_percentile(scores: matrices.Matrix, weights: list[float]) -> matrices.Matrix:
-    return matrices.normalised(scores, partial(percentile, distributions=[SHAPE] * len(scores)), weights)
+def by_percentile(scores: matrix_fusion.Matrix, weights: list[float]) -> matrix_fusion.Matrix:
+    return matrix_fusion.normalised(scores, partial(percentile, distributions=[SHAPE] * len(scores)), weights)
 
 
 FORMS = {
-    "borda": (matrices.borda, None),
-    "reciprocal rank": (matrices.reciprocal_rank, None),
-    "min-max": (matrices.normalised, 5),
-    "z-score": (partial(matrices.normalised, by=z_score), 5),
+    "borda": (matrix_fusion.borda, None),
+    "reciprocal rank": (matrix_fusion.reciprocal_rank, None),
+    "min-max": (matrix_fusion.normalised, 5),
+    "z-score": (partial(matrix_fusion.normalised, by=z_score), 5),
     "percentile": (by_percentile, 5),
-    "CombSUM": (matrices.comb_sum, 5),
-    "CombMNZ": (matrices.comb_mnz, 5),
+    "CombSUM": (matrix_fusion.comb_sum, 5),
+    "CombMNZ": (matrix_fusion.comb_mnz, 5),
 }
 
 
@@ -98,7 +98,7 @@ def test_comb_sum_and_mnz_worked_by_hand() -> None:
 
 @pytest.mark.parametrize("by", [min_max, z_score])
 @pytest.mark.parametrize("flat", [ranking(x=4.0), ranking(x=0.1, v=0.1, y=0.1), ()])
-def test_a_list_with_no_spread_adds_nothing(by: matrices.Share, flat: Ranking) -> None:
+def test_a_list_with_no_spread_adds_nothing(by: matrix_fusion.Share, flat: Ranking) -> None:
     alone = normalised([A, ()], 9, by=by)
     fused = as_dict(normalised([A, flat], 9, by=by))
     assert {i: s for i, s in fused.items() if i != "v"} == as_dict(alone)
@@ -257,14 +257,14 @@ def test_whole_benchmarks_give_what_rankings_give(
 def test_percentiles_of_whole_benchmarks() -> None:
     by = partial(percentile, distributions=(SHAPE, SHAPE))
     ids = ["w", "x", "y", "z"]
-    fused = matrices.normalised(stacked([[A, B], [B, A]], ids, 0), by, (0.3, 0.7))
+    fused = matrix_fusion.normalised(stacked([[A, B], [B, A]], ids, 0), by, (0.3, 0.7))
     for row, mine in zip(fused, ([A, B], [B, A]), strict=True):
         assert rank(row, ArticleOrder.of(ids), 9) == normalised(mine, 9, by=by, weights=(0.3, 0.7))
 
 
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=5, max_size=5), min_size=1, max_size=5))
 def test_sums_are_exact(terms: list[list[float]]) -> None:
-    assert matrices.exact_sum(np.array(terms)).tolist() == [
+    assert matrix_fusion.exact_sum(np.array(terms)).tolist() == [
         math.fsum(column) for column in zip(*terms, strict=True)
     ]
 
