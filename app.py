@@ -14,8 +14,8 @@ from indexes.store.paths import version_of
 from rag.errors import PandectError
 from rag.types import Question
 from rag.ui import engine_cache, layout, navigation
-from rag.ui.components import failure
-from rag.ui.pages.begun import begin
+from rag.ui.components import notices
+from rag.ui.pages.ask_header import begin
 
 if TYPE_CHECKING:
     from rag.engine.engine import Engine
@@ -54,13 +54,11 @@ def main() -> None:
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
             engine = engine_cache.engine(index, version, _open)
-            from rag.ui import configured  # only now: it brings what reads the settings of a model
-
-            kept = configured.feedback()
+            kept = engine_cache.feedback()
     except PandectError as error:
         if begun is not None:
             begun.stage.empty()
-        failure.draw(error, t)
+        notices.draw_failure(error, t)
         layout.notice(t)
         return
     if "corpus_language" not in st.session_state:

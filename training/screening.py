@@ -12,10 +12,9 @@ from time import process_time
 
 import numpy as np
 
-from rag.answer.extract import Extractor
-from rag.answer.screening.conversation import JOINT, Conversation, leans, standalone
+from rag.answer.extractive import Extractor
 from rag.answer.screening.decision import before
-from rag.answer.screening.dialogue import clarify
+from rag.answer.screening.dialogue import JOINT, Conversation, clarify, leans, standalone
 from rag.answer.screening.emergencies import situations
 from rag.answer.screening.jurisdiction import other_country
 from rag.answer.screening.personal_data import Finding, Kind, personal_data

@@ -11,7 +11,7 @@ from indexes.digest.references import cited
 from indexes.digest.shares import PART, parts
 from indexes.digest.text import Wording
 from indexes.digest.units import AFTER, MEASURES, UNIT, measured
-from rag.text.french_numbers import ORDINAL, RUN, numbers_in, ordinal
+from rag.text.numerals import FRENCH_ORDINAL, FRENCH_RUN, french_numbers_in, french_ordinal
 
 __all__ = ["PART", "Quantity", "elided", "every_value", "ordinals", "quantities"]
 
@@ -66,14 +66,16 @@ def every_value(text: Wording) -> frozenset[Fraction]:
     """Return all whole numbers that stand anywhere in a text: ordinals, dates and numbers of laws too."""
     values = {int(figures) for figures in re.findall(r"\d+", text.plain)}
     values |= {int(figures.replace(" ", "")) for figures in re.findall(r"\d{1,3}(?: \d{3})+", text.plain)}
-    for run in RUN.finditer(text.plain):
-        values |= {value for value, _, _ in numbers_in(run[0])}
+    for run in FRENCH_RUN.finditer(text.plain):
+        values |= {value for value, _, _ in french_numbers_in(run[0])}
     return frozenset(map(Fraction, values | ordinals(text)))
 
 
 def ordinals(text: Wording) -> frozenset[int]:
     """Return the values of the ordinals in words: "troisième" is 3."""
-    return frozenset(value for word in ORDINAL.findall(text.plain) if (value := ordinal(word)) is not None)
+    return frozenset(
+        value for word in FRENCH_ORDINAL.findall(text.plain) if (value := french_ordinal(word)) is not None
+    )
 
 
 def elided(text: Wording) -> frozenset[tuple[Fraction, str]]:
@@ -98,11 +100,11 @@ def _numbers(plain: str) -> Iterator[_Number]:
         whole = Fraction(int(figures[1].replace(" ", "")))
         part = Fraction(int(figures[2]), 10 ** len(figures[2])) if figures[2] else 0
         yield _Number(whole + part, *figures.span(), "ordinal" if figures[3] else "figures")
-    for run in RUN.finditer(plain):
-        for value, start, end in numbers_in(run[0], run.start()):
+    for run in FRENCH_RUN.finditer(plain):
+        for value, start, end in french_numbers_in(run[0], run.start()):
             yield _Number(Fraction(value), start, end, "words")
-    for word in ORDINAL.finditer(plain):
-        if (rank := ordinal(word[0])) is not None:
+    for word in FRENCH_ORDINAL.finditer(plain):
+        if (rank := french_ordinal(word[0])) is not None:
             yield _Number(Fraction(rank), *word.span(), "ordinal")
 
 

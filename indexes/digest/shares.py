@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from rag.text.french_numbers import RUN, numbers_in, ordinal
+from rag.text.numerals import FRENCH_RUN, french_numbers_in, french_ordinal
 
 PART = "part"  # the unit of fractions
 _BELOW = MappingProxyType({"tiers": 3, "quart": 4, "quarts": 4})
@@ -43,7 +43,10 @@ def parts(plain: str) -> Iterator[Part]:
         if int(slashed[2]):
             yield Part(Fraction(int(slashed[1]), int(slashed[2])), *slashed.span())
     for found in _FRACTION.finditer(plain):
-        above, below = _above(found["above"]), _BELOW.get(found["below"]) or ordinal(found["below"]) or 0
+        above, below = (
+            _above(found["above"]),
+            _BELOW.get(found["below"]) or french_ordinal(found["below"]) or 0,
+        )
         told = found["of"] is not None if above == 1 else found["below"].endswith("s")
         if told and below > 2 and not (below in _ORDINAL and found["below"].endswith("eme")):
             yield Part(Fraction(above, below), *found.span())
@@ -52,5 +55,5 @@ def parts(plain: str) -> Iterator[Part]:
 def _above(words: str) -> int:
     if words.isdigit():
         return int(words)
-    run = RUN.search(words)
-    return next((value for value, _, _ in numbers_in(run[0])), 1) if run else 1
+    run = FRENCH_RUN.search(words)
+    return next((value for value, _, _ in french_numbers_in(run[0])), 1) if run else 1

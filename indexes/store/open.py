@@ -31,8 +31,7 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.question_knn import NEAREST, Nearest
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.text.known_words import known_words
-from rag.text.spelling import tolerant
+from rag.text.spelling import known_words, tolerant
 from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers

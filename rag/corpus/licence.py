@@ -1,15 +1,155 @@
-"""The licence of a corpus: what its card says, what that allows, and how it travels with what is made."""
+"""The licence of a corpus: what its card says, what that allows, and how it travels with what is made.
+
+What is allowed by a licence, read from the words by which people name it.
+
+The words are SPDX ids, the spellings of data hubs, the names in the languages of the corpora, addresses
+of Creative Commons. What is not recognised counts as no grant: nobody may conclude from a name that is
+not known here that a text may be used.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
 from rag.corpus.card import CorpusCard
-from rag.corpus.grants import Grant, classify, strictness
 
-__all__ = ["RESTRICTED", "Grant", "Licence", "classify", "licence_of", "provenance", "strictest"]
+
+class Grant(StrEnum):
+    """What is allowed, from the freest to the strictest."""
+
+    OPEN = "open"
+    ATTRIBUTION = "attribution"
+    SHARE_ALIKE = "share-alike"
+    NO_DERIVATIVES = "no derivatives"
+    NON_COMMERCIAL = "non-commercial"
+    NONE = "no grant"
+
+
+# Patterns meet text in small letters, in which hyphens, underscores and slashes have become blanks.
+_EDGE, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
+_WORDS: tuple[tuple[Grant, str], ...] = (
+    (
+        Grant.NONE,
+        r"all rights reserved|tous droits réservés|alle rechte vorbehalten|alle rechten voorbehouden"
+        r"|tutti i diritti riservati|版权所有|保留所有权利|保留一切权利|未声明许可|未授权|无许可"
+        r"|no (?:known |explicit |stated )?(?:licen[cs]e|grant)|licen[cs]e:? (?:is )?(?:unknown|none)"
+        r"|none stated|not stated|unlicensed|proprietary|without (?:an? )?(?:licen[cs]e|grant)|sans licence"
+        r"|licence (?:inconnue|non précisée)|pas de licence|aucune licence|keine lizenz|ohne lizenz"
+        r"|geen licentie|nessuna licenza|senza licenza|not (?:in the )?public domain"
+        r"|pas dans le domaine public|nicht gemeinfrei",
+    ),
+    (
+        Grant.NON_COMMERCIAL,
+        r"non ?commercial\w*|pas d['’]utilisation commerciale|(?:usage|utilisation) commerciale? interdite?"
+        r"|(?:nicht|niet|non) ?(?:kommerziell|commercie|commercial)\w*|no commercial use|not for commercial"
+        r"|commercial use (?:is )?(?:not|prohibited|forbidden)|(?:research|academic|educational)"
+        r"(?: (?:use|purposes?|research))* only|only for (?:research|academic)|非商业|非商用|禁止商用"
+        r"|仅供(?:学术)?研究|仅限(?:学术)?研究|nur (?:für|zu)(?: die)? forschung\w*|recherche uniquement",
+    ),
+    (
+        Grant.NO_DERIVATIVES,
+        r"no ?deriv\w*|pas de modifications?|keine bearbeitung\w*|geen ?afgeleide ?werken"
+        r"|non opere derivate|禁止演绎",
+    ),
+    (
+        Grant.SHARE_ALIKE,
+        r"share ?alike|partage dans les mêmes conditions|gleichen bedingungen|gelijk ?delen"
+        r"|condividi allo stesso modo|相同方式共享|(?:a|l)?gpl(?:v?[ .]?\d\S*)?|general public licen[cs]e"
+        r"|mpl(?: ?\d\S*)?|odbl(?: ?\d\S*)?|open database licen[cs]e|eupl(?: ?\d\S*)?|gfdl(?: ?\d\S*)?"
+        r"|cecill(?: ?\d\S*)?|iodl(?! ?v?2)|iodl ?v?1(?:\.0)?|epl(?: ?\d\S*)?",
+    ),
+    (
+        Grant.ATTRIBUTION,
+        r"apache(?: software)?(?: licen[cs]e)?(?:,? version)? ?v?2?(?:\.0)?|bsd(?: ?\d\S*)?|mit licen[cs]e"
+        r"|licence ouverte(?: ?v?\d\S*)?|etalab(?: ?\d\S*)?|odc by(?: ?\d\S*)?|iodl ?v?2(?:\.0)?"
+        r"|italian open data licen[cs]e v?2(?:\.0)?|ogl(?: uk)?(?: ?v?\d\S*)?|open government licen[cs]e"
+        r"|dl de ?(?:>|->)? ?by(?: ?\d\S*)?|datenlizenz deutschland namensnennung|nlod(?: ?\d\S*)?"
+        r"|creative commons (?:attribution|paternité|namensnennung|naamsvermelding|attribuzione|署名)",
+    ),
+    (
+        Grant.OPEN,
+        r"cc ?0(?: ?1\.0)?|(?:cc|creative commons) zero|public ?domain(?: (?:zero|mark|dedication))?"
+        r"|pddl(?: ?\d\S*)?|unlicense|0bsd|wtfpl|domaine public|gemeinfrei|§ ?5 urhg|publiek domein"
+        r"|pubblico dominio|公有领域|不受著作权(?:法)?保护|not protected by copyright|dl de ?zero(?: ?\d\S*)?"
+        r"|datenlizenz deutschland zero",
+    ),
+)
+_NAMED = tuple((grant, re.compile(f"{_EDGE}(?:{words}){_END}")) for grant, words in _WORDS)
+_ELEMENTS = re.compile(  # of Creative Commons: with its name or address before them, or two at least
+    rf"{_EDGE}cc ?((?:by|nc|nd|sa)(?: ?(?:by|nc|nd|sa))*){_END}|{_EDGE}by((?: (?:nc|nd|sa))+){_END}"
+    rf"|creativecommons\.org licenses ((?:by|nc|nd|sa)(?: (?:nc|nd|sa))*){_END}"
+)
+_MIT = re.compile(r"(?<![A-Za-z])MIT(?![A-Za-z])")  # in capitals: in German, mit is "with"
+_PARTS = re.compile(r"[;；。\n]|\.\s+(?=[^\W\d_a-z])")
+_OR, _AND = re.compile(r"\bOR\b"), re.compile(r"\bAND\b")  # of SPDX, where AND binds closer
+_HYPHENS = re.compile(r"[_/\u2010-\u2015\u2212\s-]+")
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+_OF_TERMS = re.compile(
+    r"licen[cs]|licent|lizenz|licenz|terms|agreement|conditions (?:of use|d)|bedingungen|许可|授权"
+)
+
+
+def classify(text: str, url: str | None = None) -> Grant:
+    """Return what a licence allows: of several parts the strictest, of a choice (SPDX's OR) the freest.
+
+    A part that speaks of terms which are not known here counts as no grant, and so does a text in which
+    nothing is known.
+
+    Args:
+        text: as a card says it: "CC BY-NC-SA 4.0", "cc-by-4.0 AND MIT", "Licence Ouverte 2.0 (Etalab)".
+        url: where the licence can be read; asked only where the words name nothing that is known.
+    """
+    flat = unicodedata.normalize("NFKC", text)
+    if url and not any(_known(part) for part in _PARTS.split(flat)):
+        return classify(url)
+    found = [grant for part in _PARTS.split(flat) if (grant := _of_part(part)) is not None]
+    return max(found, key=strictness, default=Grant.NONE)
+
+
+def _of_part(part: str) -> Grant | None:
+    """Return what a part allows; None where it says nothing of terms."""
+    choices = [_of_all(choice) for choice in _OR.split(part)]
+    return min((c for c in choices if c is not None), key=strictness, default=None)
+
+
+def _of_all(choice: str) -> Grant | None:
+    found = []
+    for piece in _AND.split(choice):
+        known = _known(piece)
+        found += known
+        if not known and _OF_TERMS.search(_ADDRESS.sub("", piece.casefold())):
+            found.append(Grant.NONE)
+    return max(found, key=strictness, default=None)
+
+
+def _known(part: str) -> list[Grant]:
+    plain = _folded(part)
+    found = [grant for grant, pattern in _NAMED if pattern.search(plain)]
+    found += [_of_elements("".join(filter(None, elements))) for elements in _ELEMENTS.findall(plain)]
+    return [*found, Grant.ATTRIBUTION] if _MIT.search(part) or plain == "mit" else found
+
+
+def _of_elements(elements: str) -> Grant:
+    if "nc" in elements:
+        return Grant.NON_COMMERCIAL
+    if "nd" in elements:
+        return Grant.NO_DERIVATIVES
+    return Grant.SHARE_ALIKE if "sa" in elements else Grant.ATTRIBUTION
+
+
+def _folded(text: str) -> str:
+    return _HYPHENS.sub(" ", text.casefold()).strip()
+
+
+def strictness(grant: Grant) -> int:
+    """Return the grant's place among all, 0 for the freest."""
+    return list(Grant).index(grant)
+
 
 RESTRICTED = frozenset({Grant.NO_DERIVATIVES, Grant.NON_COMMERCIAL, Grant.NONE})
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rag.encoders.texts import article_text
-from rag.encoders.transformer import missing, sound
+from rag.encoders.transformer import article_text, missing, sound
 from rag.errors import BadInput
 from rag.retrieval.token_index import Encoded
 from rag.types import Article

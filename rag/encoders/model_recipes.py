@@ -1,19 +1,55 @@
-"""Recipes of pretrained models: pooling, prompts and window by name, from `hub.toml`."""
+"""Recipes of pretrained models: pooling, prompts and window by name, from `hub.toml`.
+
+What a folder's own files say of the model in it, without loading it.
+"""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path, PurePath
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from rag.encoders import of_folder
 from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.encoders.transformer import Pooling, TransformerEncoder, load_model
 from rag.errors import BadInput
+
+
+def folder_kind(folder: Path) -> Literal["sparse", "cross-encoder"] | None:
+    """Return the kind of a model that is no encoder of vectors; None where the files do not say so.
+
+    A SPLADE of sentence-transformers names its pooling, and a classifier its head.
+    """
+    if any("SpladePooling" in str(module) for module in _read(folder / "modules.json", [])):
+        return "sparse"
+    heads = _read(folder / "config.json", {}).get("architectures") or ()
+    return "cross-encoder" if any(str(h).endswith("ForSequenceClassification") for h in heads) else None
+
+
+def folder_window(folder: Path) -> int | None:
+    """Return how many tokens it reads; None where the files do not say."""
+    found = _read(folder / "config.json", {}).get("max_position_embeddings")
+    return found if isinstance(found, int) else None
+
+
+def folder_similarity(folder: Path) -> str | None:
+    """Return by what its vectors are compared, as sentence-transformers wrote it; None where it did not."""
+    found = _read(folder / "config_sentence_transformers.json", {}).get("similarity_fn_name")
+    return found if isinstance(found, str) else None
+
+
+def _read(path: Path, otherwise: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return what a JSON file holds; one that lacks, or is of another shape, says nothing."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return otherwise
+    return found if isinstance(found, type(otherwise)) else otherwise
+
 
 Kind: TypeAlias = Literal["dense", "sparse", "late-interaction", "cross-encoder", "yes-no"]
 Similarity: TypeAlias = Literal["cosine", "dot"]
@@ -120,7 +156,7 @@ def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
     if found is None:
         if pooling is None and Path(name).is_dir() and late_kind(name):
             return HubRecipe(name, name, "late-interaction", 0, "typed", chunk=0, overlap=0)
-        if pooling is None and (kind := of_folder.kind(Path(name))) is not None:
+        if pooling is None and (kind := folder_kind(Path(name))) is not None:
             return _typed(name, kind)
         # `bare` only where a pooling was asked for: a folder may know its own
         return HubRecipe(name, name, "dense", 0, "typed", pooling=pooling, bare=pooling is not None)
@@ -133,9 +169,9 @@ def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
 
 
 def _typed(name: str, kind: Kind) -> HubRecipe:
-    said = of_folder.similarity(Path(name)) if kind == "sparse" else None
+    said = folder_similarity(Path(name)) if kind == "sparse" else None
     similarity: Similarity | None = "cosine" if said == "cosine" else None
-    window = min(of_folder.reads(Path(name)) or WINDOW, WINDOW)
+    window = min(folder_window(Path(name)) or WINDOW, WINDOW)
     return HubRecipe(name, name, kind, window, "typed", chunk=0, overlap=0, similarity=similarity)
 
 

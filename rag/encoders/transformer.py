@@ -1,4 +1,12 @@
-"""A pretrained sentence encoder by path or hub id, through sentence-transformers (extra [models])."""
+"""A pretrained sentence encoder by path or hub id, through sentence-transformers (extra [models]).
+
+Longformer (Beltagy et al. 2020): every token sees a window around it, a few chosen ones see all.
+
+Its code chooses none by itself. Where the first token stands for a text it has to see all of it, or the
+vector tells of half a window alone.
+
+What encoders read of an article.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +18,39 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rag.encoders.longformer import first_sees_all
-from rag.encoders.texts import article_text
 from rag.errors import BadInput, MissingExtra
 from rag.types import Article, Floats
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+
+TYPE = "longformer"  # in config.json
+
+
+def first_sees_all(module: Any) -> None:  # noqa: ANN401 - of sentence-transformers
+    """Let the first token of every text see, and be seen by, all others; any other model is left alone.
+
+    Args:
+        module: sentence-transformers' around a model of transformers; it is changed.
+    """
+    if module.model.config.model_type == TYPE:
+        module.register_forward_pre_hook(_chosen)
+
+
+def _chosen(module: object, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    import torch
+
+    features, *others = given
+    chosen = torch.zeros_like(features["input_ids"])
+    chosen[:, 0] = 1
+    return ({**features, "global_attention_mask": chosen}, *others)
+
+
+def article_text(article: Article) -> str:
+    """Return what of an article is encoded: code, headings and text."""
+    return " ".join((article.code, *article.headings, article.text))
+
 
 Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
 _NAMES = {"last": "lasttoken"}  # of sentence-transformers

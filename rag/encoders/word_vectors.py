@@ -4,22 +4,187 @@
 
 as BSARD measured it (Louis & Spanakis 2022, section 4): mean pooling, cosine, nothing learnt. A word is
 looked up as it is written, then in small letters; one that has no vector is passed over.
+
+Word vectors in their usual files, read once from front to back: only the words that are asked for stay.
+
+Three formats, told apart by what the files hold: text ("word 0.1 0.2 …" a line, with or without a first
+line of counts: word2vec's text, fastText's .vec, GloVe), word2vec's binary, and fastText's own .bin, which
+also makes vectors of unknown words (`rag.encoders.fasttext`). Each may be packed by gzip. Files of gigabytes
+take a pass of seconds and the memory of the words found.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
-from collections.abc import Callable, Iterable, Sequence
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
-from rag.encoders.texts import article_text
-from rag.encoders.vector_files import Found, VectorFile
+from rag.encoders import fasttext
+from rag.encoders.transformer import article_text
+from rag.errors import BadInput
 from rag.text.chinese import HAN, load_jieba
 from rag.text.folding import level
 from rag.types import Article, Floats
+
+Format: TypeAlias = Literal["text", "word2vec", "fasttext"]
+Found: TypeAlias = dict[str, Floats]  # word -> (dim,) float32
+
+_BLOCK = 1 << 20  # bytes read at once
+_LONGEST_WORD = 1 << 16  # bytes; more without a blank is no binary file of words
+_GLOVE = 4  # numbers in the first line of a text file that begins without its counts, at least
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFile:
+    """A file of word vectors whose kind is known; nothing of it is held."""
+
+    path: Path
+    format: Format
+    dim: int
+
+    @property
+    def name(self) -> str:
+        """The file's name without .gz, .bin, .vec, .txt or .model."""
+        return stem(self.path)
+
+    @property
+    def subwords(self) -> bool:
+        """Whether a word that it does not list may get a vector all the same."""
+        return self.format == "fasttext"
+
+    def find(self, words: Iterable[str]) -> Found:
+        """Return the vectors of those of the words that have one, in one pass over the file.
+
+        Args:
+            words: as they are written in the file: its case and accents.
+
+        Raises:
+            BadInput: the file is damaged or cut short.
+        """
+        wanted = {word.encode("utf-8", "replace"): word for word in words if word}
+        if not wanted:
+            return {}
+        with _reading(self.path) as file:
+            if self.format == "fasttext":
+                return fasttext.find(file, wanted, self.path)
+            read = _text if self.format == "text" else _binary
+            found: Found = {}
+            for word, vector in read(file, self.dim, wanted.__contains__, self.path):
+                found.setdefault(wanted[word], vector)  # the first of two: files list frequent words first
+            return found
+
+
+def stem(path: Path) -> str:
+    """Return the file's name without the endings that vector files have."""
+    name = path.name
+    for ending in (".gz", ".bin", ".vec", ".txt", ".model"):
+        name = name.removesuffix(ending)
+    return name or path.name
+
+
+def open_vectors(path: Path) -> VectorFile:
+    """Look at a file of word vectors.
+
+    Raises:
+        BadInput: it cannot be read, or is in none of the formats.
+    """
+    with _reading(path) as file:
+        head = file.read(_BLOCK)
+    if fasttext.is_fasttext(head):
+        return VectorFile(path, "fasttext", fasttext.dim_of(head, path))
+    first, _, rest = head.partition(b"\n")
+    counts = first.split()
+    if len(counts) == 2 and all(c.isdigit() for c in counts):
+        dim = int(counts[1])
+        if dim < 1:
+            raise BadInput(f"{path}: its first line says that vectors hold {dim} numbers")
+        return VectorFile(path, "text" if _is_text(rest, dim) else "word2vec", dim)
+    numbers = _numbers(counts[1:]) if len(counts) > _GLOVE else None
+    if numbers is not None:
+        return VectorFile(path, "text", len(numbers))
+    raise BadInput(
+        f"{path}: no file of word vectors: expected text (.vec: a first line of counts, then a word and its "
+        "numbers a line), word2vec's binary or fastText's .bin, each also as .gz"
+    )
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, unpacked if need be; what goes wrong with it is told with its name."""
+    try:
+        with path.open("rb") as plain:
+            packed = plain.read(2) == b"\x1f\x8b"
+            plain.seek(0)
+            if packed:
+                with gzip.open(plain) as unpacked:
+                    yield unpacked  # type: ignore[misc]  # a GzipFile reads as a BinaryIO does
+            else:
+                yield plain
+    except (EOFError, zlib.error, gzip.BadGzipFile, struct.error) as error:
+        raise BadInput(f"{path}: damaged or cut short ({error}). Fetch the file again.") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). Give a file of word vectors.") from None
+
+
+def _numbers(parts: list[bytes]) -> Floats | None:
+    try:
+        return np.array([float(part) for part in parts], dtype=np.float32)
+    except ValueError:
+        return None
+
+
+def _is_text(rest: bytes, dim: int) -> bool:
+    parts = rest.partition(b"\n")[0].split()
+    return len(parts) >= dim and _numbers(parts[-dim:]) is not None
+
+
+def _text(
+    file: BinaryIO, dim: int, wanted: Callable[[bytes], bool], path: Path
+) -> Iterator[tuple[bytes, Floats]]:
+    for number, line in enumerate(file, 1):
+        word, _, rest = line.partition(b" ")
+        if not wanted(word):
+            continue
+        parts = rest.split()
+        if len(parts) > dim or (number == 1 and len(parts) == 1 < dim):
+            continue  # a word with a blank in it; the line of counts
+        vector = _numbers(parts)
+        if vector is None or len(vector) != dim:
+            raise BadInput(
+                f"{path}:{number}: {len(parts)} numbers where {dim} were expected. Fetch the file again."
+            )
+        yield word, vector
+
+
+def _binary(
+    file: BinaryIO, dim: int, wanted: Callable[[bytes], bool], path: Path
+) -> Iterator[tuple[bytes, Floats]]:
+    total, size = int(file.readline().split()[0]), 4 * dim
+    buffer, at = b"", 0
+    for number in range(total):
+        end = buffer.find(b" ", at)
+        while end < 0 or len(buffer) < end + 1 + size:
+            more = file.read(_BLOCK)
+            if not more or (end < 0 and len(buffer) - at > _LONGEST_WORD):
+                raise BadInput(
+                    f"{path}: cut short after {number:,} of {total:,} words. Fetch the file again."
+                )
+            buffer, at = buffer[at:] + more, 0
+            end = buffer.find(b" ")
+        word = buffer[at:end].lstrip(b"\n")  # some writers end a vector with a line end
+        if wanted(word):
+            yield word, np.frombuffer(buffer, dtype="<f4", count=dim, offset=end + 1).astype(np.float32)
+        at = end + 1 + size
+
 
 _WORD = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])\w)+(?:-(?:(?![{HAN}])\w)+)*")
 _HAN = re.compile(rf"[{HAN}]+")

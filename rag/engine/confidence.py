@@ -1,19 +1,190 @@
 """How sure the engine may be that an answering article is among the first ten.
 
-A logistic regression over the named features of `rag.engine.signals`, fitted by `training.confidence` to
+A logistic regression over the named features of `rag.engine.confidence`, fitted by `training.confidence` to
 questions with and without an answer. No weight goes against what its feature means: a higher score,
 a wider margin or more agreement never lowers the probability.
+
+Features of one question's lists, from which `rag.engine.confidence` tells how sure the engine may be.
+
+Query performance prediction calls them post-retrieval predictors (Carmel & Yom-Tov 2010).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
 
-from rag.engine.signals import NAMES, SIGNS
+import numpy as np
+
+from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.question_knn import Nearest
+from rag.text import Analyser
+from rag.types import Encoder, Floats, Question, Ranking
+
+# name -> which way it may move the probability
+SIGNS: Mapping[str, int] = {
+    "keyword_top": 1,  # log(1 + the best BM25 score)
+    "keyword_share": 1,  # that score, as a share of what the question's words could reach
+    "keyword_second": 1,  # how far the second falls behind the first, as a share of the first
+    "keyword_tenth": 1,  # the same of the tenth
+    "meaning_top": 1,  # the best cosine
+    "meaning_second": 1,  # its lead over the second
+    "meaning_tenth": 1,  # its lead over the tenth
+    "overlap": 1,  # share of the first ten that both lists have
+    "keyword_first_in_meaning": 1,  # where the first of one list stands in the other: 1 at its
+    "meaning_first_in_keyword": 1,  # top, 1/2 at rank 2, 1/3 at rank 4, 0 below rank 100
+    "known": 1,  # share of the question's terms that the corpus has
+    "other_law": -1,  # share that only the law around it has, which the encoder was fitted to
+    "nearest": 1,  # mean cosine of the five nearest annotated questions
+    "words": 1,  # terms of the question, four being enough: 1
+    "elsewhere": -1,  # a topic of another law was matched
+}
+NAMES = tuple(SIGNS)
+_DEEP = 100  # ranks in the other list are looked for so far down
+_NEAREST = 5
+_ENOUGH = 4  # terms; more would tell how a person writes, not whether there is an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a corpus knows of a question's terms."""
+
+    terms: int = 0
+    known: int = 0  # that the corpus has
+    other_law: int = 0  # that it has not but the encoder has
+    reach: float = 0.0  # the BM25 score of an article in which each term were at its best
+
+
+def features(
+    words: Words, keyword: Ranking, meaning: Ranking, *, nearest: float = 0.0, elsewhere: bool = False
+) -> dict[str, float]:
+    """Return the features of one question's lists, by the names of `SIGNS`; all are finite.
+
+    Args:
+        words: the question's terms.
+        keyword: the BM25 list, best first; only the first 100 are looked at.
+        meaning: the dense list, likewise; scores are cosines.
+        nearest: mean cosine of the nearest annotated questions.
+        elsewhere: whether a topic of another law was matched.
+    """
+    by_keyword = [hit.article_id for hit in keyword[:_DEEP]]
+    by_meaning = [hit.article_id for hit in meaning[:_DEEP]]
+    best, cosine = _score(keyword, 1), _score(meaning, 1)
+    count = words.terms or 1
+    return {
+        "keyword_top": math.log1p(max(best, 0.0)),
+        "keyword_share": _share(best, words.reach),
+        "keyword_second": _share(best - _score(keyword, 2), best),
+        "keyword_tenth": _share(best - _score(keyword, 10), best),
+        "meaning_top": cosine,
+        "meaning_second": cosine - _score(meaning, 2),
+        "meaning_tenth": cosine - _score(meaning, 10),
+        "overlap": len({*by_keyword[:10]} & {*by_meaning[:10]}) / 10,
+        "keyword_first_in_meaning": _nearness(by_keyword, by_meaning),
+        "meaning_first_in_keyword": _nearness(by_meaning, by_keyword),
+        "known": words.known / count,
+        "other_law": words.other_law / count,
+        "nearest": nearest,
+        "words": min(words.terms, _ENOUGH) / _ENOUGH,
+        "elsewhere": float(elsewhere),
+    }
+
+
+def _score(ranking: Ranking, rank: int) -> float:
+    """Return the score at this rank; 0 where the list is shorter, as if nothing matched there."""
+    return ranking[rank - 1].score if len(ranking) >= rank else 0.0
+
+
+def _share(part: float, whole: float) -> float:
+    return min(max(part / whole, 0.0), 1.0) if whole > 0 else 0.0
+
+
+def _nearness(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    if not ours or ours[0] not in theirs:
+        return 0.0
+    return 1 / (1 + math.log2(1 + theirs.index(ours[0])))
+
+
+class Signals:
+    """Makes the features of a question that an index was asked."""
+
+    def __init__(
+        self,
+        analyser: Analyser,
+        keyword: BM25,
+        encoder: Encoder,
+        annotated: Sequence[Question],
+        nearest: Nearest | None = None,
+    ) -> None:
+        """Take an index's parts; `annotated` are the questions that it learnt from.
+
+        Where a learned fusion compares questions with them too, `nearest` has their vectors already.
+        """
+        self.analyser = analyser
+        self.encoder = encoder
+        self.vocabulary: Mapping[str, int] = keyword.index.vocab_dict
+        self._scores: Mapping[str, Any] = keyword.index.scores
+        self._annotated = [question.text for question in annotated]
+        self._nearest = nearest
+        self._wider = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
+
+    @cached_property
+    def asked(self) -> Floats:
+        """Unit vectors of the annotated questions, (n, dim); made at the first question."""
+        if self._nearest is not None and self._nearest.asked.vectors is not None:
+            return self._nearest.asked.vectors
+        return self.encoder.encode_questions(self._annotated)
+
+    def warm(self) -> None:
+        """Make now what the first questions would wait for."""
+        self.asked  # noqa: B018 - made when first looked at
+        self._unknown  # noqa: B018
+
+    @cached_property
+    def _unknown(self) -> float:
+        """What a term counts that the corpus has not: the most its terms reach, on average."""
+        begins = np.asarray(self._scores["indptr"])
+        held = begins[:-1] < begins[1:]  # a term that no article has reaches nothing
+        if not held.any():
+            return 0.0
+        most = np.maximum.reduceat(np.asarray(self._scores["data"]), begins[:-1][held])
+        return math.fsum(np.maximum(most, 0.0).tolist()) / len(held)
+
+    def _reach(self, term: int) -> float:
+        begin, end = self._scores["indptr"][term : term + 2]
+        return max(float(np.max(self._scores["data"][begin:end], initial=0.0)), 0.0)
+
+    def words(self, question: str) -> Words:
+        """Return what the corpus knows of the question's terms."""
+        terms = self.analyser.terms(question)
+        reach = [self._reach(self.vocabulary[t]) if t in self.vocabulary else self._unknown for t in terms]
+        fresh = [t for t in terms if t not in self.vocabulary]
+        other = sum(t in self._wider for t in fresh)
+        return Words(len(terms), len(terms) - len(fresh), other, math.fsum(reach))
+
+    def nearest(self, question: str) -> float:
+        """Return the mean cosine of the five nearest annotated questions; 0 where there are none."""
+        if not len(self.asked):
+            return 0.0
+        # one thread: for so few numbers, waiting for a second one can take longer than the sums
+        cosines = np.einsum("ij,j->i", self.asked, self.encoder.encode_questions([question])[0])
+        near = min(_NEAREST, len(cosines))
+        return float(np.partition(cosines, len(cosines) - near)[-near:].mean())
+
+    def __call__(
+        self, question: str, keyword: Ranking, meaning: Ranking, *, elsewhere: bool
+    ) -> dict[str, float]:
+        """Return the features of a question whose two lists are at hand; see `features`."""
+        return features(
+            self.words(question), keyword, meaning, nearest=self.nearest(question), elsewhere=elsewhere
+        )
+
 
 FORMAT = 1
 RECIPROCAL = "rrf"  # reciprocal rank fusion, both lists alike
@@ -54,7 +225,7 @@ class Confidence:
         """Return the probability that an answering article is among the first ten, from 0 to 1.
 
         Args:
-            values: what `rag.engine.signals.features` returned.
+            values: what `rag.engine.confidence.features` returned.
         """
         odds = math.fsum((self.bias, *self.parts(values).values()))
         raised = math.exp(-abs(odds))  # at most 1, whichever the sign

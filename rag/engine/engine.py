@@ -16,12 +16,10 @@ from rag.corpus.card import CorpusCard
 from rag.corpus.contents import Law
 from rag.corpus.out_of_scope import Topics
 from rag.corpus.structure import groups
-from rag.engine.confidence import RECIPROCAL, Confidence
+from rag.engine.confidence import RECIPROCAL, Confidence, Signals
 from rag.engine.expansion import Bridging, Over
 from rag.engine.explain import Counted, Explainer, Kept
-from rag.engine.explanation import Explanation
-from rag.engine.result import KnownItem, Mode, Result, Shown, Why
-from rag.engine.signals import Signals
+from rag.engine.result import Explanation, KnownItem, Mode, Result, Shown, Why
 from rag.errors import BadInput
 from rag.fusion import BESIDE, Distribution, FusionSettings, ranks
 from rag.fusion.section_boost import told as told_beside
@@ -31,12 +29,10 @@ from rag.ltr.reranker import Learned
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH, Hybrid
-from rag.retrieval.known_item import KnownItems
-from rag.retrieval.pinned import Pins
+from rag.retrieval.known_item import KnownItems, Pins, most_versions, once
 from rag.retrieval.query_expansion import BridgedBM25
 from rag.retrieval.question_knn import NEAREST, Nearest
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, Bridged, Removed
-from rag.retrieval.versions import most_versions, once
 from rag.text import Analyser
 from rag.text.spelling import TolerantAnalyser
 from rag.types import Article, Filter, Question, Ranking, Retriever

@@ -18,8 +18,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from rag.encoders.static import StaticEncoder
-from rag.engine.explanation import Alike, Explanation, MeaningShare, Place, WordShare
-from rag.engine.result import Mode
+from rag.engine.result import Alike, Explanation, MeaningShare, Mode, Place, WordShare
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense

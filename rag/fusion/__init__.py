@@ -3,7 +3,17 @@
 `Hybrid(parts, fuse=partial(normalised, by=z_score, weights=(0.4, 0.6)))` is how one is used.
 """
 
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import (
+    Distribution,
+    Matrix,
+    Share,
+    borda_points,
+    min_max,
+    percentile,
+    places,
+    reciprocals,
+    z_score,
+)
 from rag.fusion.rank_fusion import (
     Fuse,
     borda,
@@ -15,7 +25,6 @@ from rag.fusion.rank_fusion import (
 )
 from rag.fusion.section_boost import BESIDE, lift, lifted
 from rag.fusion.settings import DAMPING, METHODS, SCALES, FusionSettings, scale
-from rag.fusion.shares import Matrix, Share, borda_points, min_max, percentile, places, reciprocals, z_score
 
 __all__ = [
     "BESIDE",

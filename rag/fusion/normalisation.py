@@ -1,16 +1,25 @@
-"""A system's score distribution over its corpus: what percentile scaling looks positions up in."""
+"""A system's score distribution over its corpus: what percentile scaling looks positions up in.
+
+What each system adds for each article, before weights: functions of score matrices.
+
+A score matrix is (n_systems, n_questions, n_candidates) float64; nan (or -inf) marks an article that
+the system did not return. Every function works along the last axis, list by list, and so returns
+the same whatever else is in the matrix. What it returns has no gaps: a missing article has been given
+what it adds. Scaling by shares is that of Louis, van Dijck & Spanakis, "Know When to Fuse" (2024).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
+from rag.types import Bools
 
 # Share of a sample at or below each stored point: even steps, then ever finer ones towards the top,
 # for the articles that fusion looks at are the best few of tens of thousands.
@@ -109,3 +118,95 @@ def _floats(values: Sequence[float]) -> tuple[float, ...]:
     if not all(isinstance(v, int | float) and math.isfinite(v) for v in values):
         raise TypeError("a score or level that is not a finite number")
     return tuple(float(v) for v in values)
+
+
+Matrix: TypeAlias = npt.NDArray[np.float64]
+Share: TypeAlias = Callable[[Matrix], Matrix]  # scores with gaps -> what each system adds, without
+
+
+def returned(scores: Matrix) -> Bools:
+    """Tell which system returned which article; same shape."""
+    return np.isfinite(scores)
+
+
+def places(scores: Matrix) -> Matrix:
+    """Return ranks from 1: the number of strictly larger scores of the list plus 1; nan where missing."""
+    known = returned(scores)
+    filled = np.where(known, scores, -np.inf)
+    best_first = np.argsort(-filled, axis=-1)
+    best = np.take_along_axis(filled, best_first, axis=-1)
+    place = np.ones_like(filled)
+    lower = best[..., 1:] < best[..., :-1]
+    place[..., 1:] = np.where(lower, np.arange(2.0, scores.shape[-1] + 1), 1.0)
+    found = np.empty_like(filled)
+    np.put_along_axis(found, best_first, np.maximum.accumulate(place, axis=-1), axis=-1)
+    return np.where(known, found, np.nan)
+
+
+def borda_points(scores: Matrix) -> Matrix:
+    """Return Borda's points: the list's length minus the rank plus 1; a missing article has 0."""
+    known = returned(scores)
+    lengths = known.sum(axis=-1, keepdims=True)
+    return np.where(known, lengths - places(scores) + 1, 0.0)
+
+
+def reciprocals(scores: Matrix, c: float = 60.0) -> Matrix:
+    """Return 1 / (c + rank) (Cormack, Clarke & Büttcher 2009); a missing article has 0."""
+    return np.where(returned(scores), 1 / (c + places(scores)), 0.0)
+
+
+def min_max(scores: Matrix) -> Matrix:
+    """Stretch each list from 0 to 1; a missing article has 0, so has all of a list with no spread."""
+    known = returned(scores)
+    low = np.where(known, scores, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
+    high = np.where(known, scores, -np.inf).max(axis=-1, keepdims=True, initial=-np.inf)
+    spread = np.where(high > low, high - low, 1.0)
+    return np.where(
+        known & (high > low), (np.where(known, scores, 0.0) - np.where(high > low, low, 0.0)) / spread, 0.0
+    )
+
+
+def z_score(scores: Matrix) -> Matrix:
+    """Return (score - mean) / standard deviation over each list.
+
+    The deviation is that of the list itself (divided by n). A missing article has the list's
+    minimum; a list with no spread adds 0.
+    """
+    # A z-score is the same after any stretching: from 0 to 1 nothing under- or overflows, equal
+    # scores are told from nearly equal ones, and a missing article stands at the minimum already.
+    unit = min_max(scores)
+    known = returned(scores)
+    shares = np.zeros_like(unit)
+    for where in np.ndindex(unit.shape[:-1]):
+        values = unit[where][known[where]].tolist()
+        if not any(values):
+            continue
+        # Exact sums: the same whatever the order of the list and the width of the matrix.
+        mean = math.fsum(values) / len(values)
+        deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values))
+        shares[where] = (unit[where] - mean) / deviation
+    return shares
+
+
+def percentile(scores: Matrix, distributions: Sequence[Distribution]) -> Matrix:
+    """Return each score's position in its system's own score distribution over the corpus.
+
+    A missing article has 0. Nothing is divided by a list's spread, so that a list of equal scores
+    adds their position as any other.
+
+    Args:
+        scores: the matrix.
+        distributions: one a system, in the same order.
+
+    Raises:
+        BadInput: not one distribution a system.
+    """
+    if len(distributions) != len(scores):
+        raise BadInput(
+            f"{len(distributions)} score distributions for {len(scores)} systems: give one for each"
+        )
+    known = returned(scores)
+    positions = np.zeros_like(scores)
+    for system, distribution in enumerate(distributions):
+        positions[system] = np.where(known[system], distribution.position(scores[system]), 0.0)
+    return positions

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rag.fusion import matrix_fusion
-from rag.fusion.shares import Matrix, Share, min_max
+from rag.fusion.normalisation import Matrix, Share, min_max
 from rag.types import DECIMALS, ArticleOrder, Ranking, rank
 
 Fuse: TypeAlias = Callable[[Sequence[Ranking], int], Ranking]  # (one ranking a system, k) -> the fused one

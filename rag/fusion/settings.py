@@ -12,7 +12,15 @@ import numpy as np
 
 from rag.errors import BadInput
 from rag.fusion.matrix_fusion import alphas
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import (
+    Distribution,
+    Share,
+    borda_points,
+    min_max,
+    percentile,
+    reciprocals,
+    z_score,
+)
 from rag.fusion.rank_fusion import (
     Fuse,
     borda,
@@ -22,7 +30,6 @@ from rag.fusion.rank_fusion import (
     reciprocal_rank,
 )
 from rag.fusion.section_boost import lifted
-from rag.fusion.shares import Share, borda_points, min_max, percentile, reciprocals, z_score
 from rag.types import DECIMALS, Ranking
 
 Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings

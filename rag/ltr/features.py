@@ -5,6 +5,19 @@ as a share of the best one's. Beside them stand what is known of the articles ar
 same headings, in the same code, right beside it, cited along with it, referring to it), of the article
 and question themselves, and how often annotated questions cite it (a prior). Features are named so that
 people can be shown them: `GROUPS` says to which reason each belongs.
+
+What a candidate's companions say for it: what stands beside it, what it refers to, what is cited with it.
+
+The rule and its exception, the duty and its sanction stand one after the other, or one names the other, and a
+lawyer who cites the one often cites the other: the first two are known from the law, the last from annotated
+questions. Candidates alone speak, for candidates; `at` is where each article of the corpus stands among
+them (`rag.retrieval.term_counts.columns`), laid out once a question.
+
+What articles have of a question's terms, each term counting by a weight that was learnt elsewhere.
+
+BM25 knows how rare a term is, not whether it matters to the question: *the travel contract's content* is not
+answered by the content of another contract, however well the other words fit. Term weights that are learnt
+tell so (Zheng & Callan 2015); here they only describe candidates, and a learned fusion weighs what they say.
 """
 
 from __future__ import annotations
@@ -13,21 +26,184 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from rag.corpus.structure import Surroundings
 from rag.encoders.static import StaticEncoder
 from rag.fusion import matrix_fusion
-from rag.ltr import companions
-from rag.ltr.weighed import by_weight, summed, term_parts
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.postings import columns
 from rag.retrieval.query_expansion import BridgedBM25
 from rag.retrieval.question_knn import Nearest
+from rag.retrieval.term_counts import columns
 from rag.types import Floats, Found, Ints, Ranking, first
+
+TOP = 50  # first candidates that speak for their companions; a page shows ten
+VOTED = 30  # with the most votes, that do; few questions are near enough to count
+_SOFT = 5.0  # what the candidate in place r says, from 0, counts 1 / (5 + r)
+STEPS = ((1,), (2, 3))  # how far away in the corpus's order: right beside; close
+Places: TypeAlias = npt.NDArray[np.int32]
+
+
+def adjacent_scores(scores: Floats, positions: Ints, at: Places, around: Surroundings) -> list[Floats]:
+    """Return for each kind of score, and each of `STEPS`, the best of the candidates so far away.
+
+    Args:
+        scores: (n_kinds, n), of the candidates.
+        positions: (n,) of the candidates in the corpus, whose order is that of the law.
+        at: (n_articles,), where each stands among them; -1 where it does not.
+        around: knows in which code each stands; another code's article is no neighbour.
+
+    Returns:
+        (n,) each, the kinds of the first distance before those of the next; 0 where no neighbour is a
+        candidate, or none has more.
+    """
+    last = len(around.code) - 1
+    code = around.code[positions]
+    known = np.vstack([scores.T, np.zeros((1, len(scores)), scores.dtype)])  # the last: of none
+    found: list[Floats] = []
+    for steps in STEPS:
+        best = np.zeros((len(positions), len(scores)), scores.dtype)
+        for step in (way * far for far in steps for way in (-1, 1)):
+            there = np.clip(positions + step, 0, last)  # past an end it is its own neighbour: left out
+            neighbour = (around.code[there] == code) & (there == positions + step)
+            best = np.maximum(best, known[np.where(neighbour, at[there], -1)])
+        found += list(best.T)
+    return found
+
+
+def cocited_votes(votes: Floats, positions: Ints, at: Places, around: Surroundings) -> list[Floats]:
+    """Return what the first candidates say for those that annotated questions cite along with them.
+
+    Of the questions that cite a first candidate, the share that cite this one too (of one more than there
+    are: of a single question little is learnt), times what that candidate's place counts.
+
+    Args:
+        votes: (n,) of the nearest annotated questions.
+        positions: (n,) of the candidates, best first.
+        at: (n_articles,), where each stands among them; -1 where it does not.
+        around: knows what is cited together.
+
+    Returns:
+        (n,) each: the most that one of the first 50 says, the sum of what they say, the most that one of
+        the 30 with the most votes says, by its share of the most votes.
+    """
+    first = np.arange(min(TOP, len(positions)))
+    voted = np.argsort(-votes, kind="stable")[:VOTED]
+    most = max(float(votes.max(initial=0)), 1e-9)
+    cited = around.cited[positions] + 1
+    best, total = _said(around.together[positions[first]], 1 / (_SOFT + first) / cited[first], at, len(votes))
+    most_of_voted, _ = _said(
+        around.together[positions[voted]], votes[voted] / most / cited[voted], at, len(votes)
+    )
+    return [best, total, most_of_voted]
+
+
+def reference_counts(positions: Ints, at: Places, around: Surroundings) -> list[Floats]:
+    """Return what candidates say for those that they refer to, and for those that refer to them.
+
+    Each says what its place counts.
+
+    Args:
+        positions: (n,) of the candidates, best first.
+        at: (n_articles,), where each stands among them; -1 where it does not.
+        around: knows which article refers to which.
+
+    Returns:
+        (n,) each: the most that one which it refers to says, the most that one which refers to it says, the
+        sum of what all of them say; log(1 + articles of the law that it refers to), and of those that refer
+        to it.
+    """
+    n = len(positions)
+    counts = 1 / (_SOFT + np.arange(n))
+    forth, back = around.refers[positions], around.referred[positions]
+    (told, all_told), (tells, all_tell) = _said(back, counts, at, n), _said(forth, counts, at, n)
+    degrees = [np.log1p(np.diff(links.indptr)).astype(np.float32) for links in (forth, back)]
+    return [told, tells, all_told + all_tell, *degrees]
+
+
+def _said(links: sp.csr_array, counts: npt.NDArray[np.floating], at: Places, n: int) -> tuple[Floats, Floats]:
+    """Return the most and the sum of what some articles say for each candidate, (n,) each.
+
+    Args:
+        links: (n_speaking, n_articles), how much of what it counts each says for each.
+        counts: (n_speaking,).
+        at: (n_articles,), where each stands among the candidates; -1 where it does not.
+        n: how many candidates there are.
+    """
+    number = at[links.indices]
+    said = (links.data * np.repeat(counts, np.diff(links.indptr))).astype(np.float32)[number >= 0]
+    number = number[number >= 0]
+    best = np.zeros(n, np.float32)
+    np.maximum.at(best, number, said)
+    return best, np.bincount(number, weights=said, minlength=n).astype(np.float32)
+
+
+def term_parts(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
+    """Return what each term adds to the BM25 of each article, (n_terms, n); 0 where it does not stand.
+
+    Args:
+        bm25: whose postings are looked at.
+        terms: of the question, each once.
+        positions: (n,) of the articles.
+    """
+    matrix = bm25.index.scores
+    # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
+    indptr, indices, data = (np.asarray(matrix[part]) for part in ("indptr", "indices", "data"))
+    added = np.zeros((len(terms), len(positions)), dtype=np.float32)
+    column = columns(positions, len(bm25.order.ids))
+    known = [
+        (row, bm25.index.vocab_dict[term]) for row, term in enumerate(terms) if term in bm25.index.vocab_dict
+    ]
+    if not known:
+        return added
+    spans = [slice(int(indptr[number]), int(indptr[number + 1])) for _, number in known]
+    at = column[np.concatenate([indices[span] for span in spans])]
+    mine = at >= 0
+    rows = np.repeat([row for row, _ in known], [span.stop - span.start for span in spans])
+    added[rows[mine], at[mine]] = np.concatenate([data[span] for span in spans])[mine]
+    return added
+
+
+def summed_parts(parts: Floats, times: Sequence[int]) -> Floats:
+    """Return the BM25 of each article, (n,), in the order of the terms, whatever the other articles are.
+
+    Args:
+        parts: (n_terms, n), what each term adds.
+        times: (n_terms,), how often the question has each.
+    """
+    often = np.array(times, np.float64)[:, None]
+    return np.asarray((parts * often).sum(axis=0), np.float32)
+
+
+def weighted_parts(parts: Floats, weights: Floats) -> list[Floats]:
+    """Describe articles by the weight of the terms that they have.
+
+    Args:
+        parts: (n_terms, n), what each term adds to the BM25 of each.
+        weights: (n_terms,), 0 or more.
+
+    Returns:
+        Four arrays, (n,) each: BM25 with each term times its weight; the share of all weight that is there;
+        the heaviest term that is there, and the heaviest that is not, as shares of the heaviest of all.
+    """
+    there = parts != 0  # one variant of BM25 counts what most articles have against them
+    weighed = there * weights[:, None]
+    whole, most = float(weights.sum(dtype=np.float64)), float(weights.max(initial=0))
+    if most <= 0:  # nothing is known of any term
+        return [np.zeros(parts.shape[1], np.float32) for _ in range(4)]
+    absent = np.where(there, np.float32(0), weights[:, None])
+    return [
+        np.asarray(weights.astype(np.float64) @ parts, np.float32),
+        np.asarray(weighed.sum(axis=0, dtype=np.float64) / whole, np.float32),
+        weighed.max(axis=0) / np.float32(most),
+        absent.max(axis=0) / np.float32(most),
+    ]
+
 
 DEPTH = 1000  # candidates
 DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
@@ -133,7 +309,7 @@ class Evidence:
         of_words = {"law": self.law, "keyword": self.keyword, "asked": self.questions}
         parts = {system: term_parts(of_words[system], list(often), positions) for system in WEIGHED}
         scores = self._scores(question, terms, positions)
-        scores |= {system: summed(parts[system], list(often.values())) for system in ("law", "asked")}
+        scores |= {system: summed_parts(parts[system], list(often.values())) for system in ("law", "asked")}
         at = columns(positions, len(self.around.code))
         values = list(_each(np.array([scores[system] for system in SYSTEMS])))
         # numbers among the candidates: few, so arrays are small
@@ -157,16 +333,16 @@ class Evidence:
             self.around.cited_beside[positions],
             *self._bridged(terms, positions),
             *self._weighed(list(often), parts),
-            *companions.beside(
+            *adjacent_scores(
                 np.array([fused if of == "fused" else scores[of] for of in BESIDE], np.float32),
                 positions,
                 at,
                 self.around,
             ),
-            *companions.together(scores["votes"], positions, at, self.around),
+            *cocited_votes(scores["votes"], positions, at, self.around),
             self.around.before[positions],
             self.around.share[positions],
-            *companions.referring(positions, at, self.around),
+            *reference_counts(positions, at, self.around),
         ]
         # each feature in one piece: they are made and looked at one by one
         return Candidates(positions, np.array(values, dtype=np.float32).T)
@@ -193,7 +369,7 @@ class Evidence:
         weights = np.ones(len(terms), np.float32)
         if isinstance(encoder, StaticEncoder):
             weights = encoder.weights(terms)
-        return [told for system in WEIGHED for told in by_weight(parts[system], weights)]
+        return [told for system in WEIGHED for told in weighted_parts(parts[system], weights)]
 
     def _positions(self, ranking: Ranking) -> Found:
         positions = [self._row[hit.article_id] for hit in ranking]

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rag.engine.explanation import Reason
+from rag.engine.result import Reason
 from rag.errors import BadInput
 from rag.ltr.features import (
     DEPTH,

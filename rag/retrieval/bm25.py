@@ -16,8 +16,7 @@ import scipy.sparse as sp
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
-from rag.retrieval.postings import add_postings
-from rag.retrieval.term_counts import FieldCounts, document_frequency, term_ids
+from rag.retrieval.term_counts import FieldCounts, add_postings, document_frequency, term_ids
 from rag.text import Analyser
 from rag.types import ArticleOrder, Floats
 

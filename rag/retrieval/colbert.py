@@ -3,7 +3,7 @@
     s(q, a) = sum_i max_j q_i . a_j     (MaxSim; ColBERT, Khattab & Zaharia 2020)
 
 over unit vectors, so that every term of the sum is a cosine. All articles are compared, or those that
-something quicker proposes: the tokens' neighbourhoods (`rag.retrieval.token_search`), or any retriever.
+something quicker proposes: the tokens' neighbourhoods (`rag.retrieval.token_index`), or any retriever.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from rag.engine.explanation import TokenMatch
+from rag.engine.result import TokenMatch
 from rag.retrieval.base import Mask
 from rag.retrieval.token_index import Encoded, TokenVectors, max_sim
 from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, Retriever, first, hits

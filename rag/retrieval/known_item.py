@@ -1,21 +1,94 @@
-"""Questions that name an article by its number: straight to it, and to where its content moved."""
+"""Questions that name an article by its number: straight to it, and to where its content moved.
+
+What stands at the head of a result: the articles that a question names by their numbers.
+
+Versions of one article: which of them held on a day, and never two of one article in a list.
+
+A corpus may hold an article as it was and as it is. They bear the same number of the same code, and no
+day is in the time of both. Two articles of one number whose times do overlap, such as the first
+articles of two annexes, are different articles.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.resources import files
 
 from rag.corpus.card import CorpusCard, Moved
-from rag.engine.result import KnownItem
-from rag.retrieval.versions import of_day
+from rag.engine.result import KnownItem, Shown, Why
 from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.text.folding import fold, level
 from rag.text.references import Reference, find_references
-from rag.types import Article
+from rag.types import Article, Filter, in_force
+
+
+def together(one: Article, other: Article) -> bool:
+    """Tell whether there is a day on which both are in force; what has no date always is."""
+    return _begins_before(one, other.valid_to) and _begins_before(other, one.valid_to)
+
+
+def most_versions(articles: Iterable[Article]) -> int:
+    """Return how many articles with a date bear one number of one code, at most; 1 where none does."""
+    dated = (a for a in articles if a.article_no.strip() and (a.valid_from or a.valid_to))
+    return max(Counter((a.code, a.article_no) for a in dated).values(), default=1)
+
+
+def of_day(articles: Sequence[Article], day: date | None) -> list[Article]:
+    """Return of the versions of each article those in force on a day, in their order.
+
+    Where none is, the one nearest to the day is returned: the last one before it, else the first one
+    after it.
+
+    Args:
+        articles: of one number or of several.
+        day: None takes the newest version.
+    """
+    groups: dict[tuple[str, str], list[Article]] = {}
+    for article in articles:
+        groups.setdefault((article.code, article.article_no), []).append(article)
+    kept = {article.id for group in groups.values() for article in _of_day(group, day)}
+    return [article for article in articles if article.id in kept]
+
+
+def once(ranked: Iterable[Article], taken: Iterable[Article] = ()) -> Iterator[Article]:
+    """Yield ranked articles, of the versions of one article only the best.
+
+    Args:
+        ranked: best first.
+        taken: articles that are listed already.
+    """
+    listed: dict[tuple[str, str], list[Article]] = {}
+    for article in taken:
+        listed.setdefault((article.code, article.article_no), []).append(article)
+    for article in ranked:
+        there = listed.setdefault((article.code, article.article_no), [])
+        if article.article_no.strip() and not all(together(article, other) for other in there):
+            continue
+        there.append(article)
+        yield article
+
+
+def _of_day(group: Sequence[Article], day: date | None) -> list[Article]:
+    if len(group) == 1:
+        return list(group)
+    if day is None:
+        newest = max(group, key=lambda a: (a.valid_from or date.min, a.id))
+        return [article for article in group if article is newest or together(article, newest)]
+    if held := [article for article in group if in_force(article, day)]:
+        return held
+    if before := [article for article in group if article.valid_to is not None and article.valid_to <= day]:
+        return [max(before, key=lambda a: (a.valid_to or date.min, a.id))]
+    return [min(group, key=lambda a: (a.valid_from or date.min, a.id))]
+
+
+def _begins_before(article: Article, end: date | None) -> bool:
+    return article.valid_from is None or end is None or article.valid_from < end
+
 
 LONGEST_RANGE = 20  # articles that a range such as "205 à 211" names, its ends among them
 LONGEST_SPAN = 2_000  # articles of all codes that are looked at for one range
@@ -182,3 +255,39 @@ def _of_its_own_law(reference: Reference, code: str) -> Reference:
     """Return what a text of this code refers to: one of its own where it names no law, or "this law"."""
     own = reference.code_named is None or (reference.unresolved and _OWN.search(reference.code_named))
     return replace(reference, code=code) if own else reference
+
+
+class Pins:
+    """Shows the articles that a question names, and those that took over an old number's content."""
+
+    def __init__(self, articles: Mapping[str, Article]) -> None:
+        """Take a corpus by its ids."""
+        self._articles = articles
+        self._by_number: dict[tuple[str, str], list[Article]] = {}
+        for article in articles.values():
+            self._by_number.setdefault((article.code, article.article_no), []).append(article)
+
+    def __call__(self, known: Sequence[KnownItem], where: Filter | None) -> list[Shown]:
+        """Return the articles named by number, then those that took over an old number's content.
+
+        Who asks for the "ancien article" means the content of then: its heirs come first. An article
+        that is named is shown whether it is in force on the filter's day or not, for it was asked for;
+        whoever shows it says so.
+        """
+        bearing: dict[str, Why] = {}
+        heirs: dict[str, Why] = {}
+        for item in known:
+            bearing |= {article_id: Why(known=True) for article_id in item.found}
+            for move in item.moved:
+                for number in move.new:
+                    heirs |= {a.id: Why(moved_from=move.old) for a in self._heirs(move.code, number, where)}
+        named = None if where is None else replace(where, in_force_on=None)
+        bearing = {i: w for i, w in bearing.items() if named is None or named.admits(self._articles[i])}
+        former = bool(known) and all(item.former for item in known)
+        first, then = (heirs, bearing) if former else (bearing, heirs)
+        whys = {**first, **{i: why for i, why in then.items() if i not in first}}
+        return [Shown(n, self._articles[i], 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]
+
+    def _heirs(self, code: str, number: str, where: Filter | None) -> Sequence[Article]:
+        bearing = of_day(self._by_number.get((code, number), []), where.in_force_on if where else None)
+        return [article for article in bearing if where is None or where.admits(article)]

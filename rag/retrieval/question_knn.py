@@ -21,8 +21,7 @@ from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.retrieval.bm25 import BM25Settings, term_scores
-from rag.retrieval.postings import sum_postings
-from rag.retrieval.term_counts import count_texts, term_ids
+from rag.retrieval.term_counts import count_texts, sum_postings, term_ids
 from rag.text import Analyser
 from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
 

@@ -1,14 +1,125 @@
-"""Numbers in words in six languages: "dreißig", "drie", "twenty-one", "trentasei", "三十"."""
+"""Numbers in words in six languages: "dreißig", "drie", "twenty-one", "trentasei", "三十".
+
+French numbers in words: "dix-huit" is 18, "deux cent quatre-vingts" is 280, "troisième" is 3.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-from rag.text import french_numbers
 from rag.text.article_numbers import chinese_number
+
+# All words folded, without accents.
+_FRENCH_SMALL = MappingProxyType({
+    "zero": 0, "un": 1, "une": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7,
+    "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12, "treize": 13, "quatorze": 14, "quinze": 15,
+    "seize": 16,
+})  # fmt: skip
+_FRENCH_TENS = MappingProxyType({
+    "vingt": 20, "vingts": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
+    "septante": 70, "huitante": 80, "octante": 80, "nonante": 90,
+})  # fmt: skip
+_LARGE = MappingProxyType({"mille": 1000, "million": 10**6, "milliard": 10**9})
+_FRENCH_HUNDRED = ("cent", "cents")
+_ALL = (*_FRENCH_SMALL, *_FRENCH_TENS, *_FRENCH_HUNDRED, *_LARGE, "millions", "milliards")
+_WORDS = "|".join(sorted(_ALL, key=len, reverse=True))
+_JOINT = r"(?: ?- ?| )(?:et(?: ?- ?| ))?"  # "vingt-quatre", "vingt et un", "vingt-et-un"
+FRENCH_RUN = re.compile(rf"(?<![\w-])(?:{_WORDS})(?:{_JOINT}(?:{_WORDS}))*(?![\w'])")
+FRENCH_ORDINAL = re.compile(
+    rf"(?<![\w-])(?:(?:{_WORDS}){_JOINT})*(?:[a-z]+iemes?|premiere?s?|secondes?|seconds?)(?!\w)"
+)
+_PART = re.compile(r"[a-z]+")
+_SPECIAL = MappingProxyType({"premier": 1, "premiere": 1, "second": 2, "seconde": 2})
+_SPELT = MappingProxyType({"cinqu": "cinq", "neuv": "neuf"})
+
+
+def french_numbers_in(run: str, at: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers of a run of number words, as value, start and end.
+
+    Words that make no one number together are several: "deux trois" is 2 and 3.
+
+    Args:
+        run: what `FRENCH_RUN` matched.
+        at: where the run stands; places are counted from there.
+    """
+    parts = [part for part in _PART.finditer(run) if part[0] != "et"]
+    first = 0
+    while first < len(parts):
+        count, value = _longest([part[0] for part in parts[first:]])
+        yield value, at + parts[first].start(), at + parts[first + count - 1].end()
+        first += count
+
+
+def _longest(parts: Sequence[str]) -> tuple[int, int]:
+    """Return how many of the first words make one number, and its value."""
+    for count in range(len(parts), 1, -1):
+        value = _value(parts[:count])
+        if value is not None:
+            return count, value
+    return 1, _value(parts[:1]) or _LARGE.get(parts[0].rstrip("s"), 0)
+
+
+def _value(parts: Sequence[str]) -> int | None:
+    """Return the value of words that are one number, else None; "et" is left out before."""
+    for word, times in sorted(_LARGE.items(), key=lambda item: -item[1]):
+        places = [place for place, part in enumerate(parts) if part in (word, word + "s")]
+        if places:
+            before = (
+                _french_below_thousand(parts[: places[0]]) if places[0] else (1 if times == 1000 else None)
+            )
+            after = _rest(_value, parts[places[0] + 1 :])
+            if not before or after is None or after >= times:
+                return None
+            return before * times + after
+    return _french_below_thousand(parts)
+
+
+def _rest(read: Callable[[Sequence[str]], int | None], parts: Sequence[str]) -> int | None:
+    """Return the value of what follows a larger unit: 0 where nothing does, None for "zéro"."""
+    return (read(parts) or None) if parts else 0
+
+
+def _french_below_thousand(parts: Sequence[str]) -> int | None:
+    places = [place for place, part in enumerate(parts) if part in _FRENCH_HUNDRED]
+    if not places:
+        return _below_hundred(parts)
+    before = _FRENCH_SMALL.get(parts[0], 0) if places[0] == 1 else (1 if places[0] == 0 else 0)
+    after = _rest(_below_hundred, parts[places[0] + 1 :])
+    return None if after is None or not 0 < before < 10 else before * 100 + after
+
+
+def _below_hundred(parts: Sequence[str]) -> int | None:
+    if len(parts) == 1:
+        return _FRENCH_SMALL.get(parts[0], _FRENCH_TENS.get(parts[0]))
+    if not parts:
+        return None
+    if parts[0] == "quatre" and parts[1] in ("vingt", "vingts"):
+        tens, rest = 80, parts[2:]
+    elif parts[0] in _FRENCH_TENS:
+        tens, rest = _FRENCH_TENS[parts[0]], parts[1:]
+    elif parts[0] == "dix" and len(parts) == 2 and 7 <= _FRENCH_SMALL.get(parts[1], 0) <= 9:
+        return 10 + _FRENCH_SMALL[parts[1]]
+    else:
+        return None
+    units = _rest(_below_hundred, rest)
+    most = 19 if tens in (60, 80) else 9  # soixante-dix-neuf, quatre-vingt-dix-neuf
+    return None if units is None or units > most else tens + units
+
+
+def french_ordinal(word: str) -> int | None:
+    """Return the value of a folded ordinal ("troisieme", "vingt et unieme"), else None."""
+    single = word.removesuffix("s")
+    if single in _SPECIAL:
+        return _SPECIAL[single]
+    if not single.endswith("ieme"):
+        return None
+    *before, last = [part for part in _PART.findall(single.removesuffix("ieme")) if part != "et"] or [""]
+    found = (_value([*before, form]) for form in (_SPELT.get(last, last), last + "e"))
+    return next((value for value in found if value is not None), None)
+
 
 # All words folded: lower case, without accents (umlauts too), "ß" kept.
 _ENGLISH = MappingProxyType({
@@ -62,8 +173,8 @@ def spelt_numbers(plain: str, language: str) -> Iterator[tuple[int, int, int]]:
         language: "fr", "nl", "en", "de", "it" or "zh".
     """
     if language == "fr":
-        for run in french_numbers.RUN.finditer(plain):
-            yield from french_numbers.numbers_in(run[0], run.start())
+        for run in FRENCH_RUN.finditer(plain):
+            yield from french_numbers_in(run[0], run.start())
     elif language == "en":
         for run in _ENGLISH_RUN.finditer(plain):
             yield _english(run[0]), run.start(), run.end()

@@ -1,15 +1,136 @@
-"""Article references in a question: "art. 515-1 C. civ.", "§ 573c BGB", "民法典第1032条"."""
+"""Article references in a question: "art. 515-1 C. civ.", "§ 573c BGB", "民法典第1032条".
+
+The patterns that references to articles are read with, compiled once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from rag.text import reference_patterns as patterns
-from rag.text.article_numbers import number_key
+from rag.text.article_numbers import CHINESE_DIGITS, LATIN_ORDINALS, number_key
 from rag.text.code_names import CodeNames
 from rag.text.folding import level
+
+AROUND = " \n\r?!.,;:\"'«»“”()[]"
+# L. 1234-5, L.1234-5, L1234-5, R.* 421-1; a small letter and a space only before 1234-5: "il a 1240".
+_SERIES = (
+    r"(?:(?:L\.?O|[LRDA])\. ?\*{0,2} ?(?=\d)|(?:LO|[LRDA])\*{0,2}(?=\d)"
+    r"|(?-i:L\.?O|[LRDA])\*{0,2} (?=\d)|[lrd] (?=\d+-\d))?"
+)
+_NUMBER = (
+    rf"(?:{_SERIES}\d{{1,5}}(?:[-.:]\d{{1,4}}|–\d{{1,2}}(?!\d))*(?:er|ere|ère|re|°|st)?(?!\d)"
+    rf"(?:[- ]?(?:{LATIN_ORDINALS})(?![^\W_])|-?[A-Za-z](?![^\W_])"
+    r"|(?-i: [a-z](?= [A-ZÄÖÜ][a-z]*[A-Z])))?"  # § 573 c BGB
+    r"|premier(?!\w)|première(?!\w)|premiere(?!\w))"
+)
+_MARKER = (
+    r"(?:l')?(?:articles?|articl|artcles?|artciles?|aricles?|artiles?|articels?|artilces?|articol[oi]|artikel[ns]?|artt?s?\.?"
+    r"|§{1,2}|paragra(?:ph|f)(?:e?n)?|sections?|sec\.?|ss?\.(?= ?\d)|(?<!')s(?= \d))"
+)
+# Markers that mean something else in another language: "section 2" of a French code holds articles.
+_ONLY: Mapping[str, tuple[str, ...]] = {
+    "section": ("en",), "sec": ("en",), "s": ("en",), "ss": ("en",), "sections": ("en",),
+    "paragraph": ("de", "en"), "paragraf": ("de",), "paragraphen": ("de",), "paragrafen": ("de",),
+}  # fmt: skip
+
+ITEM = re.compile(
+    rf"(?:(?<![^\W_])(?P<marker>{_MARKER})\s*(?:n[°o]\.?\s?)?|(?<![\w.,:/€$£–-]))(?P<number>{_NUMBER})",
+    re.IGNORECASE,
+)
+_SEPARATOR = (
+    r"\s*(?:,|;|/|&|–"
+    r"|(?:,\s*)?\b(?:et|ou|und|oder|and|or|e|o|en|of|à|a|bis|to|tot(?: en met)?|al|sowie)\b)\s*"
+)
+_THROUGH = r"\s*(?:–|(?:,\s*)?\b(?:jusqu'(?:au|à|a)|au|à|a|bis|to|tot(?: en met)?|al)\b)\s*"  # 205 à 211
+MORE = re.compile(
+    rf"(?:(?P<through>{_THROUGH})|{_SEPARATOR})(?:les?\s|der\s|den\s|de\s|the\s)?(?:(?P<marker>{_MARKER})\s*)?(?P<number>{_NUMBER})",
+    re.IGNORECASE,
+)
+LIST_END = re.compile(
+    rf"\s*(?:$|[?.!;:)\"»]|,\s*[^\W\d]|{_SEPARATOR}\d|\b(?:dit|parle|signifie|est|sont|se)\b)", re.IGNORECASE
+)
+NUMBER_END = re.compile(r"(?![\w/%€$£]|[.:,-]\d)")
+PLURAL = re.compile(r"\w\w+s\.?|§§|artt\.?", re.IGNORECASE)  # a marker of more than one number
+SERIES_LETTER = re.compile(r"[LRD]", re.IGNORECASE)
+SERIES = re.compile(r"[LRD]O?\.? ?\*{0,2} ?\d{3,4}(?:-\d+)+", re.IGNORECASE)
+YEAR_BEFORE = re.compile(
+    r"(?:\b(?:en|depuis|avant|après|apres|année|annee|l'an|de|du|d'|vers|seit|im jahr|jahr|von|in|since"
+    r"|nel|dal|anno|sinds|jaar|avait|ai|a)|\d)\s*$",
+    re.IGNORECASE,
+)
+LINK = re.compile(
+    r"(?P<gap>[\s,(]*)(?:(?:du|de la|de l'|de|des|dans le|dans la|au|of the|of|in the|under the|in"
+    r"|del|della|dello|dell'|dei|nel|der|dem|vom|im|van het|van de|van|uit het|uit de"
+    r"|het|le|la|the)(?:\s+|(?<=')))?",
+    re.IGNORECASE,
+)
+_ROMAN = r"(?-i:[IVX]{1,4})(?![^\W_])"
+_PART = (
+    r"\([0-9]{1,3}[a-z]?\)|\([a-z]{1,2}\)"
+    r"|(?:alinéas?|alineas?|al\.?|paragraphe|lid|comma|co\.|lett\.|lettera|sub|n[°o]\.?|nr\.?|abs(?:atz|\.)?|satz|s\.|hs\.|alt\.|var\.)"
+    r"\s*(?:\d{1,3}[a-z]?(?:er|°)?|premier|[a-z]\)?)(?![^\W_])|\d{1,2}°"
+)
+PARTS = re.compile(rf"(?:,?\s*(?:{_PART}))*", re.IGNORECASE)
+GERMAN_PARTS = re.compile(rf"(?:,?\s*(?:{_PART}|{_ROMAN}))*", re.IGNORECASE)
+
+_FRENCH_LAW = (
+    r"(?:nouveau |ancien )?(?:loi|décret|decret|ordonnance|constitution|convention|règlement|reglement"
+    r"|traité|traite|charte|directive|arrêté|arrete|déclaration|declaration|accord"
+    r"|code(?= (?:du|de|des|d')\b))\b"
+    r"(?: (?:n° ?[\d-]+|(?:européenne|europeenne|internationale|organique|général|general)\b)"
+    r"| ?(?:du|de la|de l'|des|de|d') ?(?:\d{1,2}(?:er)? [^\W\d_]+ \d{4}|[^\W_]+)"
+    r"| (?:\d{1,2}(?:er)? [^\W\d_]+ )?\d{4}(?![\w-])| \d{2,4}-\d{1,5}(?!\w))*"  # loi 6 juillet 1989
+)
+_ABBREVIATION = r"(?-i:[A-ZÄÖÜ][a-zäöüß]*[A-ZÄÖÜ][A-Za-zÄÖÜäöüß]*)"
+UNNAMED: Mapping[str, re.Pattern[str]] = {  # a law that no table names
+    "fr": re.compile(rf"{_FRENCH_LAW}|(?:(?<=du )|(?<=la ))(?-i:[A-Z]{{2,8}}\b)", re.IGNORECASE),
+    "de": re.compile(
+        rf"{_ABBREVIATION}(?: (?:[IVX]+|\d{{1,2}})\b)?"
+        r"|(?-i:[A-ZÄÖÜ])[^\W\d_]*(?:gesetz|ordnung|gesetzbuch|verfassung)(?:e?s)?\b",
+        re.IGNORECASE,
+    ),
+    "it": re.compile(
+        r"(?:codice|legge|decreto|d\. ?l\.|d\. ?lgs\.?|dlgs|l\.(?= ?n?\.? ?\d)|regolamento"
+        r"|testo unico|statuto|trattato|convenzione)"
+        r"(?: (?:legislativo|legge|n\. ?)| ?(?:del|della|dell'|di|dei) ?[^\W_]+| ?\d+(?:/\d{2,4})?)*",
+        re.IGNORECASE,
+    ),
+    "nl": re.compile(
+        rf"(?:[^\W\d_]*wet(?:boek)?|besluit|verordening|verdrag|decreet|ordonnantie|codex)\b"
+        r"(?: (?:van|op|op de|op het|inzake) [^\W_]+)*"
+        rf"|{_ABBREVIATION}",
+        re.IGNORECASE,
+    ),
+    "en": re.compile(
+        r"(?:[^\W_]+(?:'s)? ){1,7}?(?:act|code|order|regulations?|rules|convention|constitution"
+        r"|directive|charter)\b(?: \d{4})?"
+        rf"|{_ABBREVIATION}(?: \d{{4}})?",
+        re.IGNORECASE,
+    ),
+}
+
+_HAN_NUMBER = rf"[{CHINESE_DIGITS}]{{1,9}}"
+CHINESE_NUMBER = re.compile(_HAN_NUMBER)
+CHINESE = re.compile(  # the second form, without 第, counts only beside a code or alone
+    rf"(?P<marker>第)? ?(?P<numbers>{_HAN_NUMBER}(?:[、,和及与至到]{_HAN_NUMBER})*) ?条"
+    rf"(?P<inserted>之{_HAN_NUMBER})?"
+    rf"(?:第{_HAN_NUMBER}[款项目])*"
+)
+CHINESE_LIST = re.compile(r"\s*(?:[、,，和及与至到或]|以及|或者)\s*")
+CHINESE_BOOK = re.compile(rf"第{_HAN_NUMBER}[编章节]$")
+CHINESE_LINKS = "《》〈〉 的中之"
+CHINESE_LAW = re.compile(r"[\u4e00-\u9fff]{1,28}(?:法|法典|条例|细则|办法|规定|解释)$")
+CHINESE_QUOTED = re.compile(r"《[^》]{2,40}》(?=[^《。?？]{0,6}$)")
+CHINESE_THIS = ("本法", "该法", "此法", "的法", "规定", "办法", "解释")  # ends of runs that name nothing
+
+
+def marks(marker: str, language: str) -> bool:
+    """Tell whether a marker means an article in this language."""
+    only = _ONLY.get(marker.casefold().rstrip("."))
+    return only is None or language in only
+
 
 LONGEST = (
     2_000  # characters of a question that are looked at; a reference stands in a sentence, not in a file
@@ -55,7 +176,7 @@ def find_references(text: str, names: CodeNames) -> tuple[Reference, ...]:
     found = _chinese(text, flat, names)
     taken = [(ref.start, ref.end) for ref in found]
     at = 0
-    for item in patterns.ITEM.finditer(flat):
+    for item in ITEM.finditer(flat):
         start, end = item.span()
         if start < at or any(a < end and start < b for a, b in taken):
             continue
@@ -73,21 +194,21 @@ class _Latin:
 
     def __init__(self, text: str, flat: str, names: CodeNames) -> None:
         self.text, self.flat, self.names = text, flat, names
-        self.unnamed = patterns.UNNAMED.get(names.language)
+        self.unnamed = UNNAMED.get(names.language)
 
     def read(self, item: re.Match[str]) -> list[Reference]:
         """Return the references that begin at a match of ITEM; none if it is only a number."""
         if item["marker"] is None:
             return self._unmarked(item)
-        if not patterns.marks(item["marker"], self.names.language):
+        if not marks(item["marker"], self.names.language):
             return []
         spans = [(item.start(), item.start("number"), item.end("number"))]
         through: set[int] = set()  # places in `spans` that close a range
-        several = patterns.PLURAL.fullmatch(item["marker"])
+        several = PLURAL.fullmatch(item["marker"])
         end = self._past_parts(item.end("number"))
-        while more := patterns.MORE.match(self.flat, end):
+        while more := MORE.match(self.flat, end):
             after = self._past_parts(more.end("number"))
-            second = several and len(spans) == 1 and patterns.NUMBER_END.match(self.flat, more.end("number"))
+            second = several and len(spans) == 1 and NUMBER_END.match(self.flat, more.end("number"))
             if not (more["marker"] or second or self._ends_there(after)):
                 break
             if more["through"]:
@@ -99,14 +220,14 @@ class _Latin:
 
     def _unmarked(self, item: re.Match[str]) -> list[Reference]:
         start, end = item.span("number")
-        if not patterns.NUMBER_END.match(self.flat, end):
+        if not NUMBER_END.match(self.flat, end):
             return []
         code = None
-        series = patterns.SERIES_LETTER.match(item["number"]) is not None
-        if not patterns.YEAR_BEFORE.search(self.flat, max(0, start - 20), start):
+        series = SERIES_LETTER.match(item["number"]) is not None
+        if not YEAR_BEFORE.search(self.flat, max(0, start - 20), start):
             code = self._code_after(self._past_parts(end), known_only=not series) or self._code_before(start)
-        alone = not (self.flat[:start] + self.flat[end:]).strip(patterns.AROUND)
-        if code is None and not alone and not patterns.SERIES.fullmatch(item["number"]):
+        alone = not (self.flat[:start] + self.flat[end:]).strip(AROUND)
+        if code is None and not alone and not SERIES.fullmatch(item["number"]):
             return []
         return self._made([(start, start, end)], end, code, marked=alone or series or code is None)
 
@@ -136,14 +257,14 @@ class _Latin:
     def _past_parts(self, at: int) -> int:
         """Return where the paragraphs, sentences and letters that follow a number end."""
         german = self.names.language == "de"
-        return (patterns.GERMAN_PARTS if german else patterns.PARTS).match(self.flat, at).end()  # type: ignore[union-attr]
+        return (GERMAN_PARTS if german else PARTS).match(self.flat, at).end()  # type: ignore[union-attr]
 
     def _ends_there(self, at: int) -> bool:
         """Tell whether a number of a list stands alone: not "article 205 et 3 enfants"."""
-        return bool(patterns.LIST_END.match(self.flat, at)) or self._code_after(at) is not None
+        return bool(LIST_END.match(self.flat, at)) or self._code_after(at) is not None
 
     def _code_after(self, at: int, known_only: bool = False) -> _Code | None:
-        link = patterns.LINK.match(self.flat, at)
+        link = LINK.match(self.flat, at)
         for begin in (link.end(), link.end("gap")) if link else ():
             if begin < len(self.flat) and (known := self.names.after(self.flat, begin)):
                 return _Code(begin, *known)
@@ -172,15 +293,15 @@ def _chinese(text: str, flat: str, names: CodeNames) -> list[Reference]:
     found: list[Reference] = []
     previous: _Code | None = None
     last = -1
-    for item in patterns.CHINESE.finditer(flat):
+    for item in CHINESE.finditer(flat):
         start = item.start()
-        chained = last >= 0 and patterns.CHINESE_LIST.fullmatch(flat, last, start)
+        chained = last >= 0 and CHINESE_LIST.fullmatch(flat, last, start)
         code = previous if chained else _chinese_code(flat, start, names)
-        if item["marker"] is None and code is None and flat.strip(patterns.AROUND) != item[0]:
+        if item["marker"] is None and code is None and flat.strip(AROUND) != item[0]:
             continue
         first = start if chained or code is None else code.start
         named = text[code.start : code.end] if code else None
-        numbers = list(patterns.CHINESE_NUMBER.finditer(flat, item.start("numbers"), item.end("numbers")))
+        numbers = list(CHINESE_NUMBER.finditer(flat, item.start("numbers"), item.end("numbers")))
         for place, number in enumerate(numbers):
             begin = first if place == 0 else number.start()
             end = item.end() if place == len(numbers) - 1 else number.end()
@@ -193,9 +314,9 @@ def _chinese(text: str, flat: str, names: CodeNames) -> list[Reference]:
 
 def _chinese_code(flat: str, at: int, names: CodeNames) -> _Code | None:
     """Return the law whose name stands before a reference, over the name of a book between them."""
-    end = len(flat[:at].rstrip(patterns.CHINESE_LINKS))
-    if book := patterns.CHINESE_BOOK.search(flat, max(0, end - 12), end):
-        end = len(flat[: book.start()].rstrip(patterns.CHINESE_LINKS))
+    end = len(flat[:at].rstrip(CHINESE_LINKS))
+    if book := CHINESE_BOOK.search(flat, max(0, end - 12), end):
+        end = len(flat[: book.start()].rstrip(CHINESE_LINKS))
     ends = [end]
     if flat[:end].endswith("编"):  # 民法典婚姻家庭编
         ends += range(end - 3, max(0, end - 9), -1)
@@ -203,9 +324,9 @@ def _chinese_code(flat: str, at: int, names: CodeNames) -> _Code | None:
         if known := names.before_sign(flat, stop) or names.before(flat, stop):
             start, code = known
             return _Code(start - (flat[max(0, start - 1) : start] in ("《", "〈")), end, code)
-    if quoted := patterns.CHINESE_QUOTED.search(flat, max(0, at - 60), at):
+    if quoted := CHINESE_QUOTED.search(flat, max(0, at - 60), at):
         return _Code(quoted.start(), quoted.end(), None)
-    other = patterns.CHINESE_LAW.search(flat, max(0, end - 30), end)
-    if other and (len(other[0]) > 4 or other[0][-2:] not in patterns.CHINESE_THIS):
+    other = CHINESE_LAW.search(flat, max(0, end - 30), end)
+    if other and (len(other[0]) > 4 or other[0][-2:] not in CHINESE_THIS):
         return _Code(other.start(), end, None)
     return None

@@ -4,17 +4,20 @@ The words that one error could have come from are made and looked up, as in Kern
 letter too many, too few, another, two swapped, or another spelling of the same sound. Accents need no
 help: folding takes them off law and question alike. Articles hold no unknown word, so that the same
 analyser cuts both.
+
+Which words a search knows: those that a typing error is not looked for in, and may be an error of.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from string import ascii_lowercase
 from typing import TypeAlias
 
+from rag.corpus.card import CorpusCard
 from rag.text import Analyser, Mended, Token
 from rag.text.analysers import stop_words
 from rag.text.folding import fold
@@ -193,3 +196,23 @@ def _respelt(word: str, wrong: str, right: str) -> Iterator[str]:
     while at > 0:
         yield word[:at] + right + word[at + len(wrong) :]
         at = word.find(wrong, at + 1)
+
+
+def known_words(
+    documents: Mapping[str, int], vocabulary: Collection[str], card: CorpusCard, cut: Analyser
+) -> dict[str, int]:
+    """Return term -> in how many documents it stands, for `rag.text.spelling`.
+
+    Args:
+        documents: of the law and the questions that it carries.
+        vocabulary: what the encoder was fitted to, other laws too: known, but nothing is read as it.
+        card: its topics of other laws are known, and meant by who mistypes them.
+        cut: the analyser of the law.
+    """
+    known = dict.fromkeys(vocabulary, 1)
+    known |= documents
+    for topic in card.elsewhere:
+        for phrase in topic.phrases:
+            for term in cut.terms(phrase):
+                known[term] = max(known.get(term, 0), LEAST)
+    return known

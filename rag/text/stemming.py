@@ -11,8 +11,7 @@ import Stemmer
 
 from rag.text import Token
 from rag.text.article_numbers import number_pattern, number_term
-from rag.text.folding import INVISIBLE, fold, level
-from rag.text.french import stem_french
+from rag.text.folding import INVISIBLE, fold, level, stem_french
 
 REMEMBERED = 200_000  # words whose term is kept; the vocabulary of 15,000 articles is some 40,000
 LONGEST = 64  # letters of a word worth remembering

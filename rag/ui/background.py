@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 
-from rag.answer.generation.draft import Draft
 from rag.answer.generation.errors import Reason
+from rag.answer.generation.session import Draft
 from rag.answer.types import Answer, Ending, Event, Passed
-from rag.logs import log_failure
+from rag.errors import log_failure
 
 UNREAD = (
     10.0  # seconds; a page that is open looks ten times a second, and draws itself anew within one or two

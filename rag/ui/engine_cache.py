@@ -1,23 +1,28 @@
-"""What every session shares: the indexes that are open, and what is read beside them.
+"""What every session shares: the indexes that are open, the language model, what is read beside them.
 
 `app.py` runs anew for every click. What Streamlit is to keep stands here, where it is looked at once: a
-function that is wrapped at each run is read from its file, cut and hashed at each run.
+function that is wrapped at each run is read from its file, cut and hashed at each run. What a page needs
+only when the law is open is imported where it is used: the question box is on the screen before that.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from rag.errors import PandectError, log_failure
 from rag.types import Question
-from rag.ui import memory, rehearsal
-from rag.ui.protocols import Answers
+from rag.ui import memory
+from rag.ui.protocols import Answers, AskEngine, Model
 
 if TYPE_CHECKING:
     from rag.engine.engine import Engine
+    from rag.feedback import Feedback
+
 
 KEPT = 2  # indexes: the one in use, and the one before, so that a switch back is at once
 
@@ -42,17 +47,40 @@ def engine(index: str | None, version: str | None, _open: Callable[[str | None],
 def _warm(engine: Engine) -> None:
     """Do what the first question to an index would wait for, then take it out of the collector's way."""
     engine.warm()
-    rehearsal.rehearse(engine)
+    rehearse(engine)
     memory.settle()
+
+
+def rehearse(engine: AskEngine) -> None:
+    """Ask an example question of the corpus, and forget what is found, while somebody types theirs.
+
+    Much is made when it is first asked for: neighbours and annotated questions, the patterns of urgent
+    situations and countries (a third of a second), what the question back reads. A list of all that would
+    soon lack something; a question goes through it as everybody's do. What breaks is logged and breaks
+    nothing: who asks is told by the page.
+    """
+    from rag.answer.screening.decision import before
+    from rag.answer.screening.dialogue import clarify
+    from rag.ui.search import SHOWN
+
+    card = engine.card
+    question = card.examples[0] if card.examples else card.title
+    try:
+        result = engine.ask(question, k=SHOWN)
+        engine.explain(result)
+        # why leaves=False: what marks personal data needs the extra [llm], which a page without a model lacks
+        before(question, result, card, leaves=False)
+        clarify(question, result.shown, card.language)
+    except Exception as error:  # noqa: BLE001 - nobody waits for it
+        log_failure(error, "the rehearsal")
 
 
 @st.cache_resource(show_spinner=False, max_entries=KEPT)
 def answers(index: str | None, version: str | None, _engine: Engine) -> Answers:
     """Return what the page answers with, beside the articles of a version of an index."""
-    from rag.answer.extract import Extractor
-    from rag.ui import configured
+    from rag.answer.extractive import Extractor
 
-    return Answers(Extractor.of(_engine), *configured.model())
+    return Answers(Extractor.of(_engine), *model())
 
 
 @st.cache_resource(show_spinner=False, max_entries=KEPT)
@@ -61,3 +89,29 @@ def asked_questions(
 ) -> Sequence[Question]:
     """Return the questions of an index that it did not learn from."""
     return _read(index)
+
+
+@st.cache_resource(show_spinner=False)
+def model() -> tuple[Model | None, str]:
+    """Return the model, or what is wrong with its settings; (None, "") where none is named."""
+    from rag.answer.generation.writer import model_writer
+
+    secrets = st.secrets.to_dict() if st.secrets.load_if_toml_exists() else {}
+    try:
+        writer = model_writer(os.environ, secrets)
+    except PandectError as error:  # its message holds no key
+        return None, str(error)
+    if writer is not None:
+        threading.Thread(target=writer.warm, name="warm model", daemon=True).start()
+    return writer, ""
+
+
+def feedback() -> Feedback | None:
+    """Return where the host has feedback kept; None where it does not.
+
+    Raises:
+        BadInput: a setting of it cannot be used.
+    """
+    from rag.feedback import of_environment
+
+    return of_environment(os.environ)

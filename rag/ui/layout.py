@@ -1,29 +1,56 @@
-"""What stands around every page: the name, the language, the notice, what is loaded, who can help."""
+"""What stands around every page: the name, the language, the notice, what is loaded, who can help.
+
+The script of the page (`script.js`), with the language and the words that it speaks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import streamlit as st
 
 from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.licence import Grant, licence_of
-from rag.ui.browser import mark, script
-from rag.ui.conventions import quotes_css
-from rag.ui.html import (
-    Html,
-    join,
-    link,
-    rows,
-    site,
-    tag,
-    telephone,
-)
-from rag.ui.i18n import LANGUAGES, N_, Words, choose, words
+from rag.ui.html import Html, join, link, rows, site, tag, telephone
+from rag.ui.i18n import CONVENTIONS, LANGUAGES, N_, Words, choose, quotes_css, words
 from rag.ui.log_filter import keep_questions_out_of_logs
 from rag.ui.protocols import AskEngine, LoadedIndex
+
+
+def script(language: str, spoken: Mapping[str, str]) -> str:
+    """Return the script element for a page in one of the interface's languages.
+
+    Args:
+        language: a key of `CONVENTIONS`.
+        spoken: in that language, what is said by the script itself, and Streamlit's own English labels.
+    """
+    if language not in CONVENTIONS:
+        raise ValueError(f"got {language!r}; expected one of {', '.join(CONVENTIONS)}")
+    said = json.dumps(spoken).replace("<", "\\u003c")  # nothing in it can end the script
+    told = _source().replace("LANGUAGE", CONVENTIONS[language].tag).replace("SPOKEN", said)
+    return f"<script>{told}</script>"
+
+
+def mark(text: str) -> str:
+    """Return a mark of what was asked, by which the script knows it in its box; it tells nothing of it.
+
+    FNV-1a (Fowler, Noll, Vo), 32 bits, over UTF-16 units, which are what a browser counts text in.
+    """
+    value = 0x811C9DC5
+    for unit in memoryview(text.encode("utf-16", errors="surrogatepass")[2:]).cast("H"):
+        value = ((value ^ unit) * 0x01000193) & 0xFFFFFFFF
+    return f"{value:x}"
+
+
+@cache
+def _source() -> str:
+    """Return `script.js` without its notes, which are for whoever reads it here."""
+    lines = files("rag.ui").joinpath("script.js").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("//")) + "\n"
+
 
 _ICON = (  # why inline: Streamlit fetches emoji and icon names from the network
     '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1d5161"/>'
@@ -45,7 +72,7 @@ _NO_GRANT = N_("No licence is known to allow the use of this whole collection: {
 _NO_LICENCE = N_("The publisher states no licence")
 CONTENT = "pd-content"
 HELP = "pd-help"  # where those who can help stand; nothing where the corpus names none
-# What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.browser`).
+# What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.layout`).
 _SPOKEN = {
     "pages": N_("Pages"),
     "offline": N_(

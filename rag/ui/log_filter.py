@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from rag.logs import loggers_under
+from rag.errors import loggers_under
 
 # The server and its libraries. At level "debug" some of their versions write what the browser sends (whole
 # messages or frames of the socket), and the browser sends the question.

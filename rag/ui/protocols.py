@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Protocol
 from rag.corpus.asker_situations import Situation
 from rag.corpus.card import CorpusCard
 from rag.corpus.contents import Law
-from rag.engine.explanation import Explanation
-from rag.engine.result import Mode, Result
+from rag.engine.result import Explanation, Mode, Result
 from rag.retrieval.translation_model import KEEP_ALL, Removed
 from rag.text import Analyser
 from rag.types import Article, Filter, Question
 
 if TYPE_CHECKING:  # the page is on the screen before they are loaded
-    from rag.answer.extract import Extract
-    from rag.answer.generation.draft import Draft
+    from rag.answer.extractive import Extract
+    from rag.answer.generation.session import Draft
     from rag.engine.engine import Knows
 
 
@@ -152,7 +151,7 @@ class Benchmark(Protocol):
 
 
 class Quoter(Protocol):
-    """Chooses a sentence of each article without any model; `rag.answer.extract.Extractor` is one."""
+    """Chooses a sentence of each article without any model; `rag.answer.extractive.Extractor` is one."""
 
     def extract(
         self, question: str, articles: Iterable[Article], law_words: Mapping[str, float] | None = None

@@ -10,10 +10,8 @@ from typing import Generic, TypeVar
 import streamlit as st
 
 from rag.answer.screening.decision import Decision, before
-from rag.engine.explanation import Explanation
-from rag.engine.result import Result
-from rag.errors import MissingExtra
-from rag.logs import log_failure
+from rag.engine.result import Explanation, Result
+from rag.errors import MissingExtra, log_failure
 from rag.ui.components import expansion_chips, notices, question_form
 from rag.ui.i18n import Words
 from rag.ui.protocols import Answers, AskEngine

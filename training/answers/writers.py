@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from rag.answer.extract import Extractor
-from rag.answer.extractive import ExtractiveWriter
+from rag.answer.extractive import ExtractiveWriter, Extractor
+from rag.answer.generation.errors import silence_clients
 from rag.answer.generation.prompt import BASELINE, Prompt
 from rag.answer.generation.prompt import load as prompt_of
-from rag.answer.generation.quiet import silence_clients
 from rag.answer.generation.settings import read
 from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Passed, Removed, Statement, Usage

@@ -22,8 +22,7 @@ from rag.errors import BadInput
 from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.splade import Splade
-from rag.retrieval.token_index import Encoded, TokenVectors
-from rag.retrieval.token_search import Neighbourhoods, TokenSearch
+from rag.retrieval.token_index import Encoded, Neighbourhoods, TokenSearch, TokenVectors
 from rag.types import Article, ArticleOrder, Floats, Question, Ranking
 from training.benchmark.timing import FIRST, Act, Cost, apart, table
 from training.neural.data.batches import Batch

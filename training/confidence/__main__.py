@@ -23,8 +23,8 @@ from indexes.builtin_corpus import read_test_questions
 from indexes.corpus.corpus import Corpus, read, read_questions, to_learn_from
 from indexes.corpus.folder import appearing
 from indexes.store import store
+from rag.engine.confidence import NAMES, Signals
 from rag.engine.engine import KEYWORD, MEANING, Engine
-from rag.engine.signals import NAMES, Signals
 from rag.errors import BadInput, PandectError
 from rag.ltr.reranker import Learned
 from rag.retrieval.bm25 import BM25

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rag.engine.confidence import RECIPROCAL, Confidence
-from rag.engine.signals import NAMES, SIGNS
+from rag.engine.confidence import NAMES, RECIPROCAL, SIGNS, Confidence
 from rag.errors import BadInput
 from rag.types import Question
 from training.confidence import calibration

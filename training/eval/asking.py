@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from rag.corpus.card import CorpusCard
 from rag.retrieval.term_counts import FieldCounts, document_frequency
 from rag.text import Analyser
-from rag.text.known_words import known_words
-from rag.text.spelling import tolerant
+from rag.text.spelling import known_words, tolerant
 from rag.types import Question
 from training.eval.encoders import KEPT
 

@@ -10,9 +10,8 @@ from indexes.corpus.corpus import Corpus
 from indexes.update import term_counts as counted
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.lexical_baselines import QueryLikelihood
+from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
 from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts, count
-from rag.retrieval.tfidf import TfIdf
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder, Question, Retriever

@@ -14,10 +14,8 @@ import numpy as np
 
 from rag.encoders import model_recipes
 from rag.encoders.model_recipes import HubRecipe
-from rag.encoders.texts import article_text
-from rag.encoders.transformer import Pooling, TransformerEncoder
-from rag.encoders.vector_files import VectorFile, open_vectors
-from rag.encoders.word_vectors import WordVectorEncoder, words_of
+from rag.encoders.transformer import Pooling, TransformerEncoder, article_text
+from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vectors, words_of
 from rag.errors import BadInput
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense, build_vectors

@@ -1,21 +1,27 @@
-"""A LangChain chat model from the settings (extra [llm]); nothing of it is loaded before a model is asked."""
+"""A LangChain chat model from the settings (extra [llm]); nothing of it is loaded before a model is asked.
+
+The clients of one model, shared by the sessions of a process.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import AsyncIterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rag.answer.generation.errors import Failure, Reason, silence_clients, silence_langchain
 from rag.answer.generation.prompt import Messages
-from rag.answer.generation.quiet import silence_clients, silence_langchain
 from rag.answer.generation.settings import ModelSettings
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, PandectError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessageChunk
+
 
 # provider -> the package that LangChain loads for it, where it is not langchain-PROVIDER
 _PACKAGES = {
@@ -252,3 +258,35 @@ def _parts(settings: ModelSettings, *, plain: bool, schema: bool) -> dict[str, A
     # why in the body: as an argument, `response_format` makes the client parse the whole, and fail on what it
     # cannot read
     return parts | ({"extra_body": body} if body else {})
+
+
+_log = logging.getLogger(__name__)
+
+
+class Clients:
+    """The clients of one model, made when they are first needed; sessions share them."""
+
+    def __init__(self, settings: ModelSettings, connect: Callable[..., Client]) -> None:
+        """Make nothing yet."""
+        self._settings, self._connect = settings, connect
+        self._made: dict[bool, Client] = {}
+        self._lock = threading.Lock()
+        self.plain = False  # the server has answered to a plain request, and not to a full one
+
+    def get(self, plain: bool) -> Client:
+        """Return a client.
+
+        Args:
+            plain: one that sends nothing which some servers reject.
+
+        Raises:
+            Failure: it cannot be made; the log says why.
+        """
+        with self._lock:
+            if plain not in self._made:
+                try:
+                    self._made[plain] = self._connect(self._settings, plain=plain)
+                except PandectError as error:  # its message is ours: it holds neither key nor question
+                    _log.error("the language model is not set up: %s", error)
+                    raise Failure(Reason.SETTINGS) from None
+            return self._made[plain]

@@ -1,4 +1,7 @@
-"""What of the articles a model is shown, so that it stays within its window; nothing is dropped silently."""
+"""What of the articles a model is shown, so that it stays within its window; nothing is dropped silently.
+
+How many of the ranked articles a model is shown.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rag.answer.generation.settings import MOST_ARTICLES
 from rag.answer.types import Trimmed
 from rag.text import Analyser
 from rag.text.highlight import sentences
 from rag.types import Article
 
 CUT = "[…]"
-LEAST = 48  # tokens; an article of which less would be left is left out: it would say nothing
+LEAST_TOKENS = 48  # tokens; an article of which less would be left is left out: it would say nothing
 _NEIGHBOUR = 0.3  # of the best relevance beside a sentence: "it", "this time limit" need what stands before
 _OPENING = 0.1  # of the best relevance: the first sentence says what an article is about
 
@@ -88,7 +92,7 @@ def fit(
     n = len(articles)
     while n:
         cap = _cap(costs[:n], room)
-        if all(costs[i] <= cap or cap - frames[i] >= LEAST for i in range(n)):
+        if all(costs[i] <= cap or cap - frames[i] >= LEAST_TOKENS for i in range(n)):
             break
         n -= 1
     left_out = tuple(article.id for article in articles[n:])
@@ -191,3 +195,30 @@ def _joined(text: str, spans: Sequence[tuple[int, int]]) -> str:
     if text[at:].strip():
         parts.append(f" {CUT}")
     return "".join(parts).strip()
+
+
+LEAST_ARTICLES = 3  # a wrong first place must not be all that the model sees
+DROP = 0.5  # of the best score; below it an article has little to do with the question
+
+
+def how_many(scores: Sequence[float], *, setting: int | None = 10, typical: float | None = None) -> int:
+    """Return how many of the best articles to show the model.
+
+    Ten by default: a longer list costs tokens and gives a model more to mix up, while the areas of law
+    differ in how many articles answer a question (the median over an area's annotated questions runs
+    from 1 to 15). With `setting=None` the number adapts: articles are shown down to the first whose score
+    is less than half of the best one's, but no fewer than the area typically needs, nor than three, and
+    no more than fifteen, the largest of those medians.
+
+    Args:
+        scores: of the ranked articles, best first.
+        setting: a fixed number; None to adapt.
+        typical: the median number of gold articles in the question's area of law, where it is known.
+    """
+    if setting is not None:
+        return min(max(setting, 0), len(scores))
+    near = len(scores)
+    if scores and scores[0] > 0:
+        near = next((i for i, score in enumerate(scores) if score < DROP * scores[0]), len(scores))
+    needed = LEAST_ARTICLES if typical is None else max(LEAST_ARTICLES, round(typical))
+    return min(max(near, needed), MOST_ARTICLES, len(scores))

@@ -1,14 +1,224 @@
-"""What a model writes, turned into pieces: never evaluated, and nothing given out that cannot be read."""
+"""What a model writes, turned into pieces: never evaluated, and nothing given out that cannot be read.
+
+JSON objects in what a model writes, found as soon as each is whole; anything else is passed over.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, NoReturn, Protocol, TypeAlias
 
-from rag.answer.generation.objects import MOST, Objects, Record
 from rag.answer.types import Missing, Piece, Quote, Refusal, Statement
 from rag.text.highlight import sentences
+
+Record: TypeAlias = dict[str, object]
+
+# Keys under which a root object holds its items: what we ask for, and what models make of it.
+WRAPPERS = frozenset({"answer", "answers", "sentences", "statements", "items", "pieces", "lines", "results"})
+KEYS = frozenset({"text", "missing", "refusal"})  # one of them makes an object ours
+MOST = 64_000  # characters of one answer: four times what the default of 1,024 tokens can hold, in any script
+LARGEST = 8_000  # characters of one object: a sentence with twenty quotes of a paragraph each
+DEEPEST = 8  # a quote lies four deep in a root object; json would recurse
+MOST_UNREADABLE = 30  # then it is garbage; together with LARGEST, this bounds how often text is read again
+
+_BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|missing|refusal)"\s*:')
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A bracket that is open."""
+
+    kind: str  # "{" or "["
+    start: int
+    outer: bool  # only arrays and wrapping keys lie around it, so that an object here is an item
+    wraps: bool = False  # an object that holds items
+
+
+class Objects:
+    """Reads a stream character by character; what it finds does not depend on how the stream was cut.
+
+    An object is read where only arrays, and the keys in `WRAPPERS`, lie around it. So lines, an array,
+    a root object, code fences and chatter before or after all give the same objects. What begins like an
+    object and cannot be read is counted, and reading goes on inside it.
+    """
+
+    def __init__(self) -> None:
+        """Start before the first character."""
+        self.unreadable = 0
+        self.full = False  # more came than is read
+        self.unfinished = False  # the stream ended inside an object; known after `close`
+        self._room = MOST
+        self._buffer = ""
+        self._at = 0
+        self._stack: list[_Frame] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start at depth 0, outside of a string."""
+        self._stack.clear()
+        self._in_string = self._escaped = self._fresh = False
+        self._string_at = 0
+        self._word = ""  # the last string that ended
+        self._key = ""  # the last string before a colon
+        self._line: int | None = None  # where a line began at which no object may begin
+
+    def feed(self, text: str) -> Iterator[Record]:
+        """Yield the objects that end in this piece of the stream."""
+        if len(text) > self._room:
+            self.full = True
+        text = text[: self._room]
+        self._room -= len(text)
+        self._buffer += text
+        yield from self._read()
+        if not self._stack:
+            self._buffer, self._at = "", 0
+
+    def close(self) -> Iterator[Record]:
+        """Yield the objects that stand inside what never ended."""
+        self.unfinished = bool(self._stack)
+        while (item := self._item()) is not None:
+            self._fail(item.start + 1)
+            yield from self._read()
+
+    def _read(self) -> Iterator[Record]:
+        while self._at < len(self._buffer) and self.unreadable < MOST_UNREADABLE:
+            at = self._at
+            self._at += 1
+            yield from self._step(self._buffer[at], at)
+
+    def _item(self) -> _Frame | None:
+        """Return the outermost open object that may be an item."""
+        for frame in self._stack:  # no generator: this is asked at every character
+            if frame.kind == "{" and not frame.wraps:
+                return frame
+        return None
+
+    def _fail(self, again_from: int) -> None:
+        self.unreadable += 1
+        self._forget()
+        self._at = again_from
+
+    def _step(self, char: str, at: int) -> Iterator[Record]:
+        if self._stack and self._breaks_off(char, at):
+            return
+        if self._in_string:
+            self._string(char, at)
+        elif self._fresh and not char.isspace() and not self._opens(char):
+            pass
+        elif char == '"' and self._stack:
+            self._in_string, self._string_at = True, at + 1
+        elif char in "{[":
+            self._push(char, at)
+        elif char in "}]":
+            yield from self._pop(char, at)
+        elif char == ":":
+            self._key = self._word
+        elif char == ",":
+            self._key = ""
+
+    def _breaks_off(self, char: str, at: int) -> bool:
+        """Tell whether the open object is too large, or the next one has begun before it has ended."""
+        item = self._item()
+        if item is None:
+            return False
+        if at - item.start >= LARGEST:
+            self._fail(item.start + 1)
+            return True
+        if char == "\n":
+            self._line = at + 1 if self._in_string or self._stack[-1].kind == "{" else None
+        elif char == ":" and self._line is not None:
+            line, self._line = self._line, None
+            if _BEGINS_ANEW.fullmatch(self._buffer, line, at + 1):
+                self._fail(line)  # a quote or a bracket was left out on the line before
+                return True
+        return False
+
+    def _string(self, char: str, at: int) -> None:
+        if self._escaped:
+            self._escaped = False
+        elif char == "\\":
+            self._escaped = True
+        elif char == '"':
+            self._in_string = False
+            self._word = self._buffer[self._string_at : at]
+
+    def _opens(self, char: str) -> bool:
+        """Tell whether the outermost bracket begins JSON, from the sign after it; else it was prose."""
+        self._fresh = False
+        if char in ('"}' if self._stack[-1].kind == "{" else "{[]"):
+            return True
+        self._fail(self._at - 1) if self._stack[-1].kind == "{" else self._forget()
+        return False
+
+    def _push(self, char: str, at: int) -> None:
+        if len(self._stack) == DEEPEST:
+            item = self._item()
+            self._fail(at + 1 if item is None else item.start + 1)
+            return
+        outer = True
+        if self._stack:
+            parent = self._stack[-1]
+            outer = parent.outer and (parent.kind == "[" or self._key in WRAPPERS)
+            parent.wraps = parent.wraps or (outer and parent.kind == "{")
+        self._fresh = not self._stack
+        self._stack.append(_Frame(char, at, outer))
+        self._key = ""
+
+    def _pop(self, char: str, at: int) -> Iterator[Record]:
+        if not self._stack:
+            return
+        if (self._stack[-1].kind == "{") != (char == "}"):
+            item = self._item()
+            if item is None:
+                self._forget()
+            else:
+                self._fail(item.start + 1)
+            return
+        frame = self._stack.pop()
+        self._key = ""
+        if frame.kind == "[" or not frame.outer:
+            return
+        record = load(self._buffer[frame.start : at + 1])
+        if record is not None and frame.wraps:
+            record = {key: value for key, value in record.items() if key not in WRAPPERS}
+            if not KEYS & record.keys():
+                return  # its items have come already
+        if record is not None and KEYS & record.keys():
+            yield record
+        elif record is None and not self._stack:
+            self._fail(frame.start + 1)
+        else:  # the brackets around it still agree
+            self.unreadable += 1
+
+
+def load(text: str) -> Record | None:
+    """Read one object; None if it is not JSON, even without commas before closing brackets.
+
+    A key that stands twice makes it unreadable, for readers of JSON differ about which one counts.
+    """
+    for attempt in (text, _TRAILING_COMMA.sub(lambda found: found[1] or "", text)):
+        try:
+            record = json.loads(attempt, strict=False, object_pairs_hook=_unique, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            continue
+        return record if isinstance(record, dict) else None
+    return None
+
+
+def _unique(pairs: list[tuple[str, object]]) -> Record:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise ValueError("a key stands twice")
+    return record
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
 
 Reply: TypeAlias = Literal["pieces", "prose"]
 

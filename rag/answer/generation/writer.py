@@ -1,22 +1,26 @@
-"""The chain: a question and articles into a prompt, a model's stream into pieces, pieces through the gate."""
+"""The chain: a question and articles into a prompt, a model's stream into pieces, pieces through the gate.
+
+The writer that the environment asks for; what is missing or mistyped is told before anybody asks.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 
 from rag.answer.generation import prompt as prompts
-from rag.answer.generation.client import Client, LangChainClient
-from rag.answer.generation.clients import Clients
-from rag.answer.generation.draft import Cancel, Draft
+from rag.answer.generation.client import Client, Clients, LangChainClient
 from rag.answer.generation.errors import Failure, Say, english
 from rag.answer.generation.prompt import Prompt
 from rag.answer.generation.rate_limit import Limits
-from rag.answer.generation.session import Job, Means
-from rag.answer.generation.settings import ModelSettings
+from rag.answer.generation.session import Cancel, Draft, Job, Means
+from rag.answer.generation.settings import ModelSettings, read
 from rag.answer.types import Gate, Quote, Statement
+from rag.answer.verification.gate import CitationGate
+from rag.errors import MissingExtra
 from rag.types import Article
 
 # A gate reads its word lists with the first sentence, for which nobody should wait.
@@ -107,3 +111,31 @@ class ModelWriter:
         cancel = Cancel()
         job = Job(self._means, question, tuple(articles), language, cancel)
         return Draft(job.events(), cancel)
+
+
+NEEDED = ("langchain", "phonenumbers", "stdnum")  # of the extra [llm]; imported when a question is to be sent
+
+
+def model_writer(
+    environ: Mapping[str, str], secrets: Mapping[str, object] | None = None
+) -> ModelWriter | None:
+    """Return the writer behind the gate; None where no model is named, and then none is ever asked.
+
+    Args:
+        environ: variables of the environment; they win.
+        secrets: the page's, under the same names.
+
+    Raises:
+        BadInput: a setting that does not exist, or a value that it cannot have.
+        MissingExtra: a model is named, and the packages of the extra [llm] are not there.
+    """
+    settings = read(environ, secrets)
+    if settings is None:
+        return None
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(
+            f'written answers need {", ".join(missing)}: run pip install "pandect[llm]", '
+            "or unset PANDECT_MODEL"
+        )
+    return ModelWriter(settings, CitationGate())

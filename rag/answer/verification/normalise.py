@@ -1,4 +1,7 @@
-"""Text in the form that the gate's word lists are written in."""
+"""Text in the form that the gate's word lists are written in.
+
+Which of the supported languages a text is in.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from rag.text.folding import level
+from rag.text.analysers import LANGUAGES, stop_words
+from rag.text.folding import fold, level
 
 _ITALIAN_IS = re.compile(r"(?<!\w)[èÈ](?!\w)")  # without its accent it would be "and"
 
@@ -40,3 +44,30 @@ def signs_of(*alternatives: str) -> re.Pattern[str]:
     """Return the pattern of Chinese words, parted by spaces; each may be a pattern."""
     parts = [part for text in alternatives for part in text.split()]
     return re.compile("|".join(parts) if parts else r"(?!)")
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_LOOKED_AT = 1_500  # characters; the function words of a few sentences tell
+
+
+def language_of(text: str, stated: str | None = None) -> str:
+    """Return the two letters of a text's language: the one stated, else told by function words.
+
+    Args:
+        text: an article, or what there is of one.
+        stated: what its corpus says, such as "fr" or "de-AT"; another language than the six is ignored.
+    """
+    if stated and stated[:2].lower() in LANGUAGES:
+        return stated[:2].lower()
+    start = text[:_LOOKED_AT]
+    if len(_HAN.findall(start)) * 4 > len(start):
+        return "zh"
+    words = [fold(word) for word in _WORD.findall(start)]
+    shares = {language: sum(word in _function_words(language) for word in words) for language in LANGUAGES}
+    return max(shares, key=lambda language: shares[language])  # the first of LANGUAGES where none is known
+
+
+@lru_cache(maxsize=6)
+def _function_words(language: str) -> frozenset[str]:
+    return frozenset(map(fold, stop_words(language)))

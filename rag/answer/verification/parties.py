@@ -1,4 +1,7 @@
-"""Opposed parties (landlord and tenant, creditor and debtor), and what part each has in a clause."""
+"""Opposed parties (landlord and tenant, creditor and debtor), and what part each has in a clause.
+
+Words that turn a claim into its contrary, and those for a consent, in six languages; flat text.
+"""
 
 from __future__ import annotations
 
@@ -235,3 +238,142 @@ def _any_party(language: str) -> re.Pattern[str]:
 def _patterns(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     read = signs_of if language == "zh" else any_of
     return tuple((read(one), read(other)) for one, other in PAIRS[language])
+
+
+# The first half of a pair against the second.
+OPPOSED: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        "fr": (
+            ("gratuit\\w*", "payant\\w* onereu\\w*"),
+            ("valables? valide\\w*", "nul(?:le)?s? nullite"),
+            ("majeure?s?", "mineure?s?"),
+            ("augment\\w+", "diminu\\w+ redui\\w+ reduction\\w*"),
+            ("avant", "apres"),
+            ("plus", "moins"),
+            ("debut", "fin terme"),
+            ("accept\\w+", "refus\\w+ rejet\\w+"),
+            ("meubles? mobili\\w+", "immeubles? immobili\\w+"),
+            ("ecrit\\w*", "oral\\w* verba\\w+"),
+            ("achet\\w+ achat", "vend\\w+ vente"),
+            ("superieur\\w*", "inferieur\\w*"),
+            ("maximum", "minimum"),
+            ("publi\\w+", "prive\\w*"),
+            ("licite\\w*", "illicite\\w*"),
+            ("present\\w*", "absen\\w+"),
+            ("restitu\\w+ rend\\w*", "conserv\\w+ gard\\w+"),
+            ("avec", "sans"),
+            ("premiere?s?", "derni\\w+"),
+            ("compris\\w* inclu\\w*", "hors exclu\\w*"),
+            ("simple", "recommandee?s?"),
+        ),
+        "en": (
+            ("free", "payable paid"),
+            ("valid\\w*", "void invalid\\w* null"),
+            ("increas\\w+", "reduc\\w+ decreas\\w+"),
+            ("before", "after"),
+            ("more", "less fewer"),
+            ("accept\\w*", "refus\\w+ reject\\w*"),
+            ("movable\\w*", "immovable\\w*"),
+            ("written writing", "oral\\w*"),
+            ("buy\\w* bought", "sell\\w* sold"),
+            ("maximum", "minimum"),
+            ("public\\w*", "private\\w*"),
+            ("lawful\\w*", "unlawful\\w*"),
+            ("return\\w*", "keep\\w* retain\\w*"),
+            ("with", "without"),
+            ("first", "last"),
+            ("minors?", "adults?"),
+            ("most", "least"),
+            ("earlier", "later"),
+            ("above over", "below under"),
+            ("jointly", "severally separately"),
+            ("includ\\w+", "exclud\\w+"),
+            ("beginning start\\w*", "end\\w* expir\\w+"),
+        ),
+        "de": (
+            ("unentgeltlich\\w* kostenlos\\w*", "entgeltlich\\w*"),
+            ("wirksam\\w* gultig\\w*", "unwirksam\\w* ungultig\\w* nichtig\\w*"),
+            ("erhoh\\w+", "herabsetz\\w+ mindern senk\\w+"),
+            ("vor", "nach"),
+            ("mehr", "weniger"),
+            ("volljahrig\\w*", "minderjahrig\\w*"),
+            ("bewegliche\\w*", "unbewegliche\\w*"),
+            ("schriftlich\\w*", "mundlich\\w*"),
+            ("mindestens wenigstens", "hochstens"),
+            ("spatestens", "fruhestens"),
+            ("zulassig\\w*", "unzulassig\\w*"),
+            ("annehmen annimmt", "ablehn\\w+ verweiger\\w+"),
+            ("mit", "ohne"),
+            ("erst\\w{1,2}", "letzt\\w*"),
+            ("zuruckgeben zuruckgewahr\\w+", "behalten"),
+            ("beginn\\w* anfang\\w*", "ende\\w* beendigung schluss\\w* ablauf\\w*"),
+            ("uber", "unter"),
+        ),
+        "nl": (
+            ("kosteloos kosteloze", "betalend\\w*"),
+            ("geldig\\w*", "ongeldig\\w* nietig\\w*"),
+            ("verhog\\w+ verhoogd?", "verlag\\w+ verlaagd?"),
+            ("voor", "na"),
+            ("meer", "minder"),
+            ("meerderjarig\\w*", "minderjarig\\w*"),
+            ("schriftelijk\\w*", "mondeling\\w*"),
+            ("minstens ten_minste", "hoogstens ten_hoogste"),
+            ("met", "zonder"),
+            ("eerste", "laatste"),
+            ("roerend\\w*", "onroerend\\w*"),
+            ("begin aanvang", "einde beeindiging afloop"),
+            ("boven", "onder"),
+        ),
+        "it": (
+            ("gratuit\\w+", "oneros\\w+"),
+            ("valid\\w+", "null[oaie] invalid\\w+"),
+            ("aument\\w+", "ridu\\w+ diminu\\w+"),
+            ("prima", "dopo"),
+            ("piu", "meno"),
+            ("maggiorenn\\w+", "minorenn\\w+"),
+            ("scritt\\w+ iscritto", "oral\\w+ verbal\\w+"),
+            ("mobil\\w+", "immobil\\w+"),
+            ("con", "senza"),
+            ("prim[oaie]", "ultim[oaie]"),
+            ("massimo", "minimo almeno"),
+            ("lecit\\w+", "illecit\\w+"),
+            ("accett\\w+", "rifiut\\w+"),
+        ),
+        "zh": (
+            ("有偿", "无偿"),
+            ("有效", "无效"),
+            ("增加 提高", "减少 降低"),
+            ("以前 之前", "以后 之后"),
+            ("以上", "以下"),
+            ("(?<!未)成年", "未成年"),
+            ("书面", "口头"),
+            ("动产(?<!不动产)", "不动产"),
+            ("至少 最低 最少", "至多 最高 最多"),
+            ("合法", "非法 违法"),
+            ("返还", "保留"),
+            ("接受", "拒绝"),
+            ("公开", "秘密"),
+            ("善意", "恶意"),
+            ("共同", "单独"),
+            ("超过", "不足"),
+            ("(?<=[满止生效日月年])前", "(?<=[满止生效])后"),
+            ("(?<=[日月年])后", "(?<=[日月年])内"),
+            ("故意", "过失"),
+            ("较多", "较少"),
+            ("提前", "推迟"),
+            ("全部", "部分"),
+            ("结婚", "离婚"),
+        ),
+    }
+)
+# Somebody's consent that the law asks for: who leaves it out allows what is not allowed.
+LEAVE: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "fr": any_of("autoris\\w+ accord consent\\w+ agrement approbation"),
+        "en": any_of("consent\\w* permission approval authori[sz]\\w+ leave"),
+        "de": any_of("zustimm\\w+ einwillig\\w+ genehmig\\w+ erlaubnis einverstandnis\\w*"),
+        "nl": any_of("toestemming instemming goedkeuring machtiging akkoord"),
+        "it": any_of("consenso autorizz\\w+ approvazione assenso accordo"),
+        "zh": signs_of("同意 许可 批准 授权"),
+    }
+)

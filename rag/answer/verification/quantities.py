@@ -1,21 +1,164 @@
-"""What can be counted in a sentence: amounts, time limits, ages, dates, shares, ordinals, article numbers."""
+"""What can be counted in a sentence: amounts, time limits, ages, dates, shares, ordinals, article numbers.
+
+Units of time, money, length and share in six languages, each with what it is compared in.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 
-from rag.answer.verification import units
 from rag.answer.verification.normalise import any_of, signs_of
-from rag.text import french_numbers
 from rag.text.article_numbers import chinese_number
 from rag.text.code_names import CodeNames
-from rag.text.numerals import spelt_numbers
+from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, spelt_numbers
 from rag.text.references import Reference, find_references
+
+PART = "part"  # the unit of fractions
+
+# unit -> how many of it one is, and the words (patterns of flat text, parted by spaces)
+_TIME: Mapping[tuple[str, int], str] = MappingProxyType(
+    {
+        (
+            "month",
+            12,
+        ): "ans? annees? years? jahr(?:e[ns]?|es)? jaar jaren anno anni years?_old lebensjahr\\w*",
+        ("month", 6): "semestres? halbjahr\\w*",
+        ("month", 3): "trimestres? quarters? quartale?n?",
+        ("month", 1): "mois months? monat(?:e[ns]?|es|s)? maand(?:en)? mes[ei]",
+        ("day", 7): "semaines? weeks? wochen? weken week settiman[ae]",
+        (
+            "day",
+            1,
+        ): "jours? days? tag(?:e[ns]?|es)? dag(?:en)? giorn[oi] werktag\\w* kalendertag\\w* werkdagen",
+        ("hour", 1): "heures? hours? stunden? uur uren or[ae]",
+        ("minute", 1): "minut\\w+",
+    }
+)
+_OTHER: Mapping[tuple[str, int], str] = MappingProxyType(
+    {
+        ("euro", 1): "euros? eur €",
+        ("franc", 1): "francs? franken chf",
+        ("dollar", 1): "dollars? \\$ usd",
+        ("pound", 1): "pounds? £ gbp",
+        ("%", 1): "% pour_cent per_?cent prozent procent per_cento pourcent",
+        ("degree", 1): "degres? degrees? grad(?:es)? graad grad[oi]",
+        ("cm", 1): "centimetres? cm zentimetern? centimeters?",
+        ("cm", 100): "metres? m metern? meters? metr[oi]",
+        ("km", 1): "kilometres? km kilometern? kilometers? chilometr[oi]",
+        ("hectare", 1): "hectares? hektar ettar[oi]",
+    }
+)
+_HAN: Mapping[tuple[str, int], str] = MappingProxyType(
+    {
+        ("month", 12): "周?岁 年",
+        ("month", 3): "个?季度",
+        ("month", 1): "个月 月",
+        ("day", 7): "个?星期 周",
+        ("day", 1): "个?工作日 日内? 天",
+        ("hour", 1): "个?小时",
+        ("euro", 1): "欧元",
+        ("dollar", 1): "美元",
+        ("yuan", 1): "元",
+        ("yuan", 10_000): "万元",
+        ("%", 1): "% 个百分点",
+        ("cm", 100): "米",
+        ("km", 1): "公里",
+    }
+)
+FRACTIONS: Mapping[str, Fraction] = MappingProxyType(
+    {  # flat words that are a share by themselves
+        "moitie": Fraction(1, 2),
+        "moities": Fraction(1, 2),
+        "half": Fraction(1, 2),
+        "halfte": Fraction(1, 2),
+        "helft": Fraction(1, 2),
+        "meta": Fraction(1, 2),
+        "一半": Fraction(1, 2),
+        "半数": Fraction(1, 2),
+    }
+)
+BELOW: Mapping[str, int] = MappingProxyType(
+    {  # what stands below the line: "deux tiers", "two thirds"
+        "tiers": 3,
+        "third": 3,
+        "thirds": 3,
+        "drittel": 3,
+        "drittels": 3,
+        "derde": 3,
+        "derden": 3,
+        "terzi": 3,
+        "terzo": 3,
+        "quart": 4,
+        "quarts": 4,
+        "quarter": 4,
+        "quarters": 4,
+        "viertel": 4,
+        "kwart": 4,
+        "quarti": 4,
+        "quarto": 4,
+        "cinquieme": 5,
+        "cinquiemes": 5,
+        "fifth": 5,
+        "fifths": 5,
+        "funftel": 5,
+        "vijfde": 5,
+        "quinto": 5,
+        "quinti": 5,
+        "sixieme": 6,
+        "sixiemes": 6,
+        "sixth": 6,
+        "dixieme": 10,
+        "dixiemes": 10,
+        "tenth": 10,
+        "zehntel": 10,
+        "tiende": 10,
+        "decimo": 10,
+    }
+)
+
+
+@lru_cache(maxsize=2)
+def unit_pattern(chinese: bool) -> re.Pattern[str]:
+    """Return the pattern of a unit right after a number, a few words such as "full" or "clear" between."""
+    if chinese:
+        return re.compile(rf" ?(?P<unit>{_alternatives(_HAN)})")
+    words = _alternatives(_TIME) + "|" + _alternatives(_OTHER)
+    between = (
+        r"(?:autres|premiers|premieres|derniers|dernieres|seule?|full|clear|calendar|working|business"
+        r"|volle[nr]?"
+        r"|weitere[nr]?|ganze[nr]?|volledige|interi|pieni|consecutive|consecutifs|aufeinanderfolgende[nr]?)"
+    )
+    return re.compile(rf"\.?(?:[ -]{between})?[ -]?(?:d'|de )?(?P<unit>{words})(?!\w)")
+
+
+@lru_cache(maxsize=256)
+def unit_of(typed: str) -> tuple[str, int]:
+    """Return the unit that is compared, and how many of it one is; typed as `unit_pattern` found it."""
+    for units in (_TIME, _OTHER, _HAN):
+        for key, words in units.items():
+            if any(re.fullmatch(word, typed) for word in _each(words)):
+                return key
+    raise KeyError(typed)  # `after` reads the same tables
+
+
+def time_words() -> str:
+    """Return the pattern of all words for spans of time that are written with letters."""
+    return _alternatives(_TIME)
+
+
+def _each(words: str) -> list[str]:
+    return [word.replace("_?", " ?").replace("_", " ") for word in words.split()]
+
+
+def _alternatives(units: Mapping[tuple[str, int], str]) -> str:
+    each = [word for words in units.values() for word in _each(words)]
+    return "|".join(sorted(each, key=len, reverse=True))
+
 
 ORDINAL = "ordinal"
 
@@ -83,7 +226,7 @@ class Quantity:
     @property
     def key(self) -> tuple[Fraction, str]:
         """What is equal in two texts that say the same; 50 % is one half."""
-        return (self.value / 100, units.PART) if self.unit == "%" else (self.value, self.unit)
+        return (self.value / 100, PART) if self.unit == "%" else (self.value, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,26 +289,24 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
     for found in _HAN_SHARE.finditer(plain):
         below, above = chinese_number(found[1]), _han_value(found[2])
         if below and above is not None:
-            unit, times = ("%", 1) if below == 100 else (units.PART, below)
+            unit, times = ("%", 1) if below == 100 else (PART, below)
             yield Quantity(above / times, unit, *found.span())
     for found in _SLASHED.finditer(plain):
         if int(found[2]):
-            yield Quantity(Fraction(int(found[1]), int(found[2])), units.PART, *found.span())
+            yield Quantity(Fraction(int(found[1]), int(found[2])), PART, *found.span())
     for word in re.finditer(r"[^\W\d_]+", plain):
-        if word[0] in units.FRACTIONS:
+        if word[0] in FRACTIONS:
             one = _ONE.search(plain, 0, word.start())
-            yield Quantity(
-                units.FRACTIONS[word[0]], units.PART, one.start() if one else word.start(), word.end()
-            )
+            yield Quantity(FRACTIONS[word[0]], PART, one.start() if one else word.start(), word.end())
     if language == "zh":
-        yield from (Quantity(Fraction(1, 2), units.PART, *m.span()) for m in re.finditer("一半|半数", plain))
+        yield from (Quantity(Fraction(1, 2), PART, *m.span()) for m in re.finditer("一半|半数", plain))
         return
     numbers = {end: (value, start) for value, start, end in spelt_numbers(plain, language)}
     for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
-        parted = units.BELOW.get(word[0], 0)
+        parted = BELOW.get(word[0], 0)
         counted = numbers.get(word.start() - 1)
         if parted and counted and (counted[0] > 1 or _OF.match(plain, word.end())):
-            yield Quantity(Fraction(counted[0], parted), units.PART, counted[1], word.end())
+            yield Quantity(Fraction(counted[0], parted), PART, counted[1], word.end())
 
 
 def _han_value(numeral: str) -> Fraction | None:
@@ -181,8 +322,8 @@ def _ranks(plain: str, language: str) -> Iterator[Quantity]:
             if (value := chinese_number(found[1])) is not None:
                 yield Quantity(Fraction(value), ORDINAL, *found.span())
     elif language == "fr":
-        for word in french_numbers.ORDINAL.finditer(plain):
-            if (rank := french_numbers.ordinal(word[0])) is not None:
+        for word in FRENCH_ORDINAL.finditer(plain):
+            if (rank := french_ordinal(word[0])) is not None:
                 yield Quantity(Fraction(rank), ORDINAL, *word.span())
     else:
         for rank, pattern in enumerate(_rank_patterns(language), start=1):
@@ -222,15 +363,15 @@ def _counted(plain: str, language: str) -> Iterator[Quantity]:
         if times := _TIMES.match(plain, end):
             value *= _POWER[times.lastgroup or "k"]
             end = times.end()
-        after = units.after(chinese=language == "zh" or _HAN_SIGN.match(plain, end) is not None).match(
+        after = unit_pattern(chinese=language == "zh" or _HAN_SIGN.match(plain, end) is not None).match(
             plain, end
         )
         before = _BEFORE.search(plain, max(0, number.start - 5), number.start)
         unit, scale = "", 1
         if after:
-            unit, scale = units.unit_of(after["unit"])
+            unit, scale = unit_of(after["unit"])
         elif before:
-            unit, scale = units.unit_of(before["unit"])
+            unit, scale = unit_of(before["unit"])
         elif following and _ONWARD.fullmatch(plain, end, following[0]):
             unit, scale = following[1:]
         if not (unit or number.alone):

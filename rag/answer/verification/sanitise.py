@@ -1,14 +1,21 @@
 """The forms in which six languages say that articles do not tell something; patterns of flat text.
 
 A form that is not here is not shown, for a remark cites nothing: better none than one that claims.
+
+Signs that have no place in a plain sentence: links, HTML, Markdown, control and look-alike characters.
+
+What a model says that the articles do not tell: let through only if it claims nothing else.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
-from rag.answer.verification.normalise import any_of, signs_of
+from rag.answer.verification.modality import WORDS
+from rag.answer.verification.normalise import any_of, flat, language_of, signs_of
+from rag.answer.verification.quantities import named_articles, quantities, telling
 
 _REST = r"(.+)"
 
@@ -191,3 +198,178 @@ _CHINESE = Remarks(
     finite=signs_of("是 归 属 已 被 将 会 要 能 了 必 应 须 可 权 义务 禁止 无需 不 没 胜 有罪 违法"),
 )
 REMARKS = (_FRENCH, _ENGLISH, _GERMAN, _DUTCH, _ITALIAN, _CHINESE)
+
+
+_HTML = r"<\s*[/!?]?\s*[a-z]|&(?:#x?[0-9a-f]+|[a-z]{2,8});|\bon[a-z]{3,15}\s*=|\bstyle\s*="
+_ENDINGS = (  # of addresses; two letters in lower case alone: "bail.De" is a full stop without its blank
+    r"com|org|net|info|biz|xyz|app|dev|site|online|top|example|test|invalid|shop|store|club|live|news|blog"
+    r"|page|link|click|tech|cloud|space|website|email|chat|mobi|pro|help|support|world|today|vip|fun|gov|edu"
+    r"|(?-i:io|fr|de|be|nl|it|cn|eu|uk|us|ru|ch|at|lu)"
+)
+_LINK = (
+    r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:https?|ftp|hxxps?)(?![a-z])"
+    r"|\b(?:javascript|data|mailto|tel|sms|file|vbscript|blob)\s*:\s*\S"
+    r"|[\w.+-]+@[\w-]+\.\w|\b(?:\d{1,3}\.){3}\d{1,3}\b|[\[({](?:\.|dot|point|punkt|punto|at)[\])}]"
+    r"|(?<![\w.-])[a-z0-9][\w-]*(?:\.[\w-]+)*\.[a-z]{2,24}(?::\d+)?/"
+    rf"|(?<![\w.])[\w-]{{2,}}(?:\.[\w-]{{2,}})*\.(?:{_ENDINGS})(?![a-z0-9_-])"
+)
+_COUNTRY = re.compile(r"(?<![\w.])(?!\d+\.)[a-zA-Z0-9-]{2,}\.[a-z]{2}(?![\w-])")  # "evil.gg"
+_MARKDOWN = (
+    r"!?\[[^\]\n]*\]\s*[(\[:]|```|~~~|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}\s|>|[*+]\s|\|)|\|\s*:?-{2,}|\$\$"
+    r"|\\[a-z(\[]|\{\{|\}\}"
+    r"|:[a-z_]+\[|:material/"
+)
+_JSON = r"[{}]|\"\s*:\s*[\"\[{]|<\||\|>|\[/?(?:INST|SYS)\]"
+_SIGNS = re.compile(rf"{_HTML}|{_LINK}|{_MARKDOWN}|{_JSON}|[<>]", re.IGNORECASE | re.MULTILINE)
+_PHONE = re.compile(r"(?<![\w])(?:\+|00)?\(?\d[\d\s().\-/]{6,}\d(?!\w)")
+_DIALLED = re.compile(r"(?<![\w.,])\d(?:[ -]\d){3,}(?!\w)")  # digit by digit: no law writes a number so
+_LEAST_PHONE = 8  # digits in one run; sums of law are shorter, dates are told apart below
+_DATE = re.compile(r"\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{4}-\d{2}-\d{2}")
+_GROUPED = re.compile(r"\d{1,3}(?:[ .,'\u00a0\u202f]\d{3})+(?:,\d\d)?")
+_BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # keys and encoded texts; no word of law is as long
+_MIXED_BLOB = re.compile(r"(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{16,}")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def marked(text: str, articles: str = "") -> bool:
+    """Tell whether a text holds what must not be rendered, or what reads otherwise than it looks.
+
+    Args:
+        text: one sentence as a model wrote it, in one line.
+        articles: what the cited articles say; a long number or word that stands there is the law's.
+    """
+    composed = unicodedata.normalize("NFC", text)
+    read = unicodedata.normalize("NFKC", composed.replace("\u00ad", "")).replace("。", ".")
+    if any(map(_odd, composed)) or _SIGNS.search(text) or _SIGNS.search(read):
+        return True
+    doubtful = [found[0] for pattern in (_BLOB, _MIXED_BLOB) for found in pattern.finditer(text)]
+    doubtful += [found[0] for pattern in (_COUNTRY, _DIALLED) for found in pattern.finditer(read)]
+    doubtful += [word for word in _WORD.findall(text) if _mixed(word)]
+    doubtful += [number[0] for number in _PHONE.finditer(text) if _phone(number[0])]
+    return any(piece not in articles for piece in doubtful)
+
+
+def plain(text: str) -> str | None:
+    """Return a text as one line without signs that no page needs; None where it holds markup.
+
+    What cannot be cleaned for certain is dropped as a whole: half of a link still leads somewhere.
+    """
+    joined = " ".join(text.split())
+    return joined if joined and not marked(joined) else None
+
+
+def _odd(sign: str) -> bool:
+    """Tell whether a character is invisible, a control, private or unassigned; soft hyphens are not odd.
+
+    Nor are accents: of a composed text, the marks that are left strike a letter out or frame it.
+    """
+    kind = unicodedata.category(sign)
+    if kind in ("Mn", "Me") or (kind == "So" and sign >= "\U0001f000"):  # pictures, letters in boxes
+        return True
+    if kind in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp") or (kind == "Cf" and sign != "\u00ad"):
+        return True
+    return kind == "So" and unicodedata.normalize("NFKC", sign).isalpha()  # enclosed letters
+
+
+def _mixed(word: str) -> bool:
+    """Tell whether a word is of two scripts, or of one that no supported law is written in."""
+    kinds = {_script(sign) for sign in word}
+    return bool(kinds - {"LATIN", "CJK"}) or any(
+        unicodedata.normalize("NFKC", sign) != sign and sign not in "ªº" and _script(sign) == "LATIN"
+        for sign in word
+    )
+
+
+def _script(sign: str) -> str:
+    name = unicodedata.name(sign, "UNKNOWN")
+    first = name.partition(" ")[0]
+    if first in ("FEMININE", "MASCULINE") or name.startswith(("COMBINING", "FULLWIDTH LATIN")):
+        return "LATIN"
+    if first == "MODIFIER" or name.startswith("MATHEMATICAL"):
+        return first
+    return "CJK" if first in ("CJK", "IDEOGRAPHIC", "KANGXI") else first
+
+
+def _phone(number: str) -> bool:
+    digits = sum(map(str.isdigit, number))
+    whole = number.strip(" .()-/")
+    return digits >= _LEAST_PHONE and not (_DATE.fullmatch(whole) or _GROUPED.fullmatch(whole))
+
+
+LONGEST = 300  # characters: one sentence
+NOUNS, CLAUSE = 12, 25  # words of what is not told, as a noun phrase and as an indirect question
+HAN_A_WORD = 2  # Chinese characters that are taken for a word
+
+_GOES_ON = re.compile(r"[;:!?；：！？。\n\"“”«»„「」—–=()…/]|\.(?=\s*\S)|\s-|-\s")
+_COMMA = re.compile("[,，、]")
+_ADDRESSES = (  # instructions, and what belongs to no law
+    any_of(
+        "clique[rz] visite[rz] appele[rz] contacte[rz] envoye[rz] signe[rz] verse[rz] ignore[rz]"
+        " consulte[rz] telephone[rz] tapez vire[rz]",
+        "click\\w* visit\\w* call contact\\w* send email\\w* transfer download\\w* please ignore",
+        "klick\\w+ besuch(?:en|t) ruf(?:en|t) kontaktier\\w+ senden unterschreib\\w+ ignorier\\w+ bitte",
+        "klik\\w* bezoek bel bellen stuur betaal negeer",
+        "clicca\\w* visita\\w* chiama\\w* invia\\w* ignora\\w*",
+        "prompts? api tokens? passwor\\w+ passwort\\w* secrets? admins? assistant\\w* hotline whatsapp",
+    ),
+    signs_of("点击 访问 拨打 发送 转账 汇款 忽略 密码 密钥 提示词 管理员 微信"),
+)
+
+
+def missing_text(text: str) -> str | None:
+    """Return what may be shown of a model's remark that the articles do not tell something; None for nothing.
+
+    The remark stands without a citation, so it may claim nothing. It has one of a few forms
+    (`rag.answer.verification.sanitise`): that the articles do not tell, and what, as a noun phrase or as an
+    indirect question ("whether", "what happens if", "who pays"). No clause may follow it or stand in it that
+    tells something ("that", "who", "and", a comma), no number, article, date, right, instruction,
+    quotation mark, link or markup. "Must" and "may" may stand after "whether" alone.
+    """
+    joined = plain(text)
+    if joined is None or len(joined) > LONGEST or _GOES_ON.search(joined.rstrip(" .。")):
+        return None
+    language = language_of(joined)
+    told = flat(joined).rstrip(" .。")
+    if named_articles(joined, (), language) or telling(told) or any(map(str.isdigit, told)):
+        return None
+    if any(quantity.value > 1 or quantity.unit for quantity in quantities(told, language)):
+        return None
+    if any(pattern.search(told) for pattern in _ADDRESSES):
+        return None
+    return joined if any(_claims_nothing(told, forms) for forms in REMARKS) else None
+
+
+def _claims_nothing(told: str, forms: Remarks) -> bool:
+    """Tell whether a flat text has one of the forms of a language, with nothing told in it."""
+    if forms.silent.fullmatch(told):
+        return True
+    if found := forms.whether.fullmatch(told):
+        return _in_one(found, CLAUSE, forms.joins)
+    if found := forms.happens.fullmatch(told):
+        return _in_one(found, CLAUSE, forms.joins) and not _obliges(_rest(found))
+    if found := forms.about.fullmatch(told):
+        rest = _rest(found)
+        return _in_one(found, NOUNS, forms.joins) and not (forms.finite.search(rest) or _obliges(rest))
+    return False
+
+
+def _rest(found: re.Match[str]) -> str:
+    return " ".join(filter(None, found.groups()))
+
+
+def _in_one(found: re.Match[str], most: int, joins: re.Pattern[str]) -> bool:
+    """Tell whether what is not told is short, and one clause or phrase."""
+    rest = _rest(found)
+    han = sum("\u4e00" <= sign <= "\u9fff" for sign in rest)
+    if len(rest.split()) > most or han > most * HAN_A_WORD:
+        return False
+    return not (_COMMA.search(rest) or joins.search(rest))
+
+
+def _obliges(told: str) -> bool:
+    """Tell whether a text permits, obliges, forbids or excepts in any of the languages."""
+    return any(
+        pattern.search(told)
+        for words in WORDS.values()
+        for pattern in (words.may, words.must, words.duty, words.ban, words.only, words.exception)
+    )

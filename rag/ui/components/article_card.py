@@ -1,36 +1,98 @@
-"""One article as a card: what it is, the passage that fits, why it is there, where it comes from."""
+"""One article as a card: what it is, the passage that fits, why it is there, where it comes from.
+
+What stands around an article: those before and after, those that it refers to, and that refer to it.
+
+Where an answer stands in the articles on the page: links to their cards, and the passages themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+import streamlit as st
+
+from rag.answer.types import Passage
 from rag.corpus.asker_situations import region_name
 from rag.corpus.card import CorpusCard
+from rag.corpus.citation import citation
 from rag.corpus.contents import Law
-from rag.engine.explanation import Explanation
-from rag.engine.result import Shown, Why
+from rag.engine.result import Explanation, Shown, Why
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
 from rag.types import Article
-from rag.ui.components.cite import citation, title
-from rag.ui.components.dates import badge, label
-from rag.ui.components.explanation import panel
-from rag.ui.components.neighbours import neighbours
-from rag.ui.components.question_form import LAW_TYPES
-from rag.ui.components.why import reasons
-from rag.ui.html import (
-    Html,
-    join,
-    link,
-    paragraphs,
-    tag,
-    web_address,
-)
+from rag.ui.components.article_history import badge, label
+from rag.ui.components.entries import article_entry, link_to, title
+from rag.ui.components.explanation import panel, reasons
+from rag.ui.components.question_form import KEY, LAW_TYPES
+from rag.ui.html import Html, join, link, paragraphs, tag, web_address
 from rag.ui.i18n import MONTHS, Words
 from rag.ui.layout import source_line
+from rag.ui.navigation import LONGEST, address, go, listed
+
+MOST = 6  # cross references of either way told here; the page "Browse" has more
+KEPT = 512  # neighbourhoods that stay at hand: some megabytes of HTML
+_Lists = tuple[tuple[str, tuple[Article, ...]], ...]
+
+
+def neighbours(article: Article, law: Law, t: Words, card: CorpusCard) -> Html:
+    """Return the neighbourhood of an article of a card, folded; nothing for one that is not in the corpus.
+
+    Args:
+        article: of the card.
+        law: its corpus.
+        t: the interface.
+        card: of the corpus.
+    """
+    if article.id not in law.articles:
+        return Html()
+    before, after = law.before(article.id), law.after(article.id)
+    beside = tuple(each for each in (before, after) if each is not None)
+    lists = (
+        (t("Before and after it in the code"), beside),
+        (t("It refers to"), law.cites(article.id)[:MOST]),
+        (t("Referred to by"), law.cited_by(article.id)[:MOST]),
+    )
+    asked, said = st.query_params.get("lang"), st.query_params.get(KEY)
+    if len(asked or "") + len(said or "") > LONGEST:  # somebody typed it: nothing that long is kept
+        return _around.__wrapped__(article, lists, t, card, asked, said)
+    return _around(article, lists, t, card, asked, said)
+
+
+@lru_cache(maxsize=KEPT)
+def _around(
+    article: Article, lists: _Lists, t: Words, card: CorpusCard, asked: str | None, said: str | None
+) -> Html:
+    """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
+
+    Args:
+        article: of the card.
+        lists: what each list is called, and its articles.
+        t: the interface.
+        card: of the corpus.
+        asked: the language that the present address names, which every link repeats (`rag.ui.navigation`).
+        said: what was said of the asker, which goes along with the same question.
+    """
+    parts = [_list(name, articles, t, card, said) for name, articles in lists if articles]
+    whole = tag("p", link_to(article, t("Read it in its code")))
+    return tag(
+        "details", tag("summary", t("Around it in the code")), *parts, whole, class_="pd-more pd-around"
+    )
+
+
+def _list(name: str, articles: tuple[Article, ...], t: Words, card: CorpusCard, said: str | None) -> Html:
+    entries = [article_entry(each, t, card, more=_add(each, t, card, said)) for each in articles]
+    return tag("div", tag("h4", name), tag("ul", *entries))
+
+
+def _add(article: Article, t: Words, card: CorpusCard, said: str | None) -> Html:
+    """Return the link that puts an article beside those that are shown."""
+    label = t("Add {article}", article=title(article, t, card))
+    to = address("", add=listed([article.id]), **{KEY: said})  # the same question, with one article more
+    return go(t("Add to the list"), to, aria_label=label, class_="pd-add")
+
 
 WHOLE = 420  # characters: a text up to here is shown at once, without a click
 PASSAGE = 320  # characters of a longer one
@@ -206,3 +268,58 @@ def _facts(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
         yield t("Source: {source}", source=source_line(card))
     if card.text_kind == "summary":
         yield t("only the official text counts")
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """The articles on the page, by id."""
+
+    shown: Mapping[str, Shown]
+    card: CorpusCard
+    t: Words
+
+    @classmethod
+    def of(cls, shown: Sequence[Shown], card: CorpusCard, t: Words) -> Cited:
+        """Take the articles as they are shown."""
+        return cls({each.article.id: each for each in shown}, card, t)
+
+    @property
+    def summary(self) -> bool:
+        """Whether the texts are summaries, which are never quoted as law."""
+        return self.card.text_kind == "summary"
+
+    def name(self, article_id: str) -> str:
+        """Return what an article is called here; with its code where there are several."""
+        article = self.shown[article_id].article
+        called = title(article, self.t, self.card)
+        several = len({each.article.code for each in self.shown.values()}) > 1
+        return self.t.aside(called, article.code) if several else called
+
+    def link(self, article_id: str) -> Html:
+        """Return a link to the article's card."""
+        return tag("a", self.name(article_id), href=f"#pd-{self.shown[article_id].rank}")
+
+    def links(self, article_ids: Sequence[str]) -> Html:
+        """Return links to the cards of those that are shown."""
+        made = [self.link(each) for each in article_ids if each in self.shown]
+        return join(*[part for link in made for part in (self.t.how.comma, link)][1:])
+
+    def passage(self, passage: Passage) -> Html:
+        """Return a passage as it stands in its article, with where that is; nothing of one not shown."""
+        if passage.article_id not in self.shown:
+            return Html()
+        article = self.shown[passage.article_id].article
+        text = article.text[passage.start : passage.end]
+        return tag("p", self.link(article.id), " ", self.told(text, article.language))
+
+    def told(self, text: str, language: str | None = None) -> Html:
+        """Return words of an article: in quotation marks where they are the law's own, else labelled."""
+        spoken = language or self.card.language  # a screen reader reads the law in its own language
+        if self.summary:
+            return join(self.label(), " ", tag("span", text, class_="pd-told", lang=spoken))
+        return tag("q", text, class_="pd-told", lang=spoken)
+
+    def label(self) -> Html:
+        """Return the label of words that are not the law's; nothing where they are."""
+        t = self.t
+        return tag("span", t("summary"), class_="pd-badge") if self.summary else Html()

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from rag.corpus.card import CorpusCard
-from rag.engine.explanation import Explanation
-from rag.engine.result import Shown
-from rag.ui.components.cite import title
-from rag.ui.components.dates import label
+from rag.engine.result import Explanation, Shown
+from rag.ui.components.article_history import label
+from rag.ui.components.entries import title
 from rag.ui.components.explanation import panel, percent, points, weight
 from rag.ui.components.question_form import MODES
 from rag.ui.html import Html, join, link, tag, web_address

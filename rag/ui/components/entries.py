@@ -1,20 +1,39 @@
-"""Articles as entries of lists: a link to where each can be read, and how it begins."""
+"""Articles as entries of lists: a link to where each can be read, and how it begins.
+
+How an article is called on the pages, in the interface's language; `rag.corpus.citation` cites it.
+"""
 
 from __future__ import annotations
 
 from rag.corpus.card import CorpusCard
+from rag.corpus.citation import is_bare, signed
 from rag.types import Article
-from rag.ui.components.cite import title
 from rag.ui.html import Html, tag
 from rag.ui.i18n import Words
-from rag.ui.links import address, go, listed
-from rag.ui.navigation import BROWSE
+from rag.ui.navigation import BROWSE, address, go, listed
+
+
+def title(article: Article, t: Words, card: CorpusCard) -> str:
+    """Return what heads the article: "Article 671", or the number alone when it says what it is: "§ 573c"."""
+    number = signed(article, card)
+    return t("Article {number}", number=number) if is_bare(number) else number
+
+
+def number_of(article_no: str, code: str | None, card: CorpusCard) -> str:
+    """Return a number that no article at hand bears, as the law calls it: "671", "§ 573c"."""
+    return signed(Article("", code or "", article_no, ""), card)
+
+
+def is_code(law: str) -> bool:
+    """Tell whether a sentence can say "of the Code …"; no article fits the names of all other laws."""
+    return law.startswith("Code ")
+
 
 EXCERPT = 110  # characters of an article in a list
 
 
 def heading(text: str, view: str, lang: str | None = None) -> Html:
-    """Return a view's heading; the keyboard goes on from here when a link led to it (`rag.ui.browser`).
+    """Return a view's heading; the keyboard goes on from here when a link led to it (`rag.ui.layout`).
 
     Args:
         text: of the heading.

@@ -8,10 +8,10 @@ from datetime import date
 import streamlit as st
 
 from rag.corpus.card import CorpusCard
+from rag.corpus.citation import citation
+from rag.errors import log_failure
 from rag.feedback import LONGEST_COMMENT, Feedback, NotKept, Reason, Word
-from rag.logs import log_failure
 from rag.types import Article
-from rag.ui.components.cite import citation
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Words
 

@@ -1,21 +1,28 @@
-"""What is said above the cards, or instead of them."""
+"""What is said above the cards, or instead of them.
+
+What the page says when there is no index to search.
+
+Whom to call first: help for urgent situations, before any law.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import streamlit as st
 
 from rag.answer.screening.decision import Decision, Reason
-from rag.corpus.card import CorpusCard, Elsewhere
+from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.result import Result
+from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
 from rag.text import Analyser, Mended
-from rag.ui.components.cite import is_code
+from rag.ui.components.entries import is_code
+from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters
-from rag.ui.components.why import matched_words
-from rag.ui.html import Html, link, rows, tag
+from rag.ui.html import Html, join, link, rows, tag, telephone
 from rag.ui.i18n import N_, Words
-from rag.ui.layout import HELP
+from rag.ui.layout import HELP, note_of
 
 _EMPTY = N_("A sentence or two about what happened is enough.")
 _CUT = N_(
@@ -147,3 +154,86 @@ def doubtful(card: CorpusCard, law: str, t: Words) -> None:
     tips = [*map(t, _TIPS[:2]), _people(card, t)]
     listed = tag("ul", *(tag("li", tip) for tip in tips if tip))
     _box(said, tag("p", t(_ALL_THE_SAME)), listed, kind="pd-doubt")
+
+
+# The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.
+_COMMAND = re.compile(
+    r"(?:python3? -m [\w.]+|pip install|git checkout)(?: +(?!(?:to|or|and|then|for|if)\b)[\w./\\:=@+~'\"-]+)*"
+)
+_LIST = "python -m indexes list"  # what to type when the error names no command
+_TYPE = N_("Whoever runs this page can type:")
+_SAID: tuple[tuple[type[PandectError], str, str], ...] = (
+    (
+        MissingIndex,
+        N_("No law is loaded here yet"),
+        N_("The page looked for an index of articles and found none."),
+    ),
+    (
+        DamagedIndex,
+        N_("The index is damaged"),
+        N_("Its files are not those that were built, so nothing is searched with it."),
+    ),
+    (
+        StaleIndex,
+        N_("The index is out of date"),
+        N_("It was built for another state of the law or of this program."),
+    ),
+    (
+        PandectError,
+        N_("The index cannot be opened"),
+        N_("The page found it, and could not read it."),
+    ),
+)
+
+
+def draw_failure(error: PandectError, t: Words) -> None:
+    """Draw the reason calmly, the command to type, and a way to try again."""
+    title, reason = next((title, reason) for kind, title, reason in _SAID if isinstance(error, kind))
+    explained = tag("p", t.sentences(t(reason), t(_TYPE)))
+    st.html(tag("div", tag("h2", t(title)), explained, class_="pd-box", role="status"))
+    st.code(command(str(error)), language=None)
+    message = tag("pre", str(error), lang="en")
+    st.html(tag("details", tag("summary", t("What the program says")), message, class_="pd-whole"))
+    st.button(t("Try again"), key="again")
+
+
+def command(message: str) -> str:
+    """Return the command that an error's text tells to type."""
+    found = _COMMAND.search(message)
+    return found[0].rstrip(".: ") if found else _LIST
+
+
+_NOW = N_("If this is happening to you, get help first")
+_NAMED = N_("If you are in this situation, these can help")
+_LIMIT = N_("A time limit may be running: ask for help today, and keep the letter with its envelope.")
+_NOBODY = N_("Call the emergency number of the place where you are.")
+_TIMED = ("housing", "deadline")
+
+
+def draw_emergency(decision: Decision, t: Words, law: str) -> None:
+    """Draw the help box; nothing where the question speaks of no urgent situation.
+
+    Args:
+        decision: about the question.
+        t: the interface.
+        law: language of the corpus, in which its contacts are written.
+    """
+    if not decision.urgent:
+        return
+    timed = any(situation.now and situation.danger in _TIMED for situation in decision.urgent)
+    danger = any(situation.danger not in _TIMED for situation in decision.urgent)
+    said = [tag("p", t(_LIMIT))] if timed else []
+    if decision.contacts:
+        said.append(tag("ul", *(tag("li", _contact(contact), lang=law) for contact in decision.contacts)))
+    elif danger and decision.grave:
+        said.append(tag("p", t(_NOBODY)))
+    if not said:
+        return
+    title = t(_NOW) if decision.grave else t(_NAMED)
+    kind = "pd-box pd-urgent" if decision.grave else "pd-box"
+    st.html(tag("div", tag("h2", title), *said, class_=kind, role="alert" if decision.grave else "status"))
+
+
+def _contact(contact: Contact) -> Html:
+    phone = [" · ", telephone(contact.phone)] if contact.phone else []
+    return join(tag("strong", link(contact.url, contact.name)), *phone, note_of(contact))

@@ -9,16 +9,15 @@ from functools import partial
 import streamlit as st
 
 from rag.corpus.card import CorpusCard
+from rag.corpus.citation import citation
 from rag.corpus.export import Extract, Labels, to_json, to_markdown
 from rag.types import Article, Filter
-from rag.ui.components.cite import citation
-from rag.ui.components.dates import of_day_text
+from rag.ui.components.article_history import of_day_text
 from rag.ui.components.permalink import link
 from rag.ui.html import Html, plain_label, tag
 from rag.ui.i18n import N_, Words
 from rag.ui.layout import MACHINE, source_line
-from rag.ui.links import absolute, go
-from rag.ui.navigation import SHEET
+from rag.ui.navigation import SHEET, absolute, go
 from rag.ui.protocols import AskEngine
 
 PLACE = "pd-share"  # a link above the articles leads to it

@@ -10,32 +10,26 @@ from time import sleep
 import streamlit as st
 
 from rag.answer.screening.decision import Decision
-from rag.engine.explanation import Explanation
-from rag.engine.result import Level, Result
+from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
 from rag.ui import layout
 from rag.ui.components import (
+    answer_html,
     answer_panel,
     article_history,
     dialogue,
-    evidence,
     expansion_chips,
     feedback,
-    followup,
     notices,
     permalink,
     question_form,
-    quoted,
     share,
-    situation,
-    urgent,
 )
-from rag.ui.components.article_card import View, card_html
-from rag.ui.components.dates import of_day
-from rag.ui.components.passages import Cited
+from rag.ui.components.article_card import Cited, View, card_html
+from rag.ui.components.article_history import of_day
 from rag.ui.html import Html, join, tag
 from rag.ui.i18n import N_, Words
-from rag.ui.pages.begun import Begun, begin
+from rag.ui.pages.ask_header import Begun, begin
 from rag.ui.protocols import Answers, AskEngine
 from rag.ui.search import decide, search
 
@@ -63,24 +57,24 @@ def render(
     """
     begun = begun or begin(t)
     shared = begun.shared
-    offers = situation.offered(engine, t)
+    offers = question_form.offered(engine, t)
     said = question_form.draw_question(t, engine.card.language, begun.box, offers)
     if shared is not None and permalink.left():
         shared = None
     with begun.options:
         options = question_form.draw_options(engine, t)
-    where = situation.among(said, options.where)
+    where = question_form.among(said, options.where)
     options = replace(options, where=where, chosen=options.chosen or where != options.where)
     typed: str | None = st.session_state.get("asked")
     own, was_cut = question_form.shorten(typed or "")
-    question = situation.asked(said, own)
+    question = question_form.asked(said, own)
     found = search(engine, question, options, t) if question else None
     page: _Page | None = None
     if found is not None:
         result, explained = found
         decision, problem = decide(question, result, engine, answers)
         page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
-        urgent.draw(decision, t, engine.card.language)
+        notices.draw_emergency(decision, t, engine.card.language)
     if was_cut:
         notices.cut(len(typed or ""), t)
     slot = None
@@ -89,7 +83,7 @@ def render(
     elif typed is not None and (not question or (page is not None and page.result.status == "empty")):
         notices.empty(t)
     elif page is not None:
-        situation.draw_asked(offers, said, t)
+        question_form.draw_asked(offers, said, t)
         slot = _draw(page, kept)
     if shared is None and (page is None or page.result.status != "found"):
         question_form.draw_examples(engine.card.examples, t)
@@ -133,11 +127,11 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
         return None
     _heading(page)
     if page.decision.may_ask:
-        dialogue.draw(page.own, page.question, result, engine.card.language, t)
+        dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
     cited = Cited.of(result.shown, engine.card, t)
     alone = len(result.shown) == 1  # its card says what it says
     if page.answers.quoter is not None and page.decision.may_ask and not alone:
-        quoted.draw(page.answers.quoter, result, page.question, cited)
+        answer_html.draw(page.answers.quoter, result, page.question, cited)
     view = View(engine.card, engine.analyser, t, result.in_force_on, engine.law)
     pairs = zip(result.shown, page.explained, strict=True)
     cards = (card_html(shown, view, explanation) for shown, explanation in pairs)
@@ -150,7 +144,7 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
         sleep(APART)
         st.html(tag("div", *rest, class_="pd-rest"))
     found = [shown.article for shown in result.shown]
-    found += evidence.draw(found, view, st.session_state["asked"], t)
+    found += permalink.draw_evidence(found, view, st.session_state["asked"], t)
     share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)
     if kept is not None:
         answered = page.answers.quoter is not None or page.answers.model is not None
@@ -158,7 +152,7 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
         about = feedback.About(page.question, tuple(found), index, version, engine.card, answered)
         feedback.draw(kept, about, t)
     if page.answers.quoter is not None or page.answers.model is not None:
-        followup.draw(page.own, engine.analyser, t)
+        dialogue.draw_follow_up(page.own, engine.analyser, t)
     return slot
 
 

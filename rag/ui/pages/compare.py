@@ -10,8 +10,8 @@ from rag.engine.result import Mode
 from rag.types import Question
 from rag.ui import layout, url_state
 from rag.ui.components import notices, question_form
+from rag.ui.components.article_history import of_day
 from rag.ui.components.comparison import Column, table
-from rag.ui.components.dates import of_day
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Words
 from rag.ui.navigation import COMPARE

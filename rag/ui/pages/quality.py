@@ -10,8 +10,8 @@ from rag.corpus.quality import ENOUGH, Measured, Rate, System, cut_offs
 from rag.errors import PandectError
 from rag.ui import layout
 from rag.ui.components import charts
+from rag.ui.components.charts import ROWS
 from rag.ui.components.entries import heading
-from rag.ui.components.published import ROWS
 from rag.ui.html import Html, tag
 from rag.ui.i18n import N_, Words
 from rag.ui.protocols import AskEngine

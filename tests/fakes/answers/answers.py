@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag.answer.generation.rate_limit import Limits
-from rag.answer.generation.secret import Secret
-from rag.answer.generation.settings import ModelSettings
+from rag.answer.generation.settings import ModelSettings, Secret
 from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Answer, Event, Fault, Passage, Passed, Removed, Statement
 from rag.types import Article

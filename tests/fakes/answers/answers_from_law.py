@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from rag.answer.types import Quote, Statement
-from rag.answer.verification.sentences import sentences
+from rag.answer.verification.quotes import sentences
 from rag.types import Article
 
 LONGEST = 1_200  # characters of a sentence that a model would copy

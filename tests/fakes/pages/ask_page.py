@@ -10,7 +10,7 @@ import streamlit as st
 from rag.errors import BadInput, MissingIndex
 from rag.feedback import Feedback
 from rag.ui import layout
-from rag.ui.components import failure
+from rag.ui.components import notices
 from rag.ui.pages import ask, browse, compare, quality
 from tests.fakes.pages.ui_answers import ANSWER_ENGINES, ANSWERS
 
@@ -24,7 +24,7 @@ words = layout.interface()
 layout.masthead(words)
 layout.content()
 if st.query_params.get("engine") == "missing":
-    failure.draw(MissingIndex("belgium is not there: run python -m indexes build belgium"), words)
+    notices.draw_failure(MissingIndex("belgium is not there: run python -m indexes build belgium"), words)
     layout.notice(words)
     st.stop()
 engine = st.session_state.get("engine") or ANSWER_ENGINES[st.query_params.get("engine", "plain")]

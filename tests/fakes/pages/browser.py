@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rag.ui.browser import mark
+from rag.ui.layout import mark
 from tests.paths import ROOT
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rag.answer.extract import Extract
-from rag.answer.generation.draft import Cancel, Draft
+from rag.answer.extractive import Extract
 from rag.answer.generation.errors import Reason
+from rag.answer.generation.session import Cancel, Draft
 from rag.answer.generation.stream import Stopped
 from rag.answer.types import (
     Answer,

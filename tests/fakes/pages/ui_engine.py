@@ -12,8 +12,18 @@ from rag.corpus.asker_situations import Situation, situations
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.corpus.contents import Law
 from rag.engine.engine import Knows
-from rag.engine.explanation import Alike, Explanation, MeaningShare, Place, WordShare
-from rag.engine.result import KnownItem, Mode, Result, Shown, Why
+from rag.engine.result import (
+    Alike,
+    Explanation,
+    KnownItem,
+    MeaningShare,
+    Mode,
+    Place,
+    Result,
+    Shown,
+    Why,
+    WordShare,
+)
 from rag.errors import DamagedIndex
 from rag.retrieval.translation_model import KEEP_ALL, Bridged, Removed
 from rag.text import Mended, Token

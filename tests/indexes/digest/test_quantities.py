@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from indexes.digest.quantities import PART, quantities
 from indexes.digest.text import wording
-from rag.text.french_numbers import RUN, numbers_in, ordinal
+from rag.text.numerals import FRENCH_RUN, french_numbers_in, french_ordinal
 from tests.fakes.law.digest import details
 
 UNITS = [
@@ -44,7 +44,7 @@ def spelt(value: int) -> str:
 
 def read(words: str) -> list[int]:
     plain = wording(words).plain
-    return [value for run in RUN.finditer(plain) for value, _, _ in numbers_in(run[0])]
+    return [value for run in FRENCH_RUN.finditer(plain) for value, _, _ in french_numbers_in(run[0])]
 
 
 @given(st.integers(0, 9999))
@@ -81,7 +81,7 @@ def test_words_that_make_no_one_number_are_several() -> None:
      ("quatre-vingt-dixieme", 90), ("trois centieme", 300), ("problème", None), ("dernier", None)],
 )  # fmt: skip
 def test_ordinals(word: str, value: int | None) -> None:
-    assert ordinal(word) == value
+    assert french_ordinal(word) == value
 
 
 def found(text: str) -> list[tuple[Fraction, str]]:

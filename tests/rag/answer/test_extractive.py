@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import indexes
-from rag.answer.extract import LONG, LONGEST, Extract, Extractor
+from rag.answer.extractive import LONG, LONGEST, Extract, Extractor
 from rag.text.analysers import analyser
 from rag.text.highlight import sentences
 from rag.types import Article

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.encoders import fasttext
-from rag.encoders.vector_files import VectorFile, open_vectors
-from rag.encoders.word_vectors import WordVectorEncoder, words_of
+from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vectors, words_of
 from rag.errors import BadInput
 from rag.types import Article
 from tests.fakes.models import vector_files as samples

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
-from rag.engine.confidence import Confidence
+from rag.engine.confidence import NAMES, SIGNS, Confidence, Signals, Words, features
 from rag.engine.result import Level, Result
-from rag.engine.signals import NAMES, SIGNS, Signals, Words, features
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings

@@ -15,8 +15,7 @@ from rag.corpus.card import CorpusCard
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.engine.engine import KEYWORD, MEANING, Engine, IndexInfo
 from rag.engine.explain import ALIKE
-from rag.engine.explanation import Explanation
-from rag.engine.result import Mode, Result
+from rag.engine.result import Explanation, Mode, Result
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors

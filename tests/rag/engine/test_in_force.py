@@ -15,8 +15,8 @@ from rag.engine.result import Result
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
+from rag.retrieval.known_item import together
 from rag.retrieval.term_counts import count
-from rag.retrieval.versions import together
 from rag.text.analysers import analyser
 from rag.types import Article, Filter, in_force
 

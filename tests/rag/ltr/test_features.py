@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from rag.corpus.structure import Surroundings
 from rag.fusion import reciprocal_rank
-from rag.ltr.companions import together
 from rag.ltr.features import (
     AROUND,
     BESIDE,
@@ -25,9 +24,10 @@ from rag.ltr.features import (
     REFERENCES,
     SYSTEMS,
     TOGETHER,
+    cocited_votes,
 )
 from rag.ltr.reranker import KEYWORD, MEANING, lists_of
-from rag.retrieval.postings import columns
+from rag.retrieval.term_counts import columns
 from rag.types import Article, Filter, Hit, Question
 from tests.fakes.ranking.features import CUT, ENCODER, LAW, QUESTIONS, WAYS, asked, column, evidence_of
 
@@ -211,7 +211,7 @@ def test_several_companions_are_added_up_and_the_best_is_told() -> None:
     law = [Article(id_, "civil", id_, "mur") for id_ in "abc"]
     both = [Question("1", "?", ("a", "c")), Question("2", "?", ("b", "c")), Question("3", "?", ("b",))]
     around = Surroundings.of(law, both)
-    best, total, _ = together(np.zeros(3, np.float32), np.arange(3), columns(np.arange(3), 3), around)
+    best, total, _ = cocited_votes(np.zeros(3, np.float32), np.arange(3), columns(np.arange(3), 3), around)
     assert best.tolist() == pytest.approx([1 / 3 / 7, 1 / 3 / 7, 1 / 2 / 5])
     assert total.tolist() == pytest.approx([1 / 3 / 7, 1 / 3 / 7, 1 / 2 / 5 + 1 / 3 / 6])
     assert around.together.diagonal().tolist() == [0, 0, 0]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.engine.explanation import Reason
+from rag.engine.result import Reason
 from rag.errors import BadInput
 from rag.ltr import reranker as module
 from rag.ltr.features import DEPTH, GROUPS, NAMES, Evidence

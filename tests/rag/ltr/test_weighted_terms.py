@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.ltr.features import BY_WEIGHT, WEIGHED
-from rag.ltr.weighed import by_weight, summed, term_parts
+from rag.ltr.features import BY_WEIGHT, WEIGHED, summed_parts, term_parts, weighted_parts
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
@@ -32,7 +31,7 @@ def added(term: str) -> np.ndarray:
 
 def test_by_hand() -> None:
     parts = term_parts(EVIDENCE.law, ["mur", "haie", "unheard"], ALL)
-    told = by_weight(parts, np.array([3.0, 1.0, 2.0], np.float32))
+    told = weighted_parts(parts, np.array([3.0, 1.0, 2.0], np.float32))
     score, covered, heaviest, missed = (dict(zip(IDS, part.tolist(), strict=True)) for part in told)
     assert score == pytest.approx(dict(zip(IDS, (3 * added("mur") + added("haie")).tolist(), strict=True)))
     # a3 is of the wall alone, b1 of wall and hedge, b2 of the hedge; no article knows the third word
@@ -45,7 +44,7 @@ def test_by_hand() -> None:
 def test_what_counts_against_an_article_is_there_all_the_same() -> None:
     common = [Article(f"x{n}", "civil", str(n), "mur" if n else "haie") for n in range(5)]
     against = BM25.build(count(common, CUT), BM25Settings(variant="robertson"), Mask(common), CUT)
-    told = by_weight(term_parts(against, ["mur"], np.arange(5)), np.array([2.0], np.float32))
+    told = weighted_parts(term_parts(against, ["mur"], np.arange(5)), np.array([2.0], np.float32))
     assert told[1].tolist() == [0, 1, 1, 1, 1]
     assert told[3].tolist() == [1, 0, 0, 0, 0]
     assert (told[0][1:] < 0).all()
@@ -54,8 +53,8 @@ def test_what_counts_against_an_article_is_there_all_the_same() -> None:
 @given(weights, st.permutations(ALL.tolist()), st.integers(0, len(LAW)))
 def test_any_articles_in_any_order(of: dict[str, float], order: list[int], n: int) -> None:
     terms, weight = list(of), np.array(list(of.values()), np.float32)
-    whole = by_weight(term_parts(EVIDENCE.keyword, terms, ALL), weight)
-    some = by_weight(term_parts(EVIDENCE.keyword, terms, np.array(order[:n], dtype=np.int64)), weight)
+    whole = weighted_parts(term_parts(EVIDENCE.keyword, terms, ALL), weight)
+    some = weighted_parts(term_parts(EVIDENCE.keyword, terms, np.array(order[:n], dtype=np.int64)), weight)
     for all_, few in zip(whole, some, strict=True):
         assert few.dtype == np.float32
         assert few.tolist() == pytest.approx(all_[order[:n]].tolist())
@@ -72,7 +71,7 @@ def test_the_parts_of_terms_add_up_to_bm25(question: list[str], order: list[int]
         parts = term_parts(bm25, list(often), np.array(order))
         whole = bm25.scores(" ".join(question))
         wanted = np.where(np.isfinite(whole), whole, 0)[order]
-        assert summed(parts, list(often.values())).tolist() == pytest.approx(wanted.tolist())
+        assert summed_parts(parts, list(often.values())).tolist() == pytest.approx(wanted.tolist())
 
 
 def test_the_encoder_says_what_counts() -> None:

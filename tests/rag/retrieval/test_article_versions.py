@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard
-from rag.retrieval.known_item import KnownItems
-from rag.retrieval.versions import most_versions, of_day, once, together
+from rag.retrieval.known_item import KnownItems, most_versions, of_day, once, together
 from rag.types import Article, in_force
 
 CODE = "Code civil"

@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.engine.explain import Explainer
-from rag.engine.explanation import TokenMatch
+from rag.engine.result import TokenMatch
 from rag.errors import DamagedIndex
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.term_counts import count
-from rag.retrieval.token_index import BLOCK, Encoded, TokenVectors, max_sim
-from rag.retrieval.token_search import Neighbourhoods, TokenSearch
+from rag.retrieval.token_index import BLOCK, Encoded, Neighbourhoods, TokenSearch, TokenVectors, max_sim
 from rag.types import ArticleOrder, Filter, Hit
 from tests.fakes.law.law import SPLIT, Words, law
 

@@ -24,14 +24,12 @@ from rag.retrieval.bm25 import BM25, BM25Settings, Variant
 from rag.retrieval.colbert import ColBERT, Propose, proposed_by
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.hybrid import Hybrid
-from rag.retrieval.lexical_baselines import QueryLikelihood
+from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
 from rag.retrieval.query_expansion import BridgedBM25, LawWords
 from rag.retrieval.question_knn import Nearest
 from rag.retrieval.splade import Splade
 from rag.retrieval.term_counts import count, term_ids
-from rag.retrieval.tfidf import TfIdf
-from rag.retrieval.token_index import TokenVectors
-from rag.retrieval.token_search import Neighbourhoods, TokenSearch
+from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
 from rag.retrieval.translation_model import Bridge, Pair
 from rag.types import Article, ArticleOrder, Encoder, Filter, Question, Ranking, Retriever
 from tests.fakes.law.law import SPLIT, Words, law, random_encoder

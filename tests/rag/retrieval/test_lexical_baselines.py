@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
-from rag.retrieval.lexical_baselines import QueryLikelihood
+from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
 from rag.retrieval.term_counts import count
-from rag.retrieval.tfidf import TfIdf
 from rag.types import Article
 from tests.fakes.law.law import SPLIT, corpora, plain_articles, queries
 

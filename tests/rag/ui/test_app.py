@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import indexes
 from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
-from rag.ui.components import failure
+from rag.ui.components import notices as failure
 from tests.fakes.pages.ask_page_driver import ask
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import CARD, QUESTION, FakeEngine
@@ -24,10 +24,10 @@ APP = ROOT / "app.py"
 
 def failing(name: str, text: str, language: str) -> None:
     from rag import errors
-    from rag.ui.components import failure
+    from rag.ui.components import notices as failure
     from rag.ui.i18n import words
 
-    failure.draw(getattr(errors, name)(text), words(language))
+    failure.draw_failure(getattr(errors, name)(text), words(language))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from rag.ui.conventions import CONVENTIONS
-from rag.ui.i18n import LANGUAGES, read_po, words
+from rag.ui.i18n import CONVENTIONS, LANGUAGES, read_po, words
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
 NAMES = {"Pandect", "Markdown", "JSON", "PDF", "Shift", "Enter", "ms"}  # the same everywhere

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rag.ui.conventions import CONVENTIONS
+from rag.ui.i18n import CONVENTIONS
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import body
 from tests.fakes.pages.ui_engine import QUESTION, FakeEngine

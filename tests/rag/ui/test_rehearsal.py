@@ -11,7 +11,7 @@ import pytest
 
 import indexes
 from rag.answer.screening import emergencies, jurisdiction
-from rag.ui import engine_cache, rehearsal
+from rag.ui import engine_cache
 from rag.ui.pages import ask
 from tests.fakes.pages.ask_page_driver import ask as put
 from tests.fakes.pages.ask_page_driver import cards, page
@@ -26,19 +26,19 @@ def _thawed() -> Iterator[None]:
 
 def test_an_example_of_the_corpus_is_asked_as_everybody_asks() -> None:
     engine = FakeEngine()
-    rehearsal.rehearse(engine)
+    engine_cache.rehearse(engine)
     assert [(question, k, where, mode) for question, k, where, mode in engine.asked] == [
         (CARD.examples[0], 10, None, "hybrid")
     ]
     bare = FakeEngine(card=replace(CARD, examples=()))
-    rehearsal.rehearse(bare)
+    engine_cache.rehearse(bare)
     assert bare.asked[0][0] == CARD.title
 
 
 def test_patterns_are_compiled_before_anybody_asks() -> None:
     emergencies._patterns.cache_clear()
     jurisdiction._countries.cache_clear()
-    rehearsal.rehearse(indexes.open(None))  # the law that ships
+    engine_cache.rehearse(indexes.open(None))  # the law that ships
     assert emergencies._patterns.cache_info().currsize == jurisdiction._countries.cache_info().currsize == 1
 
 

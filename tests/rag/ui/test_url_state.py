@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.ui import url_state
-from rag.ui.browser import mark
+from rag.ui.layout import mark
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import ask, body, checked, page
 from tests.fakes.pages.ui_engine import MANY_FACETS, QUESTION, FakeEngine

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from indexes.corpus.corpus import read, read_questions
 from indexes.store import store
-from rag.engine.confidence import Confidence
-from rag.engine.signals import NAMES, SIGNS
+from rag.engine.confidence import NAMES, SIGNS, Confidence
 from rag.errors import BadInput
 from rag.types import Question
 from training.confidence import calibration

@@ -29,7 +29,7 @@ from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, loa
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT as Search
-from rag.retrieval.token_search import Neighbourhoods, TokenSearch
+from rag.retrieval.token_index import Neighbourhoods, TokenSearch
 from rag.types import ArticleOrder, Bools
 from training.neural.data.batches import Batch, texts_of
 from training.neural.data.tokens import Tokens, article_text

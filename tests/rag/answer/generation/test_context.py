@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.generation.context import CUT, LEAST, Fitted, fit, tokens
-from rag.answer.generation.depth import how_many
+from rag.answer.generation.context import CUT, LEAST_TOKENS, Fitted, fit, how_many, tokens
 from rag.text.analysers import analyser
 from rag.types import Article
 
@@ -68,7 +67,7 @@ def test_a_neighbour_of_what_matters_comes_before_what_stands_far_off() -> None:
     far = "Le vent tourne les ailes. "
     text = far * 10 + "Elle pend au clou. " + KEY + far * 40
 
-    [excerpt] = fitted([article("a", text)], FRAME + LEAST + 10).excerpts
+    [excerpt] = fitted([article("a", text)], FRAME + LEAST_TOKENS + 10).excerpts
 
     assert f"Elle pend au clou. {KEY.strip()}" in excerpt.text
 
@@ -83,7 +82,7 @@ def test_a_sentence_too_long_to_show_is_begun() -> None:
 def test_where_too_little_of_each_would_be_left_the_last_are_left_out() -> None:
     articles = [article(name, MILL * 50) for name in "abcde"]
 
-    found = fitted(articles, 3 * (FRAME + LEAST))
+    found = fitted(articles, 3 * (FRAME + LEAST_TOKENS))
 
     assert [excerpt.article.id for excerpt in found.excerpts] == ["a", "b", "c"]
     assert found.left_out == ("d", "e")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag.answer.generation.quiet import CLIENTS, silence_clients
+from rag.answer.generation.errors import CLIENTS, silence_clients
 from rag.answer.types import Answer, Ending
 from tests.fakes.answers.answers import ARTICLES, KEY, LINES, QUESTION, TEXTS, answer, settings, writer
 from tests.fakes.answers.model_server import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag.answer.generation import objects
+from rag.answer.generation import parser as objects
 from rag.answer.generation.parser import LONGEST, Labels, PieceReader, ProseReader
 from rag.answer.types import Missing, Piece, Quote, Refusal, Statement
 from tests.fakes.answers.model_server import REFUSAL, missing, root, sentence

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.generation.rate_limit import Rate
-from rag.answer.generation.secret import Secret
-from rag.answer.generation.settings import FIELDS, SETTINGS, ModelSettings, read
+from rag.answer.generation.settings import FIELDS, SETTINGS, ModelSettings, Secret, read
 from rag.errors import BadInput
 from tests.paths import ROOT
 

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.verification.language import language_of
 from rag.answer.verification.modality import Force, clauses
-from rag.answer.verification.normalise import flat
+from rag.answer.verification.normalise import flat, language_of
 from rag.answer.verification.parties import OTHER, OWNER, SUBJECT, parts
 from rag.answer.verification.quantities import quantities, telling
-from rag.answer.verification.sentences import sentences
+from rag.answer.verification.quotes import sentences
 from rag.text.numerals import spelt_numbers
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from rag.answer.types import Passed, Quote, Removed, Statement
 from rag.answer.verification.gate import CitationGate
-from rag.answer.verification.missing import missing_text
+from rag.answer.verification.sanitise import missing_text
 from rag.types import Article
 
 LINES = (Path(__file__).parent / "attacks.jsonl").read_text(encoding="utf-8").splitlines()

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from rag.answer.generation.prompt import LANGUAGES, load
-from rag.answer.verification.markup import marked, plain
-from rag.answer.verification.missing import LONGEST, missing_text
+from rag.answer.verification.sanitise import LONGEST, marked, missing_text, plain
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from rag.answer.types import Fault, Passed, Quote, Removed, Statement
-from rag.answer.verification.gate import CitationGate
-from rag.answer.verification.support import EncoderSupport, EntailmentSupport
+from rag.answer.verification.gate import CitationGate, EncoderSupport, EntailmentSupport
 from rag.errors import BadInput
 from rag.types import Article, Floats
 from tests.fakes.models import tiny_model

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from rag.answer.generation.errors import Reason
 from rag.answer.types import Answer, Ending, Passed, Writing
 from rag.types import Article
-from rag.ui import configured
+from rag.ui import engine_cache
 from rag.ui.background import Underway
 from rag.ui.protocols import Answers
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page, press
@@ -519,9 +519,9 @@ def test_a_mistyped_setting_is_told_without_a_key(
 ) -> None:
     monkeypatch.setenv("PANDECT_MODEL", "openai:scripted")
     monkeypatch.setenv(name, value)
-    configured.model.clear()
-    found, problem = configured.model()
-    configured.model.clear()
+    engine_cache.model.clear()
+    found, problem = engine_cache.model()
+    engine_cache.model.clear()
 
     assert found is None
     assert told in problem
@@ -531,11 +531,11 @@ def test_a_mistyped_setting_is_told_without_a_key(
 def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PANDECT_MODEL", "openai:scripted")
     monkeypatch.setattr(
-        "rag.answer.generation.setup.find_spec", lambda name: None if name == "langchain" else object()
+        "rag.answer.generation.writer.find_spec", lambda name: None if name == "langchain" else object()
     )
-    configured.model.clear()
-    found, problem = configured.model()
-    configured.model.clear()
+    engine_cache.model.clear()
+    found, problem = engine_cache.model()
+    engine_cache.model.clear()
 
     assert found is None
     assert problem.startswith('written answers need langchain: run pip install "pandect[llm]"')
@@ -543,9 +543,9 @@ def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_named_model_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PANDECT_MODEL", raising=False)
-    configured.model.clear()
-    assert configured.model() == (None, "")
-    configured.model.clear()
+    engine_cache.model.clear()
+    assert engine_cache.model() == (None, "")
+    engine_cache.model.clear()
 
 
 # --- a question back ---

@@ -9,8 +9,8 @@ from rag.corpus.card import CorpusCard
 from rag.engine.result import Shown, Why
 from rag.types import Article
 from rag.ui.components.article_card import View, card_html
-from rag.ui.components.cite import title
-from rag.ui.components.why import matched_words
+from rag.ui.components.entries import title
+from rag.ui.components.explanation import matched_words
 from rag.ui.i18n import words
 from tests.fakes.pages.html_reader import Element, read
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, FakeAnalyser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag.engine.explanation import Explanation, WordShare
+from rag.engine.result import Explanation, WordShare
 from rag.retrieval.translation_model import Bridged
 from rag.ui.components.explanation import panel
 from rag.ui.i18n import words

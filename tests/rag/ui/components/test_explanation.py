@@ -6,15 +6,16 @@ from importlib.resources import files
 
 import pytest
 
-from rag.engine.explanation import (
+from rag.engine.result import (
     Alike,
     Explanation,
     MeaningShare,
     Place,
     Reason,
+    Shown,
+    Why,
     WordShare,
 )
-from rag.engine.result import Shown, Why
 from rag.ltr.features import GROUPS
 from rag.ui.components.article_card import View, card_html
 from rag.ui.components.explanation import MAX_ROWS, REASONS, panel, percent

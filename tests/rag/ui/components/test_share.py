@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from rag.corpus.export import Extract, to_markdown
 from rag.ui.components.share import labels
 from rag.ui.i18n import words
-from rag.ui.links import LONGEST, MOST, listed, named
+from rag.ui.navigation import LONGEST, MOST, listed, named
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine

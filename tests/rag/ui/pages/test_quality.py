@@ -10,7 +10,7 @@ import pytest
 
 from rag.corpus.quality import Bin, Measured, Rate, System, Topic
 from rag.errors import BadInput
-from rag.ui.components.published import ROWS, Published
+from rag.ui.components.charts import ROWS, Published
 from rag.ui.pages.quality import SYSTEMS
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import body, headings

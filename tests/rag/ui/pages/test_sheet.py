@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.ui.pages.one_page import (
+from rag.ui.pages.sheet import (
     FRAME,
     LEAST,
     LINE,

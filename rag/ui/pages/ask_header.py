@@ -1,4 +1,7 @@
-"""What the page "Ask" draws before the law is open: the question box, and what must be known."""
+"""What the page Ask draws before the law is open: the question box, and what must be known.
+
+It stands apart from `rag.ui.pages.ask`, which brings the analysers: a visitor types while they are loaded.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rag.ui import layout
-from rag.ui.components import evidence, permalink, question_form
+from rag.ui.components import permalink, question_form
 from rag.ui.i18n import Words
 
 
@@ -27,7 +30,7 @@ def begin(t: Words) -> Begun:
 
     What they have typed by then stays: the box is the same element before and after.
     """
-    evidence.take()
+    permalink.take()
     shared = permalink.opened()
     stage = st.empty()
     with stage.container():
