@@ -29,7 +29,8 @@ def _open(index: str | None) -> Engine:
 
 def _asked(index: str | None) -> Sequence[Question]:
     """Read the questions of an index that it did not learn from; none where they cannot be read."""
-    from indexes.corpus.corpus import HELD_OUT, read, read_questions
+    from indexes.corpus.corpus import HELD_OUT, read
+    from indexes.corpus.questions import read_questions
     from indexes.store.paths import builtin, locate
 
     try:

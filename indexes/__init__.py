@@ -15,7 +15,7 @@ __all__ = ["open"]
 
 
 def open(name_or_path: str | Path | None = None) -> Engine:
-    """Open an index: see `indexes.store.store.open_index`.
+    """Open an index: see `indexes.store.open_index.open_index`.
 
     Args:
         name_or_path: a name under PANDECT_HOME, "builtin", or a path; None takes PANDECT_INDEX,
@@ -24,8 +24,6 @@ def open(name_or_path: str | Path | None = None) -> Engine:
     Raises:
         MissingIndex, DamagedIndex, StaleIndex: it cannot be opened; the text says what to type.
     """
-    from indexes.store.store import (
-        open_index,  # what it needs is loaded with the first index, not with the package
-    )
+    from indexes.store.open_index import open_index
 
     return open_index(name_or_path)

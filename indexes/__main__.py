@@ -15,8 +15,8 @@ from types import MappingProxyType
 from indexes import sources
 from indexes.build import query_expansion
 from indexes.build.build import BuildSettings, build
+from indexes.build.encoder_choice import read_lent
 from indexes.build.learned_fusion import asked_by_people, worth_fitting
-from indexes.build.lent import read_lent
 from indexes.cli import arguments as grammar
 from indexes.cli import update
 from indexes.cli.importing import bring_in, with_cleaning, with_shipped
@@ -25,10 +25,10 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
 from indexes.corpus.export import export
-from indexes.store import store
+from indexes.store import paths, versions
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
-from indexes.store.open import analyser_of
+from indexes.store.open_index import analyser_of, assemble
 from rag.corpus.licence import licence_of
 from rag.errors import BadInput, MissingIndex, PandectError
 from rag.fusion import FusionSettings
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except OSError as error:  # a full disk, a folder that may not be written
         place = f"{error.filename}: " if error.filename else ""
-        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {store.home()})"
+        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {paths.home()})"
         print(
             f"error: {place}{error.strerror}. Check that you may read and write there; {cure}",
             file=sys.stderr,
@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _import(parsed: argparse.Namespace) -> None:
     if parsed.name:  # before minutes are spent on reading
-        store.refuse_existing(parsed.name, replace=parsed.replace)
+        versions.refuse_existing(parsed.name, replace=parsed.replace)
     building = _settings(parsed)
     imported = with_cleaning(bring_in(parsed, _card(parsed)), parsed.clean)
     if not parsed.no_shipped_questions:
@@ -73,9 +73,9 @@ def _import(parsed: argparse.Namespace) -> None:
     corpus, source, counted = imported.corpus, imported.source, imported.counted()
     building = replace(building, lent=read_lent(parsed.lent, corpus.card.language))
     name = corpus.card.name
-    with store.new_corpus(name, replace=parsed.replace) as place:
+    with versions.new_corpus(name, replace=parsed.replace) as place:
         imported.keep(place)
-    print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {store.corpus_folder(name)}")
+    print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {paths.corpus_folder(name)}")
     published = sources.SOURCES[source].published
     for what, found in counted.items():
         beside = f"   (published: {published[what]:,})" if what in published else ""
@@ -91,7 +91,7 @@ def _import(parsed: argparse.Namespace) -> None:
     if parsed.build:
         _build_index(corpus, name, building, parsed.keep)
     else:
-        print(f"next: {store.rebuild(name)}")
+        print(f"next: {paths.rebuild(name)}")
 
 
 def _card(parsed: argparse.Namespace) -> Mapping[str, object]:
@@ -107,10 +107,10 @@ def _print(lines: Iterator[str]) -> None:
 def _build(parsed: argparse.Namespace) -> None:
     settings = _settings(parsed)
     name = parsed.name
-    if store.checked_name(name) not in store.names():  # before a lock of that name is made
+    if paths.checked_name(name) not in paths.names():  # before a lock of that name is made
         raise _no_corpus(name)
-    with store.only_one(name):  # so that no import puts another corpus there while this one is read
-        folder = store.corpus_folder(name)
+    with versions.only_one(name):  # so that no import puts another corpus there while this one is read
+        folder = paths.corpus_folder(name)
         if not folder.is_dir():
             raise _no_corpus(name)
         corpus = read(folder)
@@ -119,8 +119,8 @@ def _build(parsed: argparse.Namespace) -> None:
 
 
 def _no_corpus(name: str) -> MissingIndex:
-    there = ", ".join(n for n in store.names() if store.corpus_folder(n).is_dir()) or "none yet"
-    cure = store.command(f"import PATH --name {name}")
+    there = ", ".join(n for n in paths.names() if paths.corpus_folder(n).is_dir()) or "none yet"
+    cure = paths.command(f"import PATH --name {name}")
     return MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
 
 
@@ -130,13 +130,13 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
         made = build(corpus, name, settings, bars, keep)
     finally:
         bars.close()
-    manifest = read_manifest(made, store.rebuild(name))
+    manifest = read_manifest(made, paths.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
     if worth_fitting(manifest):
         asked = f"{asked_by_people(manifest):,} annotated questions"
-        print(f"to have its {asked} decide what counts how much: {store.learn_fusion(name)}")
-    print(f"next: {store.page(name)}")
+        print(f"to have its {asked} decide what counts how much: {paths.learn_fusion(name)}")
+    print(f"next: {paths.page(name)}")
 
 
 def _settings(parsed: argparse.Namespace) -> BuildSettings:
@@ -166,13 +166,13 @@ def tuned(path: Path) -> tuple[BM25Settings, Mapping[str, object]]:
 
 
 def _list(parsed: argparse.Namespace) -> None:
-    rows = [(store.BUILTIN, *store.locate(store.BUILTIN))]
-    for name in store.names():
+    rows = [(paths.BUILTIN, *paths.locate(paths.BUILTIN))]
+    for name in paths.names():
         try:
-            rows.append((name, store.current(name), store.rebuild(name)))
+            rows.append((name, paths.current(name), paths.rebuild(name)))
         except MissingIndex:
-            licence = _licence(store.corpus_folder(name))
-            print(f"{name:24} imported, not built: {store.rebuild(name)}  {licence}")
+            licence = _licence(paths.corpus_folder(name))
+            print(f"{name:24} imported, not built: {paths.rebuild(name)}  {licence}")
         except PandectError as error:
             print(f"{name:24} damaged: {error}")
     for name, folder, again in rows:
@@ -197,16 +197,16 @@ def _licence(corpus: Path) -> str:
 
 
 def _check(parsed: argparse.Namespace) -> None:
-    folder, again = store.locate(parsed.name)
+    folder, again = paths.locate(parsed.name)
     manifest = read_manifest(folder, again)
     verify(folder, manifest, again)
-    engine = store.assemble(folder, manifest, again)
+    engine = assemble(folder, manifest, again)
     files = f"{len(manifest.files)} files match their hashes"
     print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
 def _bridge(parsed: argparse.Namespace) -> None:
-    folder, again = store.locate(parsed.name)
+    folder, again = paths.locate(parsed.name)
     manifest = read_manifest(folder, again)
     verify(folder, manifest, again, below=(query_expansion.FOLDER,))
     _print(query_expansion.told(folder, analyser_of(manifest, again), parsed.words))
@@ -233,14 +233,14 @@ def _feedback(parsed: argparse.Namespace) -> None:
 
 
 def _export(parsed: argparse.Namespace) -> None:
-    if parsed.name == store.BUILTIN:
+    if parsed.name == paths.BUILTIN:
         from indexes.builtin_corpus import whole
 
-        corpus = whole(store.builtin())
+        corpus = whole(paths.builtin())
     else:
-        place = store.corpus_folder(store.checked_name(parsed.name))
+        place = paths.corpus_folder(paths.checked_name(parsed.name))
         if not place.is_dir():
-            there = store.command("list")
+            there = paths.command("list")
             raise MissingIndex(f"no corpus named {parsed.name!r}: {there} shows those there are")
         corpus = read(place)
     folder = export(corpus, parsed.folder, parsed.to, extras=not parsed.no_extras)
@@ -260,9 +260,9 @@ def _describe(parsed: argparse.Namespace) -> None:
 
 
 def _remove(parsed: argparse.Namespace) -> None:
-    if not store.remove(parsed.name):
+    if not versions.remove(parsed.name):
         raise MissingIndex(
-            f"nothing named {parsed.name!r} is installed: {store.command('list')} shows what is"
+            f"nothing named {parsed.name!r} is installed: {paths.command('list')} shows what is"
         )
     print(f"{parsed.name}: removed")
 
@@ -276,7 +276,7 @@ def _make_builtin(parsed: argparse.Namespace) -> None:
     finally:
         bars.close()
     size = sum(int(f["bytes"]) for f in manifest.files.values()) / 1e6
-    print(f"{store.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
+    print(f"{paths.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
 
 
 def _check_builtin(parsed: argparse.Namespace) -> int:

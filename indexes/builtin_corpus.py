@@ -16,11 +16,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from indexes.build.build import BuildSettings, Report, build_into, fit_encoder
+from indexes.build.build import BuildSettings, build_into
+from indexes.build.encoder_choice import Report, fit_encoder
 from indexes.corpus import corpus as corpora
+from indexes.corpus import questions
 from indexes.corpus.articles import read_articles
 from indexes.corpus.card import card_of
-from indexes.corpus.corpus import Corpus, attach, read_cited
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.questions import Cited, attach, read_cited
 from indexes.store import manifest as manifests
 from indexes.store.manifest import Manifest
 from indexes.store.paths import BUILTIN
@@ -101,7 +104,7 @@ def whole_card(folder: Path) -> CorpusCard:
 
 
 def assemble(
-    official: Sequence[Article], card: CorpusCard, summaries: dict[str, str], asked: Sequence[corpora.Cited]
+    official: Sequence[Article], card: CorpusCard, summaries: dict[str, str], asked: Sequence[Cited]
 ) -> Corpus:
     """Join each official number, heading path and link with its summary.
 
@@ -136,18 +139,18 @@ def _summarised(article: Article, summary: str) -> Article:
     )
 
 
-def _written(folder: Path) -> tuple[dict[str, str], Sequence[corpora.Cited]]:
+def _written(folder: Path) -> tuple[dict[str, str], Sequence[Cited]]:
     lines = (folder / "code_civil_digest.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     summaries = {str(r["article_no"]): str(r["summary"]) for r in records}
     return summaries, read_cited(folder / "code_civil_questions.jsonl")
 
 
-def _kept(folder: Path) -> tuple[dict[str, str], Sequence[corpora.Cited]]:
+def _kept(folder: Path) -> tuple[dict[str, str], Sequence[Cited]]:
     kept = corpora.read(folder / INDEX / "corpus")
     number = {a.id: a.article_no for a in kept.articles}
     cited = [
-        corpora.Cited(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
+        Cited(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
         for q in kept.questions
     ]
     return {a.article_no: a.text for a in kept.articles}, cited
@@ -171,7 +174,7 @@ def _plain_text(folder: Path, corpus: Corpus) -> None:
 def read_test_questions(index: Path) -> tuple[Question, ...]:
     """Read the test questions that ship beside the index; nothing is fitted to them."""
     articles = corpora.read(index / "corpus").articles
-    return corpora.read_questions(index.parent / TEST, articles)
+    return questions.read_questions(index.parent / TEST, articles)
 
 
 def whole(index: Path) -> Corpus:

@@ -14,7 +14,8 @@ from pathlib import Path
 from indexes.builtin_corpus import CODE
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
-from indexes.corpus.corpus import Cited, Corpus, attach, read, read_cited
+from indexes.corpus.corpus import Corpus, read
+from indexes.corpus.questions import Cited, attach, read_cited
 from indexes.store.paths import builtin
 from rag.corpus.card import CorpusCard
 

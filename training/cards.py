@@ -8,7 +8,7 @@ from typing import Any
 
 from indexes.corpus.corpus import read
 from indexes.shipped_questions import card_of_written, written_zh
-from indexes.store import store
+from indexes.store import paths
 from indexes.store.manifest import Manifest
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance
@@ -51,8 +51,8 @@ def learnt_from(
         learnt: the questions of its corpus.
     """
     entry = manifest.encoder or {}
-    ours = read(store.builtin() / "corpus")
-    own = "borrowed_from" not in entry and folder.resolve() != store.builtin().resolve()
+    ours = read(paths.builtin() / "corpus")
+    own = "borrowed_from" not in entry and folder.resolve() != paths.builtin().resolve()
     fitted_to = (entry.get("fitted_to") or {}).get("corpus_sha256")
     if entry.get("learnt_from"):
         found = [Source.of(record) for record in entry["learnt_from"]]
@@ -87,7 +87,7 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
         has = "no encoder" if entry is None else f"the pretrained model {entry['name']}"
         raise BadInput(
             f"{manifest.name} has {has}: nothing was fitted that could be exported. Build it with one: "
-            f"{store.rebuild(manifest.name)} --encoder fit"
+            f"{paths.rebuild(manifest.name)} --encoder fit"
         )
     sha256 = manifest.corpus["sha256"]
     if metrics is not None and metrics["corpus"]["sha256"] != sha256:
@@ -138,7 +138,7 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
 
 
 def _made_by(manifest: Manifest, entry: Mapping[str, Any]) -> str:
-    if manifest.name == store.BUILTIN or "borrowed_from" in entry:
+    if manifest.name == paths.BUILTIN or "borrowed_from" in entry:
         return "python -m indexes make-builtin LAW"
     fits = entry["settings"].get("fits", 1)
     often = f" --fits {fits}" if fits > 1 else ""

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus.folder import appearing
-from indexes.store import store
+from indexes.corpus.corpus import appearing
+from indexes.store import paths
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
 from rag.errors import BadInput, PandectError
@@ -41,7 +41,7 @@ def export_encoder(
             folder is there already.
         MissingIndex, DamagedIndex, StaleIndex: the index cannot be read.
     """
-    folder, again = store.locate(index)
+    folder, again = paths.locate(index)
     manifest = read_manifest(folder, again)
     verify(folder, manifest, again)
     card = model_card(folder, manifest, metrics)

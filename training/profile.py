@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from indexes import sources
-from indexes.corpus.corpus import attach, read, read_cited
+from indexes.corpus.corpus import read
+from indexes.corpus.questions import attach, read_cited
 from indexes.shipped_questions import shipped
-from indexes.store import store
+from indexes.store import paths
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Question
 from training.synthetic.profile import (
@@ -116,7 +117,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     if parsed.output is not None and parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
     if parsed.corpus is None:
-        corpus = read(store.builtin() / "corpus")
+        corpus = read(paths.builtin() / "corpus")
     else:
         corpus = sources.law(parsed.corpus, language=parsed.language)
     articles = {a.id: a for a in corpus.articles}
@@ -141,12 +142,12 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
 
 
 def _read(place: str, articles: Sequence[Article]) -> list[Question]:
-    if place == store.BUILTIN:
+    if place == paths.BUILTIN:
         cited = shipped()
     elif Path(place).is_file():
         cited = read_cited(Path(place))
     else:
-        raise BadInput(f"{place} does not exist: give a file of questions, or {store.BUILTIN}")
+        raise BadInput(f"{place} does not exist: give a file of questions, or {paths.BUILTIN}")
     ids = {a.id for a in articles}
     by_id = [c.question for c in cited if ids.intersection(c.question.article_ids)]
     return [*attach([c for c in cited if not c.question.article_ids], articles), *by_id]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexes.cli.progress import Bars
-from indexes.store import store
+from indexes.store import paths
 from rag.errors import PandectError
 from training.fusion import train as train_fusion
 from training.fusion.learned import FITS, MOST, NETWORKS
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, a folder that may not be written
         progress.close()
         place = f"{error.filename}: " if error.filename else ""
-        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {store.home()})"
+        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {paths.home()})"
         print(f"error: {place}{error.strerror}. {cure}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -88,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
         "annotated question, each asked of systems that have not learnt from it. The index uses them from "
         "then on if they rank held-back questions better than the fusion that it has does.",
     )
-    fusion.add_argument("name", help=f"of the index, as {store.command('list')} shows it")
+    fusion.add_argument("name", help=f"of the index, as {paths.command('list')} shows it")
     fusion.add_argument("--no-priors", action="store_true", help="do not count how often articles are cited")
     fusion.add_argument("--rounds", type=int, default=300, help="trees of a fit (300)")
     fusion.add_argument(
@@ -105,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
     fusion.add_argument(
         "--law",
         type=Path,
-        help=f"for {store.BUILTIN} alone: the official articles that its encoder was fitted to; what is "
+        help=f"for {paths.BUILTIN} alone: the official articles that its encoder was fitted to; what is "
         "fitted goes into the source, and make-builtin makes the index of it",
     )
     fusion.add_argument("--remove", action="store_true", help="take the learned fusion away")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from indexes.store import paths
+from indexes.store import versions
+
+
+
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexes.update import basis
+from indexes.update import reuse
 from indexes.build import query_expansion, score_distributions, learned_fusion as learned
-from indexes.store import store
+
 from indexes.update.diff import Former, compare
 from indexes.corpus.corpus import Corpus, apart, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
@@ -27,7 +32,7 @@ from indexes.build.fit_settings import How, refuse_no_fit
 from indexes.store.manifest import Manifest, stamp
 from indexes.store.versions import KEEP
 from rag.encoders.static import StaticEncoder
-from rag.engine.engine import KEYWORD, MEANING
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.errors import BadInput, PandectError
 from rag.fusion import FusionSettings
 from rag.ltr.ranker import Ranker
@@ -101,17 +106,17 @@ def build(
     Raises:
         BadInput: a setting cannot be used, or another build of this index is running.
     """
-    version = f"{store.stamp_now()}-{corpus.sha256[:8]}"
-    with store.new_version(name, version, keep) as folder:
+    version = f"{versions.stamp_now()}-{corpus.sha256[:8]}"
+    with versions.new_version(name, version, keep) as folder:
         _record_changes(name, corpus, folder)
         build_into(folder, corpus, name, version, settings, report)
-    return store.index_folder(name) / version
+    return paths.index_folder(name) / version
 
 
 def _record_changes(name: str, corpus: Corpus, folder: Path) -> None:
     """Keep with a version what changed against the one that is in use, if there is one."""
     try:
-        former = Former.read(store.current(name))
+        former = Former.read(paths.current(name))
     except (PandectError, OSError):  # none, or it is damaged: that is why it is built again
         return
     compare(former, corpus).changes.write(folder)
@@ -235,7 +240,7 @@ def write_index(
     if settings.learned is not None and ready.meaning is not None:
         learned.save(settings.learned, corpus, counts, settings.bm25, ready.cut, folder)
     if settings.updatable:
-        basis.keep(counts, ready.vectors, settings.vectors, folder)
+        reuse.keep(counts, ready.vectors, settings.vectors, folder)
     _, written = apart(ready.learnt)
     manifest = Manifest(
         name=name,

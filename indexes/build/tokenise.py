@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from tqdm._monitor import TMonitor
 
-from indexes.build.pairs import TermIds
+from indexes.build.training_pairs import TermIds
 from rag.text import Analyser
 from rag.types import Ints
 

@@ -1,7 +1,7 @@
 """Cleaning of a corpus as it is imported: optional, counted, and nothing that it takes out is lost.
 
 The text of an altered article stays in the extra column `original_text`; removed articles lie in
-`removed.jsonl.gz` (`indexes.cleaning.removed`). An article that a question cites is never removed over the
+`removed.jsonl.gz` (`indexes.cleaning.steps`). An article that a question cites is never removed over the
 head of the question: the citation moves to the article that stays for it, or the article is kept and
 counted.
 """
@@ -14,10 +14,8 @@ from types import MappingProxyType
 
 from indexes.cleaning.duplicates import Doubles, same_number, same_text
 from indexes.cleaning.editorial_marks import unmarked
-from indexes.cleaning.removed import Removed
-from indexes.cleaning.repealed import ended, says_repealed
-from indexes.cleaning.short import short
-from indexes.cleaning.steps import ORIGINAL, State, Tally, drop, merge, unmark
+from indexes.cleaning.repealed import ended, says_repealed, short
+from indexes.cleaning.steps import ORIGINAL, Removed, State, Tally, drop, merge, unmark
 from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 

@@ -3,15 +3,20 @@
 Told narrowly, for a law may repeal another in nearly the same words: "Abrogé par la loi du 3 mai 2003" is a
 repealed article, "Est abrogée la loi du 3 mai 2003" and "L'article 5 est abrogé" are law. The text must begin
 with the word, or with this article as its subject, and what follows may only cite the act and the day.
+
+Articles that say too little to be found by: under five words, as the language's analyser cuts them.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from indexes.cleaning.editorial_marks import struck_out, unmarked
+from rag.text.analysers import analyser
+from rag.types import Article
 
 _REPEALED = (
     r"abrogée?s?|supprimée?s?|opgeheven|vervallen|ingetrokken|aufgehoben|weggefallen|entfallen|gestrichen"
@@ -116,3 +121,29 @@ def _cites_alone(tail: str) -> bool:
         return False
     tokens = _TOKEN.findall(rest)
     return len(tokens) <= 60 and all(t.isdigit() or len(t) == 1 or t in _WORDS for t in tokens)
+
+
+FEWEST = 5  # words that an article must have
+_GLANCE = 64  # characters that are cut first: nearly every article has five words among them
+
+
+def short(articles: Iterable[Article], language: str) -> Iterator[str]:
+    """Yield the ids of articles of fewer than five words.
+
+    Words are those of the analyser of the language, stop words among them, elided ones ("l'", "dell'")
+    not; a number is one. In Chinese they are jieba's words.
+
+    Args:
+        articles: whose texts are counted.
+        language: two letters.
+
+    Raises:
+        BadInput: the language has no analyser.
+    """
+    cut = analyser(language, stop_words=False, stem=False, chinese="words")
+    for article in articles:
+        text = article.text
+        if len(text) > _GLANCE and len(cut.terms(text[:_GLANCE])) > FEWEST:  # the last may be cut in two
+            continue
+        if len(cut.terms(text)) < FEWEST:
+            yield article.id

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from indexes import sources
 from indexes.cleaning import ALL, clean, would_find
-from indexes.cleaning.removed import Removed, read_removed, write_removed
+from indexes.cleaning.steps import Removed, read_removed, write_removed
 from indexes.cli.progress import Bars
 from indexes.corpus import import_record
 from indexes.corpus.corpus import Corpus, write
-from indexes.corpus.nodes import Node, write_nodes
+from indexes.corpus.extras import Node, write_nodes
 from indexes.download import resolve
 from indexes.formats.validation import ImportReport
 from indexes.shipped_questions import with_shipped_questions

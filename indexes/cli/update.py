@@ -16,11 +16,9 @@ from indexes.store import paths
 from indexes.store.history import Version, listed, roll_back
 from indexes.store.manifest import read as read_manifest
 from indexes.store.versions import refuse_to_keep
-from indexes.update.basis import Start
-from indexes.update.changes import Changes
-from indexes.update.diff import compare
-from indexes.update.renewal import with_former_card, with_former_questions
-from indexes.update.update import Outcome, is_kept, update
+from indexes.update.diff import Changes, compare
+from indexes.update.reuse import Start
+from indexes.update.update import Outcome, is_kept, update, with_former_card, with_former_questions
 from rag.corpus.card import CorpusCard
 
 

@@ -9,13 +9,17 @@ JSON without spaces or escapes beyond the necessary, the keys of `indexes.corpus
 order, those that are null or an empty list left out, each line ended by a line feed. These are the bytes that
 `write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions and
 extra columns are no part of it; questions have an identity of their own, made in the same way.
+
+The folder of a corpus: its files, and how it appears whole or not at all.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,37 +31,80 @@ from indexes.corpus.articles import read_articles
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import card_bytes, read_card
 from indexes.corpus.extras import Extras
-from indexes.corpus.folder import ARTICLES, QUESTIONS, appearing, articles_file, questions_file
-from indexes.corpus.questions import Cited, attach, read_cited, read_questions
+from indexes.corpus.questions import read_questions
 from indexes.formats.jsonl import Progress, dump, write_lines
-from indexes.formats.validation import ImportReport, Inspection
+from indexes.formats.validation import Inspection
+from indexes.store import atomic
 from indexes.store.paths import command
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question
 
-__all__ = [
-    "ARTICLES",
-    "QUESTIONS",
-    "SYNTHETIC",
-    "Cited",
-    "Corpus",
-    "ImportReport",
-    "Inspection",
-    "apart",
-    "articles_file",
-    "asked_and_written",
-    "attach",
-    "counts",
-    "gathered",
-    "questions_file",
-    "read",
-    "read_articles",
-    "read_cited",
-    "read_questions",
-    "to_learn_from",
-    "write",
-]
+ARTICLES = ("articles.jsonl.gz", "articles.jsonl")
+QUESTIONS = ("questions.jsonl", "questions.jsonl.gz")
+
+
+@contextmanager
+def appearing(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder beside `folder`, which becomes it when the block ends without an error.
+
+    Everything in it is on the disk before the rename; after an error nothing of it is left.
+
+    Raises:
+        BadInput: `folder` is there already and is not empty, or its parent cannot be written.
+    """
+    folder = folder.absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder} is there already. Remove it (rm -r) or give another place.")
+    part = atomic.aside(folder, "part")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part.mkdir()
+    except OSError as error:
+        raise BadInput(
+            f"{folder}: cannot be made ({error.strerror}). Give a place that you may write."
+        ) from None
+    try:
+        yield part
+        atomic.sync(part)
+        part.replace(folder)  # over an empty folder too
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    atomic.sync_folder(folder.parent)
+
+
+def articles_file(folder: Path) -> Path:
+    """Return the articles' file of a folder.
+
+    Raises:
+        BadInput: there is none, or both the plain and the gzip one.
+    """
+    found = [folder / name for name in ARTICLES if (folder / name).is_file()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(
+            f"{folder}: both {' and '.join(ARTICLES)} are there. Remove the one that is out of date."
+        )
+    raise BadInput(
+        f"{folder}: no {' or '.join(ARTICLES)} in it. Give the folder that holds one, or its path."
+    )
+
+
+def questions_file(folder: Path, named: str | None = None) -> Path | None:
+    """Return the questions' file of a folder, or None where there is none and none was named.
+
+    Raises:
+        BadInput: the file named is not there; the text lists those that are.
+    """
+    if named is not None:
+        if (folder / named).is_file():
+            return folder / named
+        there = ", ".join(sorted(path.name for path in folder.glob("questions*.jsonl*"))) or "none"
+        raise BadInput(f"{folder / named}: no such file. Questions in this folder: {there}.")
+    return next((folder / name for name in QUESTIONS if (folder / name).is_file()), None)
+
 
 SYNTHETIC = "synthetic"  # the split of questions that a machine wrote
 HELD_OUT = frozenset({"test", "dev", "validation"})  # splits that nothing may learn from

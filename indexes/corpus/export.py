@@ -25,8 +25,7 @@ from indexes.corpus import articles as articles_
 from indexes.corpus import corpus as corpus_
 from indexes.corpus import questions as questions_
 from indexes.corpus.card import FILE, card_bytes
-from indexes.corpus.corpus import Corpus
-from indexes.corpus.folder import appearing
+from indexes.corpus.corpus import Corpus, appearing
 from indexes.formats import parquet, trec
 from indexes.formats.jsonl import Record, dump, write_lines
 from indexes.sources import beir

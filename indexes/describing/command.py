@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 
 from indexes.corpus.card import FILE, read_card
-from indexes.corpus.folder import appearing
+from indexes.corpus.corpus import appearing
 from indexes.describing.datacard import DataCard, data_card
 from indexes.describing.description import Description
-from indexes.describing.measure import measure
+from indexes.describing.measure import Report, measure, units
 from indexes.describing.plots import plots
-from indexes.describing.rendering import as_csv, as_markdown, as_text
-from indexes.describing.tables import tables
-from indexes.describing.units import Report, units
+from indexes.describing.tables import as_csv, as_markdown, as_text, tables
 from indexes.store import paths
 from rag.errors import BadInput, MissingIndex
 
@@ -54,7 +52,7 @@ def describe(
     Args:
         name: as `corpus_of` takes it.
         output: a new folder for tables, plots and data card; None writes nothing.
-        tokenizer: what cuts tokens, as `indexes.describing.units.units` takes it.
+        tokenizer: what cuts tokens, as `indexes.describing.measure.units` takes it.
         report: called as the files are read.
 
     Raises:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from indexes.describing.description import Description
-from indexes.describing.rendering import Share, Table, as_markdown, shown
+from indexes.describing.tables import Share, Table, as_markdown, shown
 from indexes.facts import FACTS, SECTIONS, Facts
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import licence_of, provenance

@@ -2,30 +2,237 @@
 
 The questions are read first, for they are few and say which articles matter; then each article is
 looked at once. Of an article nothing is kept but the hash of its id, so a million of them fit into memory.
+
+The questions of a corpus: few beside its articles, so what they cite is kept, and nothing else.
+
+What a length is counted in, each with a name that says exactly how: characters, words, tokens.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from indexes.corpus import articles as articles_
-from indexes.corpus import extras
+from indexes.corpus import extras, questions
 from indexes.corpus.card import FILE, read_card
-from indexes.corpus.folder import articles_file
-from indexes.describing.asked import OPTIONAL, Asked, read_asked
-from indexes.describing.description import Code, Column, Dates, Description, References
-from indexes.describing.spread import Spread
-from indexes.describing.units import Lengths, Report, Units, progress_of
+from indexes.corpus.corpus import articles_file, questions_file
+from indexes.describing.description import Code, Column, Dates, Description, References, Split, Spread
 from indexes.formats.jsonl import Progress, dump, records
-from indexes.formats.validation import Inspection, Reason, UnfitError
+from indexes.formats.validation import Inspection, Place, Reason, UnfitError
 from rag.corpus.card import CorpusCard
-from rag.errors import BadInput
+from rag.errors import BadInput, MissingExtra
+from rag.text.analysers import LANGUAGES, analyser
 from rag.types import Article
+
+_RUN = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Counts one kind of thing in texts."""
+
+    name: str  # how it is done, for people
+    count: Callable[[Sequence[str]], list[int]]  # one number a text
+
+
+Units = Mapping[str, Unit]  # "characters", "words", "tokens"
+Report = Callable[[str, int, int], object]  # what is read, bytes read, bytes in all
+_CHUNK = 512  # texts that are cut at once: a tokenizer does them in parallel
+
+
+class Lengths:
+    """The lengths of texts in every unit, counted as the texts come by."""
+
+    def __init__(self, units: Units) -> None:
+        self._units = units
+        self._counts = {name: Counter[int]() for name in units}
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Count the texts; none of them is kept."""
+        stream = iter(texts)
+        while chunk := list(islice(stream, _CHUNK)):
+            for name, unit in self._units.items():
+                self._counts[name].update(unit.count(chunk))
+
+    def spreads(self) -> dict[str, Spread]:
+        """Return unit -> lengths."""
+        return {name: Spread.of(counts) for name, counts in self._counts.items()}
+
+
+def progress_of(what: str, report: Report | None) -> Progress | None:
+    """Return what readers of files call, for a report of several files."""
+    if report is None:
+        return None
+
+    def tell(done: int, total: int | None) -> None:
+        report(what, done, total or done)
+
+    return tell
+
+
+def units(language: str, tokenizer: str | None = None) -> Units:
+    """Return the units of a language.
+
+    Args:
+        language: of the texts, ISO 639-1.
+        tokenizer: a tokenizer.json, the folder of one, or an id on the Hugging Face hub; None counts
+            the terms of the language's analyser, which is what BM25 sees.
+
+    Raises:
+        BadInput: the tokenizer cannot be had.
+        MissingExtra: the package tokenizers is not installed.
+    """
+    return {
+        "characters": Unit("Unicode code points", lambda texts: [len(text) for text in texts]),
+        "words": _words(language),
+        "tokens": _terms(language) if tokenizer is None else _tokens(tokenizer),
+    }
+
+
+def _words(language: str) -> Unit:
+    if language not in LANGUAGES:
+        return _runs()
+    cut = analyser(language, stop_words=False, chinese="words", stem=False)
+    elided = ", elided ones (l', dell') not" if language in ("fr", "it") else ""
+    how = f"as they are written, stop words too{elided} ({cut.id})"
+    return Unit(how, lambda texts: [len(cut.terms(text)) for text in texts])
+
+
+def _terms(language: str) -> Unit:
+    if language not in LANGUAGES:
+        return _runs()
+    cut = analyser(language)
+    how = f"terms of the analyser, without stop words ({cut.id})"
+    return Unit(how, lambda texts: [len(cut.terms(text)) for text in texts])
+
+
+def _runs() -> Unit:
+    """Count runs of letters and digits, for a language that has no analyser here."""
+    return Unit("runs of letters and digits", lambda texts: [len(_RUN.findall(text)) for text in texts])
+
+
+def _tokens(wanted: str) -> Unit:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise MissingExtra(
+            "--tokenizer needs the package tokenizers, without torch: pip install tokenizers"
+        ) from error
+    place = Path(wanted).expanduser()
+    file = place / "tokenizer.json" if place.is_dir() else place
+    try:
+        made: Any = Tokenizer.from_file(str(file)) if file.is_file() else Tokenizer.from_pretrained(wanted)
+    except Exception as error:  # it raises bare Exceptions, and those of the hub's client
+        raise BadInput(
+            f"--tokenizer {wanted}: cannot be had ({error}): give a tokenizer.json, the folder of one, or "
+            "the id of a model on the hub that has one and can be reached"
+        ) from error
+    made.no_truncation()  # a model's own cut at 512 tokens would hide every longer article
+    made.no_padding()
+    digest = hashlib.sha256(made.to_str().encode()).hexdigest()[:12]
+    name = file.parent.name if file.is_file() and file.name == "tokenizer.json" else place.name
+    name = name if file.is_file() else wanted
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(found.ids) for found in made.encode_batch(list(texts), add_special_tokens=False)]
+
+    return Unit(f"{name} (tokenizers, sha256 {digest}), special tokens not counted", count)
+
+
+OPTIONAL = ("answer", "category", "split")
+Gold = Sequence[tuple[str, ...]]  # ids of articles, a tuple a question
+
+
+class Entry(NamedTuple):
+    """What is kept of a question."""
+
+    place: Place
+    article_ids: tuple[str, ...]
+    cites: tuple[tuple[str, str], ...]  # (code, article number)
+    category: str
+    split: str
+
+
+@dataclass
+class Asked:
+    """All questions of a corpus, before their gold articles are found in it."""
+
+    lengths: Lengths
+    entries: list[Entry] = field(default_factory=list)
+    filled: Counter[str] = field(default_factory=Counter)  # optional column -> questions that have it
+    ids: set[str] = field(default_factory=set)  # of the articles that they name
+    cites: set[tuple[str, str]] = field(default_factory=set)
+
+    def gold(self, ids: Mapping[str, object], numbered: Mapping[tuple[str, str], Sequence[str]]) -> Gold:
+        """Return the gold articles of each question, each once.
+
+        Args:
+            ids: those of `self.ids` that the corpus holds, and those in `numbered`.
+            numbered: (code, article number) -> the ids of those that bear it.
+
+        Raises:
+            BadInput: a question cites what the corpus does not hold.
+        """
+        found = []
+        for entry in self.entries:
+            absent = [id_ for id_ in entry.article_ids if id_ not in ids]
+            absent += [" ".join(cite) for cite in entry.cites if cite not in numbered]
+            if absent:
+                raise BadInput(
+                    f"{entry.place}: it cites {absent[0]!r}, which the corpus does not hold. Correct the "
+                    "line, or give the articles it was annotated for."
+                )
+            cited = (id_ for cite in entry.cites for id_ in numbered[cite])
+            found.append(tuple(dict.fromkeys((*entry.article_ids, *cited))))
+        return found
+
+    def by_category(self, gold: Gold) -> dict[str, Spread]:
+        """Return category -> gold articles a question, the largest category first; "" is none."""
+        counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        for entry, ids in zip(self.entries, gold, strict=True):
+            counts[entry.category][len(ids)] += 1
+        in_order = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
+        return {name: Spread.of(found) for name, found in in_order}
+
+    def splits(self, gold: Gold) -> dict[str, Split]:
+        """Return split -> its questions; "" is none."""
+        every = Counter(entry.split for entry in self.entries)
+        answered = Counter(entry.split for entry, ids in zip(self.entries, gold, strict=True) if ids)
+        return {name: Split(every[name], answered[name]) for name in sorted(every)}
+
+
+def read_asked(folder: Path, units: Units, progress: Progress | None) -> Asked:
+    """Read the questions of a corpus folder, none where it has no file of them.
+
+    Raises:
+        BadInput: a line cannot be used.
+    """
+    made = Asked(Lengths(units))
+    path, inspection = questions_file(folder), Inspection()
+    if path is not None:
+        found = questions.collect(records(path, inspection, progress), inspection)
+        made.lengths.add(_note_question(place, cited, made) for place, cited in found)
+    return made
+
+
+def _note_question(place: Place, cited: questions.Cited, to: Asked) -> str:
+    """Keep what is needed of a question, and return its text."""
+    question = cited.question
+    to.filled.update(key for key in OPTIONAL if getattr(question, key) is not None)
+    to.ids.update(question.article_ids)
+    to.cites.update(cited.cites)
+    kept = Entry(place, question.article_ids, cited.cites, question.category or "", question.split or "")
+    to.entries.append(kept)
+    return question.text
+
 
 _OPTIONAL = tuple(key for key in articles_.KEYS if key not in articles_.REQUIRED)
 
@@ -63,7 +270,7 @@ def measure(folder: Path, units: Units, report: Report | None = None) -> Descrip
     asked = read_asked(folder, units, progress_of("reading questions", report))
     found, lengths = _Found(), Lengths(units)
     stream = _articles(articles_file(folder), found, progress_of("reading articles", report))
-    lengths.add(_noted(article, found, card, asked).text for article in stream)
+    lengths.add(_note_article(article, found, card, asked).text for article in stream)
     total = found.codes.total()
     if not total:
         raise BadInput(f"{folder}: no articles in it. Give a corpus folder that holds some.")
@@ -107,7 +314,7 @@ def _articles(path: Path, found: _Found, progress: Progress | None) -> Iterator[
         yield article
 
 
-def _noted(article: Article, found: _Found, card: CorpusCard, asked: Asked) -> Article:
+def _note_article(article: Article, found: _Found, card: CorpusCard, asked: Asked) -> Article:
     """Count what there is to count of an article beside its length, and return it."""
     found.digest.update(dump(articles_.record_of(article)))
     found.codes[article.code] += 1

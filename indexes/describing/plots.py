@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from indexes.describing.description import Code, Description
-from indexes.describing.rendering import cut
-from indexes.describing.spread import Bin, Spread, bins, groups, skewed
+from indexes.describing.description import Bin, Code, Description, Spread, bins, groups, skewed
+from indexes.describing.tables import cut
 from rag.corpus.svg import Box, Figure, across_grid, log_ticks, ticks
 
 WIDTH = 760  # pixels

@@ -7,11 +7,10 @@ from itertools import chain
 
 from indexes.digest.copied import shared_words
 from indexes.digest.finding import Finding
-from indexes.digest.force import force
-from indexes.digest.modality import negations
+from indexes.digest.modality import force, negations
 from indexes.digest.numbers import numbers
-from indexes.digest.persons import persons
-from indexes.digest.reading import length, reading
+from indexes.digest.parties import persons
+from indexes.digest.readability import length, reading
 from indexes.digest.references import references
 from indexes.digest.text import wording
 from rag.types import Article

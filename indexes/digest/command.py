@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.build.build import Report
+from indexes.build.encoder_choice import Report
 from indexes.builtin_corpus import CODE, INDEX
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import articles_file

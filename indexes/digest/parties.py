@@ -1,8 +1,17 @@
-"""Persons and bodies of French civil law, under the names that official texts and summaries give them."""
+"""Persons and bodies of French civil law, under the names that official texts and summaries give them.
+
+Rule 4: persons and bodies that a summary adds, and public authorities that it loses.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+
+from indexes.digest.finding import PERSON_ADDED, PERSON_LOST, Finding
+from indexes.digest.text import Wording, any_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +118,24 @@ PEOPLE = (
            "minor* enfants? age emancip* dix-huit 18 incapables? pupilles? majeure?s? tutelle"),
     Person("tiers", "(?<!deux_)(?<!un_)tiers", "tiers autrui autres? etrang* opposab* inopposab*"),
 )  # fmt: skip
+
+
+def persons(article_no: str, official: Wording, summary: Wording, headings: Wording) -> Iterator[Finding]:
+    """Yield persons whom the summary alone names, and authorities whom the official text alone names.
+
+    The headings speak for the official text too: below "Du tuteur" an article says "il".
+    """
+    context = f"{official.plain}\n{headings.plain}"
+    for person in PEOPLE:
+        said, known = _patterns(person)
+        if said.search(summary.plain):
+            if not known.search(context):
+                yield Finding(article_no, PERSON_ADDED, person.name)
+        elif person.authority and said.search(official.plain) and not known.search(summary.plain):
+            yield Finding(article_no, PERSON_LOST, person.name)
+
+
+@lru_cache(maxsize=len(PEOPLE))
+def _patterns(person: Person) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what names a person, and what names it or speaks of it otherwise."""
+    return any_of(person.said), any_of(person.said, person.akin)

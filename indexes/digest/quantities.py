@@ -1,4 +1,9 @@
-"""Numbers of a text with what they count: time limits, ages, amounts, distances, fractions."""
+"""Numbers of a text with what they count: time limits, ages, amounts, distances, fractions.
+
+Fractions of a text in words and figures: "la moitié", "deux tiers", "3/4".
+
+Units of time, money, length and kinship, and words that are a quantity by themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,90 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from indexes.digest.references import cited
-from indexes.digest.shares import PART, parts
 from indexes.digest.text import Wording
-from indexes.digest.units import AFTER, MEASURES, UNIT, measured
 from rag.text.numerals import FRENCH_ORDINAL, FRENCH_RUN, french_numbers_in, french_ordinal
 
-__all__ = ["PART", "Quantity", "elided", "every_value", "ordinals", "quantities"]
+PART = "part"  # the unit of fractions
+_BELOW = MappingProxyType({"tiers": 3, "quart": 4, "quarts": 4})
+_HALF = re.compile(r"\bmoities?\b")
+_SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
+# A single third or tenth is one only before "de" and the like: else "tiers" is somebody else.
+_OF = (
+    r"(?= (?:de (?:la |l'|leurs? |s[aeo]\w* |ce\w* |vo\w+ |plus)|du |des |restant|au\b(?! profit)"
+    r"|en (?:plus|moins|valeur|usufruit|pleine|propriete|presence)\b))"
+)
+_ORDINAL = (3, 4)  # "le troisième" is no third, "au quatrième" no quarter: these have words of their own
+_FRACTION = re.compile(
+    r"\b(?P<above>une?|le|du|au|(?:les |des )?(?:deux|trois|quatre|cinq|six|sept|huit|neuf)(?: autres)?|\d+) "
+    rf"(?P<below>tiers|quarts?|[a-z]+iemes?)\b(?P<of>{_OF})?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A fraction as it stands in a text."""
+
+    value: Fraction
+    start: int
+    end: int
+
+
+def parts(plain: str) -> Iterator[Part]:
+    """Yield the fractions of folded text; "le tiers acquéreur" and "le dixième jour" are none."""
+    for half in _HALF.finditer(plain):
+        yield Part(Fraction(1, 2), *half.span())
+    for slashed in _SLASHED.finditer(plain):
+        if int(slashed[2]):
+            yield Part(Fraction(int(slashed[1]), int(slashed[2])), *slashed.span())
+    for found in _FRACTION.finditer(plain):
+        above, below = (
+            _above(found["above"]),
+            _BELOW.get(found["below"]) or french_ordinal(found["below"]) or 0,
+        )
+        told = found["of"] is not None if above == 1 else found["below"].endswith("s")
+        if told and below > 2 and not (below in _ORDINAL and found["below"].endswith("eme")):
+            yield Part(Fraction(above, below), *found.span())
+
+
+def _above(words: str) -> int:
+    if words.isdigit():
+        return int(words)
+    run = FRENCH_RUN.search(words)
+    return next((value for value, _, _ in french_numbers_in(run[0])), 1) if run else 1
+
+
+# unit as written, folded -> the unit that is compared, and how many of it
+MEASURES = MappingProxyType({
+    "an": ("mois", 12), "annee": ("mois", 12), "mois": ("mois", 1), "trimestre": ("mois", 3),
+    "semestre": ("mois", 6), "siecle": ("mois", 1200), "semaine": ("jour", 7), "jour": ("jour", 1),
+    "heure": ("heure", 1), "euro": ("euro", 1), "franc": ("franc", 1), "%": ("%", 1), "pour cent": ("%", 1),
+    "degre": ("degre", 1), "centimetre": ("cm", 1), "cm": ("cm", 1), "decimetre": ("cm", 10),
+    "metre": ("cm", 100), "m": ("cm", 100), "kilometre": ("km", 1), "km": ("km", 1),
+    "hectare": ("hectare", 1),
+})  # fmt: skip
+_UNIT = "|".join(sorted(map(re.escape, MEASURES), key=len, reverse=True))
+AFTER = re.compile(
+    r"(?:[ -](?:autres|premiers|premieres|derniers|dernieres|seule?))?[ -]?(?:d'|de )?"
+    rf"(?P<unit>{_UNIT})s?(?![\w'])(?P<half> et (?:demie?|un demi))?"
+)
+UNIT = re.compile(rf"(?<!\w)({_UNIT})s?(?!\w)")
+_SINGLE = MappingProxyType({
+    "demi-siecle": (600, "mois"), "trentenaire": (360, "mois"), "decennal": (120, "mois"),
+    "quinquennal": (60, "mois"), "triennal": (36, "mois"), "biennal": (24, "mois"), "bisannuel": (24, "mois"),
+    "annuel": (12, "mois"), "quinzaine": (15, "jour"), "huitaine": (8, "jour"), "demi-metre": (50, "cm"),
+})  # fmt: skip
+_WORD = re.compile(rf"\b({'|'.join(_SINGLE)})(?:le)?s?(?!\w)")
+
+
+def measured(plain: str) -> Iterator[tuple[Fraction, str, int, int]]:
+    """Yield words such as "trentenaire" as value, unit, start and end."""
+    for word in _WORD.finditer(plain):
+        value, unit = _SINGLE[word[1]]
+        yield Fraction(value), unit, *word.span()
+
 
 _FIGURES = re.compile(
     r"(?<![\w,.-])(\d{1,3}(?: \d{3})+(?!\d)|\d+)(?:,(\d+))?(?:(er?|re|eme|ieme)s?)?(?![\w°-]|,\d)"

@@ -1,37 +1,203 @@
-"""A file from a URL: resumed where it broke off, tried again where that helps, taken only if it is right."""
+"""A file from a URL: resumed where it broke off, tried again where that helps, taken only if it is right.
+
+The part of a file that came so far: on the disk, with what the server calls its version.
+
+Addresses on the web, opened with care: which schemes, which redirects, and what an answer means.
+"""
 
 from __future__ import annotations
 
+import email.utils
 import hashlib
 import http.client
 import os
 import re
 import time
 import urllib.error
-from collections.abc import Callable
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from email.message import Message
+from http.client import HTTPMessage
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from indexes.download.part import (
-    DiskError,
-    appending,
-    forget,
-    on_disk,
-    read_tag,
-    size_of,
-    tag_of,
-    write_tag,
-)
-from indexes.download.web import (
-    FetchError,
-    Wanted,
-    check_address,
-    opened,
-    refusal,
-    retry_after,
-)
 from indexes.formats.jsonl import Progress
+from rag.errors import PandectError
+
+
+def size_of(part: Path) -> int:
+    """Return how many bytes are there."""
+    return part.stat().st_size if part.is_file() else 0
+
+
+def forget(part: Path) -> None:
+    """Remove what is there, and what the server called it."""
+    part.unlink(missing_ok=True)
+    _tag_file(part).unlink(missing_ok=True)
+
+
+def _tag_file(part: Path) -> Path:
+    return part.with_name(f"{part.name}.tag")
+
+
+def read_tag(part: Path) -> str:
+    """Return by what the server knows the version that the part is of; nothing if it did not say."""
+    file = _tag_file(part)
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+
+
+def tag_of(headers: Message) -> str:
+    """Return by what the server knows this version of the file; nothing if it does not say."""
+    tag = headers.get("ETag", "")
+    if not tag or tag.startswith("W/"):  # a weak one may not be asked for with If-Range
+        tag = headers.get("Last-Modified", "")
+    return tag.strip()
+
+
+def write_tag(part: Path, headers: Message) -> None:
+    """Keep by what the server knows this version of the file, if it says."""
+    tag = tag_of(headers)
+    if tag:
+        _tag_file(part).write_text(tag, encoding="utf-8")
+
+
+class DiskError(OSError):
+    """What the disk refused, told apart from what the network did."""
+
+
+@contextmanager
+def on_disk() -> Iterator[None]:
+    """Raise DiskError for what goes wrong inside."""
+    try:
+        yield
+    except OSError as error:
+        raise DiskError(error.errno, error.strerror) from None
+
+
+@contextmanager
+def appending(part: Path) -> Iterator[Callable[[bytes], None]]:
+    """Give what appends bytes to a part; they are on the disk, or refused by it, when it returns.
+
+    Raises:
+        DiskError: the disk refuses them.
+    """
+    with on_disk():
+        # without a buffer: closing would try to write it again, and fail as if the network had
+        out = part.open("ab", buffering=0)
+
+    def append(chunk: bytes) -> None:
+        left = memoryview(chunk)
+        with on_disk():
+            while left:
+                left = left[out.write(left) :]
+
+    try:
+        yield append
+    finally:
+        with on_disk():
+            out.close()
+
+
+class FetchError(PandectError, OSError):
+    """A file that could not be brought from its address; says what the server answered and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file at an address, and by what it is known to be the right one."""
+
+    url: str
+    sha256: str | None = None
+    size: int | None = None  # bytes
+    headers: Mapping[str, str] | None = None  # sent to this host, never to another that it redirects to
+
+
+def check_address(url: str) -> None:
+    """Refuse an address that is not on the web.
+
+    Raises:
+        FetchError: it is not http or https, or names no host.
+    """
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise FetchError(f"{url!r} is no address on the web. Give one that begins with https://.")
+
+
+def opened(wanted: Wanted, timeout: float, extra: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401
+    """Open an address, with redirects but nothing other than http and https; the answer is to be closed.
+
+    Raises:
+        urllib.error.URLError, http.client.HTTPException, OSError: as urllib does.
+    """
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _Redirects(),
+    ):
+        opener.add_handler(handler)
+    headers = {"User-Agent": "pandect", "Accept-Encoding": "identity", **(extra or {})}
+    request = urllib.request.Request(wanted.url, headers=headers)  # noqa: S310  # no handler for other schemes
+    for name, value in (wanted.headers or {}).items():
+        request.add_unredirected_header(name, value)
+    return opener.open(request, timeout=timeout)
+
+
+def refusal(url: str, error: urllib.error.HTTPError) -> FetchError:
+    """Return the error that says what an answer of the server means."""
+    told = {
+        401: "the server asks who you are. Log in there, or give a token (HF_TOKEN for the hub)",
+        403: "the server refuses access. Ask its owner for it, or check the token (HF_TOKEN for the hub)",
+        404: "there is no such file. Check the address; the file may have moved",
+        410: "the file was removed. Look for a newer address",
+        429: "the server is asked too often. Wait some minutes and call again",
+    }.get(error.code, "the server answered with an error. Check the address, or try again later")
+    return FetchError(f"{url}: {error.code} {error.reason}: {told}.")
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects; a token goes along only to the same host, and never from https to http."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        """Return the request that follows, as urllib makes it."""
+        old, new = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
+        if old.scheme == "https" and new.scheme != "https":
+            raise FetchError(
+                f"{req.full_url}: it redirects to {newurl}, which is not encrypted. Do not use it."
+            )
+        made = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if made is not None and (old.scheme, old.netloc) == (new.scheme, new.netloc):
+            for name, value in req.unredirected_hdrs.items():
+                if name.lower() != "host":
+                    made.add_unredirected_header(name, value)
+        return made
+
+
+def retry_after(header: str | None) -> float | None:
+    """Return how many seconds a Retry-After asks to wait; it holds seconds or a date."""
+    if header is None:
+        return None
+    if header.strip().isascii() and header.strip().isdigit():
+        return float(header.strip()[:9])
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None
+
 
 TRIES = 6  # in a row without a byte more, or with hardly any
 SLOWEST = 256  # bytes: fewer in as many seconds as the server may be silent are as good as silence

@@ -1,28 +1,196 @@
-"""Data sets from the Hugging Face hub, by the plain addresses that it offers: no library of its own."""
+"""Data sets from the Hugging Face hub, by the plain addresses that it offers: no library of its own.
+
+What the Hugging Face hub answers about a data set: its commit, its files, and how it says no.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import http.client
+import json
+import os
+import re
 import time
+import urllib.error
+import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from indexes.download.archive import safe_name
-from indexes.download.http import fetch
-from indexes.download.hub_api import (
-    Hub,
-    HubDataset,
-    Listed,
-    address,
-    commit_of,
-    explained,
-    listing,
+from indexes.download.http import (
+    AGAIN,
+    LONGEST_WAIT,
+    FetchError,
+    Wanted,
+    check_address,
+    fetch,
+    opened,
+    refusal,
+    retry_after,
 )
-from indexes.download.web import FetchError, Wanted
 
-__all__ = ["DATASETS", "Hub", "HubDataset", "download"]
+ENDPOINT = "https://huggingface.co"  # HF_ENDPOINT names a mirror
+_LARGEST_LISTING = 32 * 2**20  # bytes
+_PAUSES = (1.0, 2.0, 4.0)  # seconds between the times that a busy hub is asked
+_NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
+
+
+@dataclass(frozen=True, slots=True)
+class HubDataset:
+    """A data set on the hub, and the source that reads it."""
+
+    id: str
+    source: str  # a key of indexes.sources.SOURCES
+    files: tuple[str, ...]  # patterns of the paths that are needed
+    gated: bool = False
+
+
+class Listed(NamedTuple):
+    """A file of a data set as the hub lists it."""
+
+    path: str
+    size: int | None
+    sha256: str | None  # of large files
+    blob: str | None  # of the others: the SHA-1 by which git knows the content
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """Where the hub is and who asks."""
+
+    endpoint: str = ENDPOINT
+    token: str | None = None
+
+    @classmethod
+    def from_environment(cls) -> Hub:
+        """Take HF_ENDPOINT and HF_TOKEN."""
+        endpoint = os.environ.get("HF_ENDPOINT") or ENDPOINT
+        return cls(endpoint.rstrip("/"), os.environ.get("HF_TOKEN") or None)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What goes along with each question to the hub."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+
+def listing(
+    hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None] = time.sleep
+) -> list[Listed]:
+    """Return the files of a data set; a hub that is busy is asked again.
+
+    Raises:
+        FetchError: the hub does not answer, refuses access, or has no such data set.
+    """
+    url: str | None = address(hub, "api", "datasets", dataset.id, "tree", revision) + "?recursive=true"
+    found: list[Listed] = []
+    while url:
+        entries, url = _asked(hub, dataset, url, sleep)
+        if not isinstance(entries, list):
+            raise FetchError(f"{hub.endpoint}: no list of files came for {dataset.id}. Try again later.")
+        found += [
+            _listed(entry) for entry in entries if isinstance(entry, dict) and entry.get("type") == "file"
+        ]
+    return found
+
+
+def commit_of(hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None]) -> str:
+    """Return the commit that a branch, a tag or a commit names.
+
+    Raises:
+        FetchError: as `listing`.
+    """
+    if re.fullmatch(r"[0-9a-f]{40}", revision):
+        return revision
+    url = address(hub, "api", "datasets", dataset.id, "revision", revision)
+    about, _ = _asked(hub, dataset, url, sleep)
+    commit = about.get("sha") if isinstance(about, dict) else None
+    if not isinstance(commit, str) or not re.fullmatch(r"[0-9a-f]{40}", commit):
+        raise FetchError(f"{hub.endpoint}: no commit came for {dataset.id} at {revision}. Try again later.")
+    return commit
+
+
+def _asked(
+    hub: Hub, dataset: HubDataset, url: str, sleep: Callable[[float], None]
+) -> tuple[object, str | None]:
+    """Return what the hub answers, and the address of the next page if there is one."""
+    check_address(url)
+    for pause in _PAUSES:
+        try:
+            return _answered(hub, dataset, url)
+        except _BusyError as busy:
+            if busy.wait is not None and busy.wait > LONGEST_WAIT:
+                raise FetchError(f"{busy} It asks to wait {busy.wait:,.0f} seconds.") from None
+            sleep(pause if busy.wait is None else busy.wait)
+    return _answered(hub, dataset, url)
+
+
+class _BusyError(FetchError):
+    """The hub answers, but not now."""
+
+    wait: float | None = None  # seconds that it asks for
+
+
+def _answered(hub: Hub, dataset: HubDataset, url: str) -> tuple[object, str | None]:
+    try:
+        with opened(Wanted(url, headers=hub.headers), timeout=30.0) as answer:
+            content = answer.read(_LARGEST_LISTING)
+            following = _NEXT.search(answer.headers.get("Link") or "")
+        after = urllib.parse.urljoin(url, following[1]) if following else None
+        if after and urllib.parse.urlsplit(after).netloc != urllib.parse.urlsplit(url).netloc:
+            after = None  # a token must not follow it there
+        return json.loads(content), after
+    except urllib.error.HTTPError as error:
+        error.close()
+        refused = explained(refusal(url, error), hub, dataset)
+        if error.code not in AGAIN:
+            raise refused from None
+        busy = _BusyError(str(refused))
+        busy.wait = retry_after(error.headers.get("Retry-After"))
+        raise busy from None
+    except FetchError:
+        raise
+    except (OSError, http.client.HTTPException) as error:
+        problem = getattr(error, "reason", None) or error
+        cure = "Check the network; HF_ENDPOINT names a mirror, and a folder fetched by hand does as well"
+        raise FetchError(f"{hub.endpoint}: cannot be reached ({problem}). {cure}.") from None
+    except (ValueError, RecursionError) as error:
+        raise FetchError(f"{url}: no JSON came ({error}). Check HF_ENDPOINT.") from None
+
+
+def explained(error: FetchError, hub: Hub, dataset: HubDataset) -> FetchError:
+    """Return the error that says of a refusal what the hub means by it."""
+    page = f"{hub.endpoint}/datasets/{dataset.id}"
+    if not re.search(r": 40[134] ", str(error)):
+        return error
+    if dataset.gated:
+        token = "with the token in HF_TOKEN" if hub.token else "and no token was given in HF_TOKEN"
+        return FetchError(
+            f"{dataset.id} is given only to those who signed its agreement, {token} the hub refuses: ask for "
+            f"access on {page}, then set HF_TOKEN to a token of that account."
+        )
+    return FetchError(f"{error} The data set is at {page}; a private one needs HF_TOKEN.")
+
+
+def _listed(entry: Mapping[str, object]) -> Listed:
+    large = entry.get("lfs")
+    size, path, blob = entry.get("size"), entry.get("path"), entry.get("oid")
+    sha256 = large.get("oid") if isinstance(large, dict) else None
+    return Listed(
+        str(path),
+        size if isinstance(size, int) else None,
+        sha256 if isinstance(sha256, str) and re.fullmatch(r"[0-9a-f]{64}", sha256) else None,
+        blob if isinstance(blob, str) and not isinstance(large, dict) else None,
+    )
+
+
+def address(hub: Hub, *parts: str) -> str:
+    """Return an address of the hub, each part quoted."""
+    return "/".join((hub.endpoint, *(urllib.parse.quote(part) for part in parts)))
+
 
 _MMARCO = (
     "data/google/collections/french_collection.tsv",

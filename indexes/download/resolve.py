@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexes.download.archive import is_archive, unpack
-from indexes.download.http import fetch
+from indexes.download.http import Wanted, fetch
 from indexes.download.hub import DATASETS, download
-from indexes.download.web import Wanted
 from indexes.sources import legi
 from indexes.store.paths import home
 from rag.errors import BadInput

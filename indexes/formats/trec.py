@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from indexes.formats.csv import words
 from indexes.formats.jsonl import write_lines
-from indexes.formats.tabbed import words
 from indexes.formats.validation import Inspection, Place, Reason
 from rag.errors import BadInput
 from rag.types import ArticleOrder, Hit, Qrels, Run, rank

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import SYNTHETIC, Corpus
-from indexes.corpus.nodes import Node
+from indexes.corpus.extras import Node
 from indexes.formats import parquet
 from indexes.formats.jsonl import Progress, Record
 from indexes.formats.validation import ImportReport, Inspection, Place

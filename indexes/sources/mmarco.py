@@ -17,8 +17,8 @@ from typing import Unpack
 
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
+from indexes.formats.csv import cells
 from indexes.formats.jsonl import Progress, Record
-from indexes.formats.tabbed import cells
 from indexes.formats.trec import judgements
 from indexes.formats.validation import ImportReport, Inspection, Place
 from indexes.sources.bsard import ids_of

@@ -19,7 +19,7 @@ from indexes.corpus.corpus import (
     gathered,
     questions_file,
 )
-from indexes.corpus.nodes import Node
+from indexes.corpus.extras import Node
 from indexes.corpus.questions import read_questions
 from indexes.formats.jsonl import Progress, Record
 from indexes.formats.validation import ImportReport, Inspection, Place

@@ -9,8 +9,8 @@ from typing import Unpack
 from indexes.corpus.articles import name
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
+from indexes.formats.csv import cells
 from indexes.formats.jsonl import Progress, Record, records
-from indexes.formats.tabbed import cells
 from indexes.formats.validation import ImportReport, Inspection, UnfitError
 from indexes.sources import judged
 from indexes.sources.source import Source, assembled, card_beside, first_file

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.corpus.card import FILE as CARD
-from indexes.corpus.folder import appearing
+from indexes.corpus.corpus import appearing
 from indexes.store import paths
 from indexes.store.atomic import move, switch
-from indexes.store.keeping import (
+from indexes.store.manifest import Manifest, read
+from indexes.store.open_index import open_index
+from indexes.store.versions import (
     CORPUS,
     built_from,
     only_one,
@@ -19,9 +21,7 @@ from indexes.store.keeping import (
     settle,
     versions,
 )
-from indexes.store.manifest import Manifest, read
-from indexes.store.open import open_index
-from indexes.update.changes import Changes
+from indexes.update.diff import Changes
 from rag.errors import BadInput, MissingIndex, PandectError
 
 

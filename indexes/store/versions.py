@@ -3,29 +3,210 @@
 An index is a folder of versions. A version is written under a temporary name, its manifest last,
 then renamed; the file CURRENT, replaced in one step, names the version that is open for business.
 Whatever moment a build is killed at, CURRENT names a whole version: the old one or the new one.
-What a killed process left behind is put right by the next one of the same name: `indexes.store.keeping`.
+What a killed process left behind is put right by the next one of the same name: `indexes.store.versions`.
+
+How the corpus of a name and the versions of its index are kept so that they agree.
+
+The corpus lies in corpora/NAME, whole, with the columns and nodes that no index holds. When another
+version comes into use with a corpus of its own, that corpus first waits beside this place, under the
+version's name; the switch of the index makes it the corpus (`indexes.store.paths.corpus_folder`), and it
+is then moved in. The corpus that was there goes to indexes/NAME/VERSION.corpus, beside the version
+that was built from it, and comes back with it.
+
+Whatever moment a process is killed at, the next one that takes the lock of the name ends what the
+switch began, and takes away what was left of what never came to a switch.
 """
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import secrets
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexes.store import keeping, paths
-from indexes.store.atomic import (
-    aside,
-    delete,
-    switch,
-    sync,
-    sync_folder,
-    take_away,
-)
-from indexes.store.keeping import CORPUS, UNUSED, only_one
+from indexes.corpus.corpus import articles_file, questions_file
+from indexes.corpus.corpus import read as read_corpus
+from indexes.store import paths
+from indexes.store.atomic import aside, delete, move, switch, sync, sync_folder, take_away
 from indexes.store.manifest import FILE as MANIFEST
-from rag.errors import BadInput, DamagedIndex
+from indexes.store.manifest import read as read_manifest
+from rag.errors import BadInput, DamagedIndex, PandectError
+
+CORPUS = ".corpus"  # ends the name of a corpus that is kept beside its version
+UNUSED = ".unused"  # ends the name of a mark: this version is not yet switched in
+
+
+@contextmanager
+def only_one(name: str) -> Iterator[None]:
+    """Hold the lock of a name; the system frees it when the process ends, however it ends.
+
+    What a killed process left is put right first.
+
+    Raises:
+        BadInput: another import, build or removal of this name is running.
+    """
+    import fcntl  # POSIX alone has it; reading an index does not need it
+
+    folder = paths.home() / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{paths.checked_name(name)}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(
+                f"another import, build or removal of {name!r} is running: "
+                "wait until it ends, then type the command again"
+            ) from None
+        recover(name)
+        yield
+
+
+def versions(name: str) -> list[str]:
+    """Return the whole versions of an index, the latest first."""
+    folder = paths.index_folder(name)
+    return (
+        sorted((p.name for p in folder.iterdir() if _is_version(p)), reverse=True) if folder.is_dir() else []
+    )
+
+
+def _is_version(path: Path) -> bool:
+    return "." not in path.name and (path / MANIFEST).is_file()  # a dot is in the names of what is under way
+
+
+def built_from(corpus: Path, among: Sequence[Path]) -> Path | None:
+    """Return the first version that was built from the articles and questions of a corpus folder."""
+    wanted: list[tuple[Path, tuple[str, str]]] = []
+    for version in among:
+        try:
+            about = read_manifest(version, "").corpus
+        except PandectError:  # damaged, or of another time
+            continue
+        wanted.append((version, (str(about["sha256"]), str(about.get("questions_sha256")))))
+    try:
+        for found in _identities(corpus) if wanted else ():
+            for version, identity in wanted:
+                if found == identity:
+                    return version
+    except PandectError:
+        pass
+    return None
+
+
+def _identities(corpus: Path) -> Iterator[tuple[str, str]]:
+    """Yield the hashes of articles and questions: of the bytes, then of what the bytes mean.
+
+    The bytes tell of whatever `indexes.corpus.corpus.write` wrote, in a tenth of the time.
+    """
+    yield _sha256(articles_file(corpus)), _sha256(questions_file(corpus))
+    found = read_corpus(corpus)
+    yield found.sha256, found.questions_sha256
+
+
+def _sha256(path: Path | None) -> str:
+    """Return the SHA-256 of what a file holds, unpacked; that of nothing where there is no file."""
+    digest = hashlib.sha256()
+    if path is not None:
+        try:
+            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+                for piece in iter(lambda: file.read(2**20), b""):
+                    digest.update(piece)
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadInput(f"{path} cannot be read: {error}") from error
+    return digest.hexdigest()
+
+
+def settle(name: str) -> None:
+    """Move the corpus of the version in use to its place, if it still waits; whoever calls holds the lock."""
+    place = paths.corpus_place(name)
+    waiting = paths.corpus_folder(name)
+    if waiting != place:
+        if place.exists():
+            put_beside(name, place, other_than=paths.in_use(paths.index_folder(name)))
+        waiting.replace(place)
+        sync_folder(place.parent)
+
+
+def put_beside(name: str, corpus: Path, *, other_than: str | None = None) -> None:
+    """Move a corpus that is no longer the one of its name to the version built from it; else delete it.
+
+    Args:
+        name: of the index; whoever calls holds its lock.
+        corpus: the folder.
+        other_than: a version that has a corpus already.
+    """
+    folder = paths.index_folder(name)
+    in_use = paths.in_use(folder)
+    there = sorted(versions(name), key=lambda version: version != in_use)  # first the one in use
+    free = [folder / v for v in there if v != other_than and not (folder / f"{v}{CORPUS}").exists()]
+    version = built_from(corpus, free)
+    if version is None:
+        delete(corpus)
+    else:
+        move(corpus, version.with_name(f"{version.name}{CORPUS}"))
+
+
+def recover(name: str) -> None:
+    """Put right what a killed process left; whoever calls holds the lock of the name."""
+    _recover_versions(paths.index_folder(name))
+    _recover_corpus(name)
+
+
+def _recover_versions(folder: Path) -> None:
+    in_use = paths.in_use(folder)
+    for mark in sorted(folder.glob(f"*{UNUSED}")):
+        if mark.stem != in_use:  # killed before the switch
+            take_away(folder / mark.stem)
+        take_away(mark)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_dir():
+            whole = _is_version(path) or (path.suffix == CORPUS and _is_version(folder / path.stem))
+            if not whole:
+                take_away(path)
+        elif path.suffix == ".tmp":
+            take_away(path)
+    _take_away_left(folder)
+
+
+def _recover_corpus(name: str) -> None:
+    place = paths.corpus_place(name)
+    settle(name)
+    folder = paths.index_folder(name)
+    for waiting in place.parent.glob(f".{name}.*.next"):  # of a switch that never came
+        version = waiting.name.split(".")[2]
+        beside = folder / f"{version}{CORPUS}"
+        if (folder / version / MANIFEST).is_file() and not beside.exists():
+            move(waiting, beside)
+        else:
+            take_away(waiting)
+    for old in place.parent.glob(f".{name}.*.old"):
+        if place.exists():
+            put_beside(name, old)
+        else:  # killed between the two renames: the former one is put back
+            old.replace(place)
+    _take_away_left(place)
+
+
+def _take_away_left(folder: Path) -> None:
+    """Take away what lies beside a folder under names that begin with its own."""
+    if not folder.parent.is_dir():
+        return
+    # a corpus written under .name.x.new is first ..name.x.new.y.part: see indexes.corpus.corpus
+    for path in [p for p in folder.parent.iterdir() if p.name.lstrip(".").startswith(f"{folder.name}.")]:
+        take_away(path)
+
+
+def replace_corpus(name: str, new: Path) -> None:
+    """Make a folder the corpus of a name, and put the former one beside the version built from it."""
+    place = paths.corpus_place(name)
+    if place.exists():
+        place.replace(aside(place, "old"))
+    new.replace(place)
+    sync_folder(place.parent)
+
 
 KEEP = 5  # versions, the one in use among them: a month of weekly law to go back to
 LEAST = 2  # a page that was told of the former version just before the switch can still open it
@@ -74,7 +255,7 @@ def written(name: str, version: str, keep: int = KEEP) -> Iterator[Path]:
         raise
     switch(folder, version)
     take_away(unused)
-    keeping.settle(name)
+    settle(name)
     _forget(name, {version, former}, keep)
 
 
@@ -91,7 +272,7 @@ def refuse_to_keep(keep: int) -> None:
 def _forget(name: str, needed: set[str | None], keep: int) -> None:
     """Delete the oldest versions past those that are kept, each with the corpus that it was built from."""
     folder = paths.index_folder(name)
-    there = sorted(keeping.versions(name), key=lambda version: version not in needed)  # stable: latest first
+    there = sorted(versions(name), key=lambda version: version not in needed)  # stable: latest first
     for version in there[keep:]:
         delete(folder / f"{version}{CORPUS}")
         delete(folder / version)
@@ -112,9 +293,9 @@ def new_corpus(name: str, *, replace: bool) -> Iterator[Path]:
         new = aside(place, "new")
         try:
             yield new
-            keeping.replace_corpus(name, new)
+            replace_corpus(name, new)
         finally:
-            keeping.recover(name)
+            recover(name)
 
 
 def refuse_existing(name: str, *, replace: bool) -> None:

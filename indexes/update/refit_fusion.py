@@ -10,14 +10,13 @@ from indexes.build import learned_fusion
 from indexes.corpus.corpus import read, to_learn_from
 from indexes.store import paths
 from indexes.store.atomic import link
-from indexes.store.keeping import only_one
 from indexes.store.manifest import FILE as MANIFEST
 from indexes.store.manifest import stamp, verify
-from indexes.store.open import analyser_of, damaged_if_unreadable
-from indexes.store.versions import KEEP, stamp_now, written
-from indexes.update import basis
-from indexes.update.basis import Start
-from indexes.update.changes import FILE as CHANGES
+from indexes.store.open_index import analyser_of, damaged_if_unreadable
+from indexes.store.versions import KEEP, only_one, stamp_now, written
+from indexes.update import reuse
+from indexes.update.diff import FILE as CHANGES
+from indexes.update.reuse import Start
 from indexes.update.term_counts import FIELDS, canonical
 from rag.errors import BadInput
 from rag.ltr.ranker import Ranker
@@ -54,7 +53,9 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = KEEP) -> 
                 cut = analyser_of(start.manifest, again)
                 with damaged_if_unreadable(start.folder, again):
                     corpus = read(start.folder / "corpus")
-                    counts = basis.counts(start.folder, ArticleOrder.of([a.id for a in corpus.articles]))
+                    counts = reuse.stored_counts(
+                        start.folder, ArticleOrder.of([a.id for a in corpus.articles])
+                    )
                 asked = to_learn_from(corpus.questions)
                 if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
                     counts = canonical(count(corpus.articles, cut).with_questions(asked, cut.terms))

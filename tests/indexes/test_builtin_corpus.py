@@ -13,7 +13,7 @@ from indexes.__main__ import main
 from indexes.builtin_corpus import CODE, article_id, read_test_questions, whole_card
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import Corpus, read
-from indexes.store import store
+from indexes.store import paths
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.splits.near_duplicates import near_duplicates
@@ -23,13 +23,13 @@ UNANSWERABLE = {"other_french_law", "other_country", "not_law", "too_vague"}
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    folder, _ = store.locate(store.BUILTIN)
+    folder, _ = paths.locate(paths.BUILTIN)
     return read(folder / "corpus")
 
 
 @pytest.fixture(scope="module")
 def asked() -> tuple[Question, ...]:
-    folder, _ = store.locate(store.BUILTIN)
+    folder, _ = paths.locate(paths.BUILTIN)
     return read_test_questions(folder)
 
 
@@ -78,7 +78,7 @@ def test_no_question_of_an_article_says_nearly_what_another_one_says(corpus: Cor
 
 
 def test_former_numbers_lead_to_articles_that_are_there(corpus: Corpus) -> None:
-    moved = whole_card(store.builtin().parent).moved
+    moved = whole_card(paths.builtin().parent).moved
     there = {article.article_no for article in corpus.articles}
     assert len(moved) > 600
     assert all(set(entry.new) <= there for entry in moved)

@@ -12,7 +12,7 @@ from indexes import sources
 from indexes.__main__ import main
 from indexes.corpus.corpus import SYNTHETIC, Corpus, read
 from indexes.shipped_questions import with_shipped_questions
-from indexes.store import store
+from indexes.store import paths
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 
@@ -68,7 +68,7 @@ def test_chinese_national_law_gets_what_was_written_for_it(
     typed = ["import", str(tmp_path / "articles.jsonl"), "--language", "zh", "--name"]
     assert main([*typed, "cn", "--jurisdiction", "CN"]) == 0
     assert "shipped questions attached" in capsys.readouterr().out
-    questions = read(store.corpus_folder("cn")).questions
+    questions = read(paths.corpus_folder("cn")).questions
     assert questions
     assert {q.article_ids for q in questions} == {("x",)}
     assert {q.split for q in questions} == {SYNTHETIC}
@@ -92,11 +92,11 @@ def test_a_published_data_set_stays_as_it_was_published(
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
     assert main(["import", str(data / "stard"), "--from", "stard", "--name", "stard"]) == 0
     assert "shipped questions attached" not in capsys.readouterr().out
-    assert len(read(store.corpus_folder("stard")).questions) == 1235
+    assert len(read(paths.corpus_folder("stard")).questions) == 1235
 
 
 @pytest.mark.data
 def test_the_official_code_civil_gets_every_one(data: Path) -> None:
     corpus, _ = sources.load("fr", data / "fr")
-    ships = read(store.builtin() / "corpus").questions
+    ships = read(paths.builtin() / "corpus").questions
     assert len(with_shipped_questions(corpus).questions) - len(corpus.questions) == len(ships) > 6000

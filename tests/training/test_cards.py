@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from indexes.build.build import BuildSettings, build
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, read
 from indexes.shipped_questions import written_zh
-from indexes.store import store
+from indexes.store import paths
 from rag.corpus.licence import Grant
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
@@ -59,7 +59,7 @@ def test_a_free_encoder_is_written_with_its_card(tmp_path: Path, capsys: pytest.
     assert (status, err) == (0, "")
     assert out.endswith("with modelcard.md; licence inherited: CC0-1.0 (open)\n")
     cut = analyser("fr")
-    there = StaticEncoder.load(store.current("small") / "encoder", cut)
+    there = StaticEncoder.load(paths.current("small") / "encoder", cut)
     here = StaticEncoder.load(tmp_path / "out", cut)
     assert here.dim == 8
     assert np.array_equal(here.encode_questions(["mur mitoyen"]), there.encode_questions(["mur mitoyen"]))
@@ -142,7 +142,7 @@ def test_an_index_from_before_is_taken_at_its_card_or_not_at_all(tmp_path: Path)
 
 
 def test_shipped_questions_and_borrowed_encoders_are_named(tmp_path: Path) -> None:
-    ours = read(store.builtin() / "corpus")
+    ours = read(paths.builtin() / "corpus")
     with_ours = replace(
         CORPUS, questions=(*CORPUS.questions, replace(ours.questions[0], article_ids=("a1",)))
     )

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from indexes.cli.progress import Bars
-from indexes.store import store
+from indexes.store import paths
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question
@@ -69,7 +69,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     if task and (made := {GOLD, PART}.intersection(parsed.contexts)):
         raise BadInput(f"--contexts {min(made)}: the questions of this task have no gold articles")
     progress = Bars()
-    with opened(parsed.replies or store.home() / "cache" / "answers" / "replies.jsonl") as cache:
+    with opened(parsed.replies or paths.home() / "cache" / "answers" / "replies.jsonl") as cache:
         chats = [chat(spec) for spec in specs(parsed)] if task else []  # what cannot be asked is told first
         spec = judge_spec(parsed)
         judging = chat(spec) if spec is not None else None

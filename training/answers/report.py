@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus.folder import appearing
+from indexes.corpus.corpus import appearing
 from training.answers.aggregate import Row
 from training.eval.report import METRICS
 from training.eval.significance import Interval

@@ -21,15 +21,15 @@ import numpy.typing as npt
 
 from indexes import sources
 from indexes.build.build import BuildSettings, build_into
-from indexes.build.static_encoder import FitSettings
-from indexes.store.open import open_index
-from rag.engine.engine import KEYWORD, MEANING, Engine
+from indexes.build.fit_settings import FitSettings
+from indexes.store.open_index import open_index
+from rag.engine.engine import Engine
 from rag.engine.expansion import Bridging
 from rag.errors import BadInput
 from rag.ltr.features import DEPTH, NAMES, Evidence
 from rag.ltr.networks import Network
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import Learned, lists_of
+from rag.ltr.reranker import KEYWORD, MEANING, Learned, lists_of
 from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Floats

@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes.builtin_corpus import read_test_questions
-from indexes.corpus.corpus import Corpus, read, read_questions, to_learn_from
-from indexes.corpus.folder import appearing
-from indexes.store import store
+from indexes.corpus.corpus import Corpus, appearing, read, to_learn_from
+from indexes.corpus.questions import read_questions
+from indexes.store import paths
+from indexes.store.open_index import open_index
 from rag.engine.confidence import NAMES, Signals
-from rag.engine.engine import KEYWORD, MEANING, Engine
+from rag.engine.engine import Engine
 from rag.errors import BadInput, PandectError
-from rag.ltr.reranker import Learned
+from rag.ltr.reranker import KEYWORD, MEANING, Learned
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
@@ -154,9 +155,9 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         raise BadInput(f"--rate {parsed.rate}: give a share from 0 to below 1")
     if parsed.output is not None and parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    folder, _ = store.locate(store.BUILTIN)
+    folder, _ = paths.locate(paths.BUILTIN)
     corpus = read(folder / "corpus")
-    engine = store.open_index(store.BUILTIN)
+    engine = open_index(paths.BUILTIN)
     asked = gather(folder, engine, corpus)
     plan = Plan(parsed.folds, parsed.seed, parsed.rate)
     shipped, ridge = fit_all(asked, plan, corpus.sha256, engine.ranked_by)

@@ -10,11 +10,12 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from indexes.build.build import FIT_FROM
+from indexes.build.encoder_choice import FIT_FROM
 from indexes.build.fit_settings import refuse_no_fit
 from indexes.cli.progress import Bars
 from indexes.corpus.corpus import Corpus
-from indexes.store import store
+from indexes.store import paths
+from indexes.store.open_index import open_index
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question
@@ -84,7 +85,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         chosen, collected = ask(evaluation, parsed.jobs, progress)
     progress.close()
     results = measure(collected, asked, parsed.seed, parsed.measures)
-    told = notices(store.open_index(store.BUILTIN), asked) if parsed.corpus is None else {}
+    told = notices(open_index(paths.BUILTIN), asked) if parsed.corpus is None else {}
     comparisons = compared(results, parsed.measures, parsed.seed)
     _tell(parsed, corpus, asked, results, chosen, told)
     if comparisons:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rag.encoders.static import StaticEncoder
-from rag.fusion import FusionSettings
+from rag.fusion import DAMPING, FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
-from rag.retrieval.hybrid import DAMPING
 from rag.retrieval.translation_model import Bridge
 from rag.types import Question
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from indexes.build import ensemble
-from indexes.build.fit_settings import How
-from indexes.build.lent import articles_of, questions_of
-from indexes.build.static_encoder import FitSettings, Fitted, Fitter
+from indexes.build.encoder_choice import articles_of, questions_of
+from indexes.build.fit_settings import FitSettings, Fitted, How
+from indexes.build.static_encoder import Fitter
 from indexes.corpus.corpus import Corpus
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.text import Analyser

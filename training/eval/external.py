@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from indexes.store import store
+from indexes.store import paths
 from rag.encoders.transformer import Pooling
 from rag.errors import BadInput
 from rag.retrieval.rerank import Reranked
@@ -175,7 +175,7 @@ def _asker(parsed: argparse.Namespace, stack: ExitStack) -> Asker:
     spec = ModelSpec(parsed.model, parsed.base_url, 0.0, parsed.max_tokens, parsed.timeout)
     model = chat(spec)
     cache = stack.enter_context(
-        opened(parsed.replies or store.home() / "cache" / "answers" / "replies.jsonl")
+        opened(parsed.replies or paths.home() / "cache" / "answers" / "replies.jsonl")
     )
     return Asker(model, cache, settings, prompts.rerank())
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from indexes.build.static_encoder import Fitted
-from indexes.corpus.folder import appearing
+from indexes.build.fit_settings import Fitted
+from indexes.corpus.corpus import appearing
 from rag.errors import BadInput
 
 _T = TypeVar("_T")

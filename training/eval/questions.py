@@ -8,22 +8,15 @@ from pathlib import Path
 
 from indexes import sources
 from indexes.build import query_expansion
+from indexes.build.encoder_choice import read_lent
 from indexes.build.learned_fusion import ranker_of
-from indexes.build.lent import read_lent
 from indexes.build.score_distributions import load_fusion
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.cli.progress import Bars
-from indexes.corpus.corpus import (
-    Corpus,
-    asked_and_written,
-    attach,
-    read,
-    read_cited,
-    read_questions,
-    to_learn_from,
-)
+from indexes.corpus.corpus import Corpus, asked_and_written, read, to_learn_from
+from indexes.corpus.questions import attach, read_cited, read_questions
 from indexes.shipped_questions import shipped
-from indexes.store import store
+from indexes.store import paths
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
@@ -37,20 +30,20 @@ from training.typing_errors import with_errors, without_accents
 
 def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Question], list[Question]]:
     """Read corpus, questions to ask and questions to learn from."""
-    cache = parsed.cache or store.home() / "cache" / "eval"
+    cache = parsed.cache or paths.home() / "cache" / "eval"
     if parsed.corpus is None:
         if parsed.fits != 1:
             raise BadInput(
                 f"--fits {parsed.fits}: the encoder that ships is fitted already: add "
-                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
+                f"--corpus {paths.builtin() / 'corpus'} to fit one anew"
             )
         if parsed.annotated is not None or folded(parsed):
             raise BadInput(
                 "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
                 "--splits would measure what it has seen: add "
-                f"--corpus {store.builtin() / 'corpus'} to fit one anew"
+                f"--corpus {paths.builtin() / 'corpus'} to fit one anew"
             )
-        folder, again = store.locate(store.BUILTIN)
+        folder, again = paths.locate(paths.BUILTIN)
         corpus = read(folder / "corpus")
         engine_analyser = analyser(corpus.card.language)
         encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
@@ -105,7 +98,7 @@ def part_of(questions: list[Question], part: str | None) -> list[Question]:
 
 def file_of(named: Path | None) -> Path | None:
     """Return the file of questions to learn from that an argument names, if it does."""
-    return store.builtin() / "corpus" / "questions.jsonl" if str(named) == store.BUILTIN else named
+    return paths.builtin() / "corpus" / "questions.jsonl" if str(named) == paths.BUILTIN else named
 
 
 def with_those_beside(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
@@ -129,7 +122,7 @@ def with_those_beside(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
 def _cited(file: Path | None, corpus: Corpus) -> list[Question]:
     if file is None:
         return []
-    cited = shipped() if str(file) == store.BUILTIN else read_cited(file)
+    cited = shipped() if str(file) == paths.BUILTIN else read_cited(file)
     known = {a.id for a in corpus.articles}
     by_id = [c.question for c in cited if known.intersection(c.question.article_ids)]
     learn = to_learn_from(

@@ -12,8 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus.corpus import Corpus
-from indexes.corpus.folder import appearing
+from indexes.corpus.corpus import Corpus, appearing
 from indexes.formats.trec import write_run
 from rag.corpus.licence import provenance
 from rag.types import Run

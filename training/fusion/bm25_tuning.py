@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from indexes import sources
-from indexes.corpus.corpus import read_questions, to_learn_from
+from indexes.corpus.corpus import to_learn_from
+from indexes.corpus.questions import read_questions
 from rag.errors import BadInput, PandectError
 from rag.fusion import FusionSettings
 from rag.retrieval.hybrid import DEPTH

@@ -8,16 +8,16 @@ from dataclasses import fields
 from typing import Any
 
 from indexes.build import ensemble
+from indexes.build.fit_settings import FitSettings
 from indexes.build.learned_fusion import is_there
 from indexes.build.score_distributions import load, load_fusion
-from indexes.build.static_encoder import FitSettings
 from indexes.builtin_corpus import TREES, full_text
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import read, to_learn_from
-from indexes.store import store
-from indexes.store.open import damaged_if_unreadable
-from indexes.update.basis import Start
+from indexes.store import paths
+from indexes.store.open_index import damaged_if_unreadable
 from indexes.update.refit_fusion import refine
+from indexes.update.reuse import Start
 from rag.errors import BadInput, StaleIndex
 from rag.fusion import Fuse, FusionSettings
 from rag.ltr.ranker import Ranker
@@ -53,13 +53,13 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
         leave_out=("prior",) if parsed.no_priors else (),
         seed=parsed.seed,
     )
-    if name == store.BUILTIN and parsed.law is not None and not parsed.remove:
+    if name == paths.BUILTIN and parsed.law is not None and not parsed.remove:
         yield from _of_what_ships(parsed, how, tell)
         return
-    if name == store.BUILTIN or parsed.law is not None:
+    if name == paths.BUILTIN or parsed.law is not None:
         raise BadInput(
-            f"{store.BUILTIN} is only read: give the name of an index of your own ({store.command('list')}). "
-            f"Who has the official text fits what ships: python -m training.train fusion {store.BUILTIN} "
+            f"{paths.BUILTIN} is only read: give the name of an index of your own ({paths.command('list')}). "
+            f"Who has the official text fits what ships: python -m training.train fusion {paths.BUILTIN} "
             "--law LAW"
         )
     start = Start.of(name)
@@ -79,15 +79,15 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
         return
     folder = refine(name, start, ranker)
     yield f"switched in: {folder}"
-    yield f"next: {store.page(name)}"
+    yield f"next: {paths.page(name)}"
 
 
 def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell) -> Iterator[str]:
     """Fit the learned fusion of the index that ships; as its encoder, folds read the official text."""
-    folder = store.builtin().parent
-    corpus = read(store.builtin() / "corpus")
+    folder = paths.builtin().parent
+    corpus = read(paths.builtin() / "corpus")
     full = full_text(corpus, read_articles(parsed.law))
-    cache = store.home() / "cache" / "eval"
+    cache = paths.home() / "cache" / "eval"
     bench = Bench(corpus, cache, fitted_to=[full], tell=tell)
     found = list(examples(bench, to_learn_from(corpus.questions), Settings(), most=parsed.asked))
     of = {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256}
@@ -96,7 +96,7 @@ def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell)
         return
     (folder / TREES).write_text(ranker.to_json(), encoding="utf-8")
     yield f"written: {folder / TREES}"
-    yield f"next: {store.command('make-builtin')} {parsed.law}"
+    yield f"next: {paths.command('make-builtin')} {parsed.law}"
 
 
 def _fitted(
@@ -156,7 +156,7 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings
     looked_at = ensemble.views(fitted, analyser(**options))
     if tuple(encoder.get("views", ["both"] * fitted.fits)) != looked_at:
         raise other
-    cache = store.home() / "cache" / "eval"
+    cache = paths.home() / "cache" / "eval"
     bench = Bench(corpus, cache, fit=fitted, analyser_options=options, tell=tell)
     return bench, to_learn_from(corpus.questions), Settings(bm25=bm25)
 

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus.folder import appearing
+from indexes.corpus.corpus import appearing
 from indexes.store.manifest import digest
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance

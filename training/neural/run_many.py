@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus.corpus import read_questions
+from indexes.corpus.questions import read_questions
 from rag.errors import BadInput
 from rag.types import Question
 from training.eval.metrics import DEFAULT

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus.corpus import HELD_OUT, read, read_questions
+from indexes.corpus.corpus import HELD_OUT, read
+from indexes.corpus.questions import read_questions
 from indexes.store.paths import builtin, locate
 from rag.errors import PandectError
 from rag.types import Question

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from indexes import sources
-from indexes.corpus.corpus import Corpus, read_questions
+from indexes.corpus.corpus import Corpus
+from indexes.corpus.questions import read_questions
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question

@@ -22,7 +22,7 @@ from indexes.cli.progress import Bars
 from indexes.corpus.corpus import to_learn_from
 from indexes.corpus.questions import read_questions, record_of
 from indexes.formats.jsonl import dump, write_lines
-from indexes.store import store
+from indexes.store import paths
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
 from rag.types import Article
@@ -70,7 +70,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> No
     asked = plans(chosen, language, way=parsed.way, count=parsed.count, seed=parsed.seed, known=known)
     spec = ModelSpec(parsed.model, parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout)
     writer = chat(spec)
-    kept = parsed.replies or store.home() / "cache" / "answers" / "synthetic.jsonl"
+    kept = parsed.replies or paths.home() / "cache" / "answers" / "synthetic.jsonl"
     with opened(kept) as cache:
         expected = estimate(writer, asked, cache, parsed.count)
         print(_told(expected, parsed.price_in, parsed.price_out))

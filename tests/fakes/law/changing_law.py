@@ -13,9 +13,9 @@ from indexes.build.build import BuildSettings, build_into
 from indexes.build.encoder_choice import Chosen
 from indexes.corpus.corpus import Corpus, write
 from indexes.store import manifest
-from indexes.update.basis import Start
-from indexes.update.changes import FILE as CHANGES
+from indexes.update.diff import FILE as CHANGES
 from indexes.update.diff import compare
+from indexes.update.reuse import Start
 from indexes.update.update import Outcome, update_into
 from rag.types import Article, Question
 from tests.fakes.law.corpus import CODE, VILLAGE

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from indexes.build.build import BuildSettings, build
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, write
 from indexes.store.versions import KEEP, new_corpus
 from rag.corpus.card import CorpusCard

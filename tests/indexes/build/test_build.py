@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from indexes.store import paths
+
 from tests.paths import ROOT
 
 import json
@@ -12,8 +14,10 @@ import pytest
 from tests.fakes.law.corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, first, install
 
 import indexes
-from indexes.build.build import FIT_FROM, BuildSettings, build_into
-from indexes.store import manifest, store
+from indexes.build.encoder_choice import FIT_FROM
+from indexes.build.build import BuildSettings, build_into
+from indexes.store import manifest
+
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from rag.types import Article, Question
@@ -50,7 +54,7 @@ def test_with_a_fitted_encoder() -> None:
 
 
 def test_with_the_encoder_that_ships() -> None:
-    shipped = manifest.read(store.builtin(), "x")
+    shipped = manifest.read(paths.builtin(), "x")
     entry = entry_of(install(settings=BuildSettings(encoder="borrow")))
     assert entry == {**(shipped.encoder or {}), "borrowed_from": shipped.version}
     assert first(indexes.open("village"), "Mon chien a mordu le facteur") == "v-6"
@@ -80,7 +84,7 @@ def test_unfit_options() -> None:
         install(settings=replace(NONE, analyser={"lemmas": True}))
     with pytest.raises(BadInput, match=r"no analyser for language 'xx'"):
         install(replace(VILLAGE, card=replace(VILLAGE.card, language="xx")))
-    assert not list(store.index_folder("village").iterdir())
+    assert not list(paths.index_folder("village").iterdir())
 
 
 def test_settings_are_kept_and_used() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from indexes.store import paths
+from indexes.store import versions
+
+
+
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +16,10 @@ from tests.fakes.law.corpus import FIT, VILLAGE, install
 from indexes import __main__ as command
 from indexes.build.encoder_choice import fit_encoder
 from indexes.build.fit_settings import LARGE, MANY, suited
-from indexes.build.lent import articles_of, checked, questions_of, read_lent
-from indexes.build.static_encoder import FitSettings
+from indexes.build.encoder_choice import articles_of, checked, questions_of, read_lent
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus
-from indexes.store import store
+
 from indexes.store.manifest import read as read_manifest
 from rag.errors import BadInput
 from rag.text.analysers import analyser
@@ -82,12 +87,12 @@ def test_an_index_is_built_and_built_again_with_them(
     assert entry is not None
     assert [each["name"] for each in entry["lent"]] == ["neighbour"]
     # an encoder that is fitted anew learns from the same; without them it is said what is missing
-    law = store.corpus_folder("village")
+    law = paths.corpus_folder("village")
     assert command.main(["update", "village", str(law), "--refit"]) == 0
-    again = read_manifest(store.current("village"), "again").encoder
+    again = read_manifest(paths.current("village"), "again").encoder
     assert again is not None
     assert again["lent"] == entry["lent"]
-    store.remove("neighbour")
+    versions.remove("neighbour")
     capsys.readouterr()
     assert command.main(["update", "village", str(law), "--refit"]) == 2
     assert "--lent neighbour: no corpus is called so" in capsys.readouterr().err

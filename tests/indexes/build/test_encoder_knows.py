@@ -9,7 +9,7 @@ import pytest
 
 from indexes.build.encoder_choice import trained_on
 from indexes.sources import mmarco
-from indexes.store.open import knows
+from indexes.store.open_index import knows
 from rag.corpus.licence import provenance
 from rag.engine.engine import Knows
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from indexes.store import paths
+
+
+
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +26,7 @@ from indexes.build.fit_settings import FitSettings, Fitted, as_told, for_written
 from indexes.build.static_encoder import Fitter
 from indexes.build.training_pairs import bag
 from indexes.corpus.corpus import SYNTHETIC, to_learn_from, write
-from indexes.store import store
+
 from indexes.store.manifest import read
 from rag.errors import BadInput
 from rag.text.analysers import analyser
@@ -179,12 +183,12 @@ def test_an_index_of_several_fits_is_fitted_as_often_again(
     law = write(VILLAGE, tmp_path / "law")
     assert command.main(["import", str(law)]) == 0
     assert command.main(["build", "village", "--encoder", "fit", "--fits", "2"]) == 0
-    entry = read(store.current("village"), "again").encoder
+    entry = read(paths.current("village"), "again").encoder
     assert entry is not None
     assert entry["settings"]["fits"] == 2
     assert entry["dim"] == 2 * FitSettings().dim
     assert command.main(["update", "village", str(law), "--refit"]) == 0
-    assert read(store.current("village"), "again").encoder == entry
+    assert read(paths.current("village"), "again").encoder == entry
 
 
 def test_a_corpus_that_would_get_no_fitted_encoder_gets_one_of_several_fits(tmp_path: Path) -> None:

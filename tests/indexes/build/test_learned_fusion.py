@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from indexes.store import paths
+
 from tests.paths import ROOT
 
 import json
@@ -41,12 +43,12 @@ from indexes.build.learned_fusion import (
 )
 from indexes.corpus.corpus import SYNTHETIC, Corpus, to_learn_from, write
 from indexes.corpus.links import references
-from indexes.store import store
+
 from indexes.store.manifest import read, stamp
-from indexes.store.open import open_index
+from indexes.store.open_index import open_index
 from indexes.update import term_counts
-from indexes.update.basis import Start
-from indexes.update.changes import Changes
+from indexes.update.reuse import Start
+from indexes.update.diff import Changes
 from indexes.update.refit_fusion import refine
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
@@ -196,7 +198,7 @@ def test_giving_it_comes_to_what_a_build_comes_to(tmp_path: Path, updatable: boo
     assert {**hashes(former), **below_learned(made)} == hashes(made)
     for name in hashes(former):  # no byte of them is written again
         assert (made / name).samefile(former / name)
-    assert store.current("village") == made
+    assert paths.current("village") == made
     old, new = read(former, AGAIN), read(made, AGAIN)
     assert (new.version, new.corpus, new.encoder, new.bm25) == (made.name, old.corpus, old.encoder, old.bm25)
     assert main(["check", "village"]) == 0
@@ -241,7 +243,7 @@ def test_another_version_came_into_use_meanwhile() -> None:
     now = install(edition(1), settings=FIT)
     with pytest.raises(BadInput, match="changed by another command meanwhile"):
         refine("village", start, RANKER)
-    assert store.current("village") == now
+    assert paths.current("village") == now
 
 
 def test_a_damaged_version_is_not_stamped_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +260,7 @@ def test_a_damaged_version_is_not_stamped_anew(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("os.link", refused)
     with pytest.raises(DamagedIndex, match="another SHA-256"):
         refine("village", start, RANKER)
-    assert store.current("village") == former
+    assert paths.current("village") == former
 
 
 def test_without_hard_links_files_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,13 +344,13 @@ def test_a_build_tells_how_to_fit_one(
     lines = capsys.readouterr().out.splitlines()
     hint = "to have its 300 annotated questions decide what counts how much: "
     hint += "python -m training.train fusion village"
-    assert lines[1:] == ([hint] if told else []) + [f"next: {store.page('village')}"]
+    assert lines[1:] == ([hint] if told else []) + [f"next: {paths.page('village')}"]
 
 
 def test_the_hint_names_a_command_that_is_there() -> None:
     from training.train import parser
 
-    words = store.learn_fusion("village").split()
+    words = paths.learn_fusion("village").split()
     assert words[:3] == ["python", "-m", "training.train"]
     assert parser().parse_args(words[3:]).name == "village"
 
@@ -390,12 +392,12 @@ def test_killed_at_its_steps_it_leaves_the_former_version(
     # some while files are written, each from before the switch to the end
     for step in chain(range(1, all_steps - 14, 4), count(all_steps - 14)):
         file.write_text(Ranker(replace(TREES_ALONE, about={"step": step})).to_json(), encoding="utf-8")
-        before = store.current("village")
+        before = paths.current("village")
         ended = refining(str(file), step=step)
         engine = indexes.open("village")  # its files are held against its manifest
         assert [shown.article.id for shown in engine.ask(GOAT, k=1).shown] == ["v-5"]
         new = engine.learned is not None and engine.learned.ranker.about == {"step": step}
-        assert new is (store.current("village") != before)
+        assert new is (paths.current("village") != before)
         outcomes.append(new)
         if not ended["killed"]:
             break
@@ -404,7 +406,7 @@ def test_killed_at_its_steps_it_leaves_the_former_version(
     assert outcomes.count(True) >= 2
     assert not refining()["killed"]  # taken away, by one that is left alone
     left = {path.name for path in (home / "indexes" / "village").iterdir()}
-    assert store.current("village").name in left
+    assert paths.current("village").name in left
     assert len(left) == 3  # two versions and CURRENT: nothing of what was killed
 
 

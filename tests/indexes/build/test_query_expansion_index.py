@@ -14,7 +14,7 @@ from indexes.__main__ import main
 from indexes.build import query_expansion
 from indexes.corpus.corpus import Corpus
 from indexes.store import manifest
-from indexes.store.open import open_index
+from indexes.store.open_index import open_index
 from rag.errors import DamagedIndex
 from rag.types import Article, Question
 

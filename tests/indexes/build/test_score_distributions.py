@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from indexes.store import paths
+
 import json
 import math
 from dataclasses import replace
@@ -15,8 +17,8 @@ from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, install
 import indexes
 from indexes.build import score_distributions
 from indexes.corpus.corpus import to_learn_from
-from indexes.store import store
-from rag.engine.engine import KEYWORD, MEANING
+
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import Distribution, FusionSettings, matrix_fusion, percentile
 from rag.retrieval.dense import Dense
@@ -205,7 +207,7 @@ def test_the_command_builds_with_a_fusion(capsys: pytest.CaptureFixture[str]) ->
     from indexes.corpus.corpus import write
 
     install(settings=NONE)
-    write(VILLAGE, store.corpus_folder("town"))
+    write(VILLAGE, paths.corpus_folder("town"))
     assert main(["build", "town", "--encoder", "borrow", "--fusion", "percentile"]) == 0, (
         capsys.readouterr().err
     )

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.cleaning.cuts import cut
-from indexes.cleaning.editorial_marks import struck_out, unmarked
+from indexes.cleaning.editorial_marks import cut, struck_out, unmarked
 
 LANGUAGES = st.sampled_from(["fr", "nl", "de", "it", "zh", "en"])
 NOTE = "(1)<L 2013-03-17/14, art. 2, 057; En vigueur : 01-06-2014>"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from indexes.cleaning import ALL, KINDS, ORIGINAL, Tally, clean, kinds_of, would_find
 from indexes.cleaning.duplicates import same_number
-from indexes.cleaning.removed import FILE, Removed, read_removed, write_removed
-from indexes.cleaning.short import short
+from indexes.cleaning.repealed import short
+from indexes.cleaning.steps import FILE, Removed, read_removed, write_removed
 from indexes.corpus.corpus import Corpus, read, write
 from indexes.corpus.export import FORMATS, export
 from indexes.sources import load

@@ -17,7 +17,7 @@ from indexes.__main__ import main, parser, tuned
 from indexes.cli.progress import Bars
 from indexes.corpus.corpus import read, write
 from indexes.sources import SOURCES
-from indexes.store import store
+from indexes.store import paths
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from tests.fakes.law.corpus import GOAT, VILLAGE, edition, first, install
@@ -95,7 +95,7 @@ def test_check_takes_the_index_of_the_page_or_the_one_that_ships(
     install()
     monkeypatch.setenv("PANDECT_INDEX", "village")
     assert typed(capsys, "check")[1].startswith("village: ")
-    assert typed(capsys, "check", store.current("village"))[1].startswith("village: ")
+    assert typed(capsys, "check", paths.current("village"))[1].startswith("village: ")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_replacing(capsys: Screen, tmp_path: Path, law: Path) -> None:
     typed(capsys, "import", law, "--build", "--encoder", "none")
     again = write(edition(7), tmp_path / "again")
     assert typed(capsys, "import", again, "--replace")[0] == 0
-    assert read(store.corpus_folder("village")).sha256 == edition(7).sha256
+    assert read(paths.corpus_folder("village")).sha256 == edition(7).sha256
     assert indexes.open("village").info.corpus_sha256 == VILLAGE.sha256  # until it is built again
     assert typed(capsys, "build", "village", "--encoder", "none")[0] == 0
     assert indexes.open("village").info.corpus_sha256 == edition(7).sha256
@@ -157,19 +157,19 @@ def test_replacing(capsys: Screen, tmp_path: Path, law: Path) -> None:
 
 def test_a_damaged_index_is_told_by_check_and_list(capsys: Screen, law: Path) -> None:
     typed(capsys, "import", law, "--build", "--encoder", "none")
-    path = store.current("village") / "corpus" / "articles.jsonl.gz"
+    path = paths.current("village") / "corpus" / "articles.jsonl.gz"
     whole = path.read_bytes()
     path.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
     assert (
         "articles.jsonl.gz is not what was built (another SHA-256): run python -m indexes build village"
         in refused(capsys, "check", "village")
     )
-    (store.current("village") / "manifest.json").write_text("{", encoding="utf-8")
+    (paths.current("village") / "manifest.json").write_text("{", encoding="utf-8")
     _, out, _ = typed(capsys, "list")
     assert re.search(
         r"village +damaged: .*manifest.json is missing or not readable.*: run python -m indexes build", out
     )
-    (store.index_folder("village") / "CURRENT").write_text("lost", encoding="utf-8")
+    (paths.index_folder("village") / "CURRENT").write_text("lost", encoding="utf-8")
     assert "damaged" in typed(capsys, "list")[1]
     assert typed(capsys, "build", "village", "--encoder", "none")[0] == 0  # the cure
     assert typed(capsys, "check", "village")[0] == 0
@@ -190,14 +190,14 @@ def test_lenient_counts_and_extra_columns_are_printed(capsys: Screen, tmp_path: 
     strict = refused(capsys, *words)
     assert f"{path}:3: id '1' was already used at line 1" in strict
     assert "--lenient" in strict
-    assert store.names() == []  # nothing half-imported
+    assert paths.names() == []  # nothing half-imported
     status, out, _ = typed(capsys, *words, "--lenient")
     assert status == 0
     assert "  2 articles, 0 questions\n" in out
     assert f"  skipped 1: duplicate id (first at {path}:3: " in out
     assert f"  skipped 2: empty text (first at {path}:4: " in out
     assert "  column kept, not used: remark (2 values)\n" in out
-    assert read(store.corpus_folder("law")).extras == {"1": {"remark": "deep"}, "2": {"remark": "deep"}}
+    assert read(paths.corpus_folder("law")).extras == {"1": {"remark": "deep"}, "2": {"remark": "deep"}}
 
 
 def test_published_counts_stand_beside_what_was_found(capsys: Screen, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_published_counts_stand_beside_what_was_found(capsys: Screen, tmp_path: 
     assert re.search(rf"articles +1   \(published: {published['articles']:,}\)  <-- differs", once)
     assert re.search(rf"codes +1   \(published: {published['codes']}\)  <-- differs", once)
     assert typed(capsys, *words)[:2] == (0, once)  # a second time finds the same
-    assert read(store.corpus_folder("pretended")).card.title == "Ein Gesetz"
+    assert read(paths.corpus_folder("pretended")).card.title == "Ein Gesetz"
 
 
 def test_a_table_and_its_columns(capsys: Screen, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_table_and_its_columns(capsys: Screen, tmp_path: Path) -> None:
         assert "no column code, id, text; the columns are: num, loi, contenu" in told
         assert "--column code=COLUMN --column id=COLUMN --column text=COLUMN (or --column code==TEXT" in told
     assert typed(capsys, *words, *columns)[0] == 0
-    [article] = read(store.corpus_folder("four")).articles
+    [article] = read(paths.corpus_folder("four")).articles
     assert (article.id, article.code, article.text) == ("a1", "Code du Four", "Le four est commun.")
 
 
@@ -257,7 +257,7 @@ def test_a_file_that_breaks_off_is_never_lost_silently(capsys: Screen, tmp_path:
     told = refused(capsys, *words)
     assert "import ... --lenient keeps what stands before" in told
     status, out, err = typed(capsys, *words, "--lenient")
-    kept = len(read(store.corpus_folder("law")).articles)
+    kept = len(read(paths.corpus_folder("law")).articles)
     assert (status, 0 < kept < 40) == (0, True)
     loss = f"{path}:{kept + 1}: the file breaks off, everything from this line on is lost"
     assert loss in out
@@ -266,7 +266,7 @@ def test_a_file_that_breaks_off_is_never_lost_silently(capsys: Screen, tmp_path:
 
 def test_list_sees_a_file_that_is_missing_or_cut(capsys: Screen, law: Path) -> None:
     typed(capsys, "import", law, "--build", "--encoder", "none")
-    path = store.current("village") / "corpus" / "articles.jsonl.gz"
+    path = paths.current("village") / "corpus" / "articles.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-1])
     _, out, _ = typed(capsys, "list")
     assert re.search(r"village +damaged: .* its manifest says \d+: run python -m indexes build village", out)
@@ -293,7 +293,7 @@ def test_commands_are_printed_as_they_can_be_typed(
         assert out.endswith(f"next: {by}python -m indexes build village\n")
         assert f"run {by}python -m indexes build village" in refused(capsys, "check", "village")
         page = by.strip() or "streamlit run app.py"
-        assert store.page("village") == f"PANDECT_INDEX=village {page}"
+        assert paths.page("village") == f"PANDECT_INDEX=village {page}"
         shown = parser().format_help()
         assert f"  {by}python -m indexes build my-law\n" in shown
         assert f"`{by}python -m indexes import --help` lists the formats" in shown
@@ -307,7 +307,7 @@ def test_settings_of_bm25_come_from_a_file(capsys: Screen, tmp_path: Path, law: 
     assert tuned(path) == (BM25Settings(k1=0.7, b=0.3, weights=weights), {"stop_words": False})
     words = ("import", law, "--replace", "--build", "--encoder", "none", "--bm25")
     assert typed(capsys, *words, path)[0] == 0
-    manifest = json.loads((store.current("village") / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((paths.current("village") / "manifest.json").read_text(encoding="utf-8"))
     assert (manifest["bm25"]["k1"], manifest["bm25"]["weights"]) == (0.7, weights)
     assert manifest["analyser"]["options"]["stop_words"] is False
     for content in (
@@ -334,7 +334,7 @@ def test_a_switch_is_typed_as_true_or_false(capsys: Screen, tmp_path: Path) -> N
         (tmp_path / f"questions_{split}.csv").write_text(asked, encoding="utf-8")
     for value, text in (("true", "Je suis meunier. Le puits ?"), ("false", "Le puits ?")):
         assert typed(capsys, *words, f"tags={value}", "--replace")[0] == 0
-        corpus = read(store.corpus_folder("bsard"))
+        corpus = read(paths.corpus_folder("bsard"))
         assert corpus.questions[0].text == text
         assert corpus.question_extras["train"] == {"extra_description": "Je suis meunier"}  # kept either way
     assert "no tags perhaps. Give true, false, or some of:" in refused(capsys, *words, "tags=perhaps")

@@ -15,10 +15,11 @@ import pytest
 import indexes
 from indexes.__main__ import main
 from indexes.build.build import build
-from indexes.cleaning.removed import read_removed
+from indexes.cleaning.steps import read_removed
+from indexes.cli import importing
 from indexes.corpus.corpus import Corpus, read, write
-from indexes.corpus.nodes import Node, read_nodes, write_nodes
-from indexes.store import store
+from indexes.corpus.extras import Node, read_nodes, write_nodes
+from indexes.store import paths, versions
 from rag.types import Article, Question
 from tests.fakes.law.corpus import CODE, FIT, GOAT, NONE, VILLAGE, edition, first, install
 
@@ -67,7 +68,7 @@ def everything(home: Path) -> dict[str, tuple[int, int]]:
 
 def agreed() -> Corpus:
     """The corpus of the village, which is the one that its index was built from."""
-    corpus = read(store.corpus_folder("village"))
+    corpus = read(paths.corpus_folder("village"))
     assert indexes.open("village").info.corpus_sha256 == corpus.sha256
     return corpus
 
@@ -88,7 +89,7 @@ def test_new_law(typed: Typed, law: Files) -> None:
     said = [" ".join(line.split()) for line in out.splitlines()]
     for line in ("added 1 v-13", "changed 0", "repealed 1 v-4", "removed 1 v-1", "removed questions 1 q1"):
         assert line in said
-    version = store.current("village").name
+    version = paths.current("village").name
     assert f"village: 1 articles analysed, 1 encoded by static-fr-8; version {version} is in use" in said
     assert said[-1] == "back: python -m indexes rollback village"
     assert "analysing articles: 100%" in err
@@ -162,7 +163,7 @@ def test_the_card_stays_unless_told_otherwise(typed: Typed, law: Files) -> None:
 
 def test_a_card_that_a_host_wrote_into_reaches_the_index(typed: Typed, law: Files) -> None:
     install()
-    file = store.corpus_folder("village") / "card.json"
+    file = paths.corpus_folder("village") / "card.json"
     record = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps({**record, "examples": ["Qui ferme le puits ?"]}), encoding="utf-8")
     assert re.search(r"card +examples", typed("update", "village", law(VILLAGE))[1])
@@ -226,7 +227,7 @@ def test_options_of_import_are_options_of_update(typed: Typed, tmp_path: Path) -
 
 def test_what_cleaning_took_out_is_kept_beside_and_goes_with_its_version(typed: Typed, law: Files) -> None:
     def removed() -> list[str]:
-        return [each.article.id for each in read_removed(store.corpus_folder("village"))]
+        return [each.article.id for each in read_removed(paths.corpus_folder("village"))]
 
     short = Article("v-13", CODE, "13", "Abrogé.")
     first_law = law(replace(VILLAGE, articles=(*VILLAGE.articles, short)))
@@ -253,13 +254,13 @@ def test_nodes_come_and_go_with_the_law(
     source = replace(sources.SOURCES["pandect"], nodes=lambda path, lenient: nodes[0])
     monkeypatch.setattr(sources, "SOURCES", {**sources.SOURCES, "pandect": source})
     typed("import", law(VILLAGE), "--build", "--encoder", "none")
-    assert read_nodes(store.corpus_folder("village")) == nodes[0]
+    assert read_nodes(paths.corpus_folder("village")) == nodes[0]
     assert "nothing changed" in typed("update", "village", law(VILLAGE))[1]
     nodes[0] = (Node("n", "Livre premier"),)
     typed("update", "village", law(VILLAGE))
-    assert read_nodes(store.corpus_folder("village")) == nodes[0]
+    assert read_nodes(paths.corpus_folder("village")) == nodes[0]
     typed("rollback", "village")
-    assert read_nodes(store.corpus_folder("village")) == (Node("n", "Livre I"),)
+    assert read_nodes(paths.corpus_folder("village")) == (Node("n", "Livre I"),)
     write_nodes(home, ())  # without nodes there is no file
     assert not (home / "nodes.jsonl").exists()
 
@@ -276,7 +277,7 @@ def test_what_cannot_be_updated(typed: Typed, law: Files, home: Path) -> None:
     assert "keep 2 versions at least" in typed("update", "village", path, "--keep", "1")[2]
     assert "the index has no encoder" in typed("update", "village", path, "--refit")[2]
     before = everything(home)
-    with store.only_one("village"):
+    with versions.only_one("village"):
         status, _, err = typed("update", "village", law(with_text("Le puits.")))
     assert (status, "another import, build or removal of 'village' is running" in err) == (2, True)
     assert everything(home) == before
@@ -288,7 +289,7 @@ def test_a_command_that_ran_meanwhile_is_told(
     install()
     from indexes.cli import update
 
-    read_law = update.bring_in
+    read_law = importing.bring_in
 
     def slow(*given: object) -> object:
         build(VILLAGE, "village", NONE)
@@ -324,7 +325,7 @@ def test_an_update_that_fails_leaves_everything_as_it_was(
             patch.setattr(step, full)
             assert typed("update", "village", law(with_text("Le puits.")))[0] == 2
             assert agreed().sha256 == VILLAGE.sha256
-    with store.only_one("village"):
+    with versions.only_one("village"):
         assert everything(home) == before
 
 
@@ -332,9 +333,9 @@ def test_versions(typed: Typed, law: Files) -> None:
     assert "no index named 'village'" in typed("versions", "village")[2]
     made = [install(edition(0)).name]
     typed("update", "village", law(edition(1)))
-    made.append(store.current("village").name)
+    made.append(paths.current("village").name)
     build(edition(1), "village", NONE)
-    made.append(store.current("village").name)
+    made.append(paths.current("village").name)
     lines = typed("versions", "village")[1].splitlines()
     assert [line[2:].split()[0] for line in lines] == made[::-1]
     assert [line[0] for line in lines] == ["*", " ", " "]
@@ -343,7 +344,7 @@ def test_versions(typed: Typed, law: Files) -> None:
     )
     assert lines[1].endswith(f"  1 added, 1 removed (against {made[0]})")
     assert lines[2].endswith(f"  corpus {edition(0).sha256[:12]}")
-    (store.index_folder("village") / made[0] / "manifest.json").write_text("{", encoding="utf-8")
+    (paths.index_folder("village") / made[0] / "manifest.json").write_text("{", encoding="utf-8")
     assert typed("versions", "village")[1].splitlines()[2] == f"  {made[0]}  damaged"
 
 
@@ -351,7 +352,7 @@ def test_back_and_forth(typed: Typed, law: Files) -> None:
     made = [install(edition(0)).name]
     for n in (1, 2):
         typed("update", "village", law(edition(n)))
-        made.append(store.current("village").name)
+        made.append(paths.current("village").name)
     for wanted in (1, 0):
         status, out, _ = typed("rollback", "village")
         assert status == 0
@@ -378,7 +379,7 @@ def test_back_to_the_same_law_built_otherwise(typed: Typed) -> None:
     one = install(edition(0)).name
     other = build(edition(0), "village", FIT).name
     assert typed("rollback", "village")[0] == 0
-    assert (store.current("village").name, indexes.open("village").modes) == (one, ("keyword",))
+    assert (paths.current("village").name, indexes.open("village").modes) == (one, ("keyword",))
     assert agreed().extras == edition(0).extras
     assert typed("rollback", "village", other)[0] == 0
     assert agreed().extras == edition(0).extras
@@ -388,7 +389,7 @@ def test_back_to_the_same_law_built_otherwise(typed: Typed) -> None:
 def test_columns_that_were_not_kept_are_not_lost_in_silence(typed: Typed, home: Path, law: Files) -> None:
     made = install(edition(0))
     typed("update", "village", law(edition(1)))
-    later = store.current("village").name
+    later = paths.current("village").name
     shutil.rmtree(made.with_name(f"{made.name}.corpus"))
     status, _, err = typed("rollback", "village")
     assert status == 0
@@ -405,7 +406,7 @@ def test_an_import_that_no_version_holds_is_not_rolled_over(typed: Typed) -> Non
     status, _, err = typed("rollback", "village")
     assert status == 2
     assert "was imported since and is in no version, so it would be lost: run python -m indexes build" in err
-    assert read(store.corpus_folder("village")).sha256 == edition(2).sha256
+    assert read(paths.corpus_folder("village")).sha256 == edition(2).sha256
     assert typed("build", "village", "--encoder", "none")[0] == 0
     assert typed("rollback", "village")[0] == 0
     assert agreed().extras == edition(1).extras
@@ -418,7 +419,7 @@ def test_a_damaged_version_does_not_come_into_use(typed: Typed) -> None:
     status, _, err = typed("rollback", "village")
     assert status == 2
     assert "is not what was built" in err
-    assert store.current("village") == last
+    assert paths.current("village") == last
     assert agreed().extras == edition(1).extras
 
 

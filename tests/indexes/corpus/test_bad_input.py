@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.corpus.corpus import Inspection, read
-from indexes.formats.validation import Reason
+from indexes.corpus.corpus import read
+from indexes.formats.validation import Inspection, Reason
 from rag.errors import BadInput
 
 GOOD = {"id": "1", "code": "Well Code", "article_no": "1", "text": "Close the lid."}

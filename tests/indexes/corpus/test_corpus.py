@@ -15,19 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.corpus.corpus import (
-    Corpus,
-    Inspection,
-    attach,
-    counts,
-    read,
-    read_articles,
-    read_cited,
-    read_questions,
-    write,
-)
-from indexes.corpus.folder import appearing
+from indexes.corpus.articles import read_articles
+from indexes.corpus.corpus import Corpus, appearing, counts, read, write
+from indexes.corpus.questions import attach, read_cited, read_questions
 from indexes.formats.jsonl import dump
+from indexes.formats.validation import Inspection
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from indexes.corpus import extras
 from indexes.corpus.articles import KEYS
-from indexes.corpus.corpus import Corpus, Inspection, read, write
+from indexes.corpus.corpus import Corpus, read, write
 from indexes.corpus.questions import READ
 from indexes.formats.jsonl import dump
+from indexes.formats.validation import Inspection
 from indexes.sources import load
 from rag.errors import BadInput
 from tests.fakes.law.corpus import VILLAGE

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexes.__main__ import main, parser
 from indexes.cleaning import ALL, KINDS
-from indexes.cleaning.removed import read_removed
+from indexes.cleaning.steps import read_removed
 from indexes.corpus.corpus import read, write
 from indexes.corpus.export import FORMATS, export
 from indexes.corpus.import_record import (
@@ -23,7 +23,7 @@ from indexes.corpus.import_record import (
     told,
     write_import,
 )
-from indexes.store import store
+from indexes.store import paths
 from rag.errors import BadInput
 from tests.fakes.law.corpus import VILLAGE
 
@@ -74,7 +74,7 @@ def test_cleaning_as_it_is_typed(law: Path, capsys: Screen) -> None:
     assert "  not cleaned; articles that --clean KIND, or --clean all, is for: repealed 1, marks 1\n" in (
         capsys.readouterr().out
     )
-    plain = read(store.corpus_folder("four"))
+    plain = read(paths.corpus_folder("four"))
     assert [a.id for a in plain.articles] == list("12345")
     asked = ("--option", "questions=asked.jsonl")
     with pytest.MonkeyPatch.context() as patch:
@@ -91,7 +91,7 @@ def test_cleaning_as_it_is_typed(law: Path, capsys: Screen) -> None:
     ):
         assert f"  {line}" in out
     assert "not cleaned" not in out
-    folder = store.corpus_folder("four")
+    folder = paths.corpus_folder("four")
     cleaned = read(folder)
     assert [a.id for a in cleaned.articles] == ["1", "5"]
     assert cleaned.extras == {"1": {"original_text": plain.articles[0].text}}
@@ -109,7 +109,7 @@ def test_cleaning_as_it_is_typed(law: Path, capsys: Screen) -> None:
     )
     # brought in again from its own folder, what was taken out before is still beside it
     assert bring(folder, "--name", "five") == 0
-    assert read_removed(store.corpus_folder("five")) == read_removed(folder)
+    assert read_removed(paths.corpus_folder("five")) == read_removed(folder)
 
 
 def test_what_is_no_cleaning(law: Path, capsys: Screen) -> None:
@@ -236,8 +236,8 @@ def test_options_of_a_format_are_not_repeated_for_another(law: Path, tmp_path: P
 @pytest.mark.parametrize("format_", FORMATS)
 def test_no_path_of_this_machine_is_exported(law: Path, tmp_path: Path, format_: str) -> None:
     assert bring(law, *COLUMNS, "--name", "four", "--clean", ALL) == 0
-    assert str(tmp_path) in (store.corpus_folder("four") / FILE).read_text(encoding="utf-8")
-    out = export(read(store.corpus_folder("four")), tmp_path / "out", format_)
+    assert str(tmp_path) in (paths.corpus_folder("four") / FILE).read_text(encoding="utf-8")
+    out = export(read(paths.corpus_folder("four")), tmp_path / "out", format_)
     names = {path.name for path in out.rglob("*")}
     assert FILE not in names
     assert "removed.jsonl.gz" not in names
@@ -247,7 +247,7 @@ def test_the_same_import_gives_the_same_file(law: Path) -> None:
     folders = []
     for name in ("a", "b"):
         assert bring(law, *COLUMNS, "--name", name) == 0
-        folders.append(store.corpus_folder(name))
+        folders.append(paths.corpus_folder(name))
     one, other = ((folder / FILE).read_bytes() for folder in folders)
     assert one == other
     assert json.loads(one)["format"] == 1

@@ -14,10 +14,8 @@ from indexes.corpus.card import card_bytes, read_card
 from indexes.corpus.corpus import Corpus, write
 from indexes.describing.datacard import GAP, DataCard, data_card
 from indexes.describing.description import Description
-from indexes.describing.measure import measure
-from indexes.describing.rendering import grid
-from indexes.describing.tables import tables
-from indexes.describing.units import units
+from indexes.describing.measure import measure, units
+from indexes.describing.tables import grid, tables
 from indexes.facts import FACTS, SECTIONS
 from indexes.sources import bbsard, bsard, de, fr, jurifindit, legi, lleqa, mmarco, stard, stard_original
 from indexes.store import paths

@@ -16,10 +16,18 @@ from hypothesis import HealthCheck, given, settings
 from indexes.__main__ import main
 from indexes.corpus.corpus import Corpus, counts, write
 from indexes.describing.description import Code, Column, Description, Split
-from indexes.describing.measure import measure
-from indexes.describing.rendering import LIMIT, WIDTH, Share, Table, as_csv, as_markdown, as_text, columns
-from indexes.describing.tables import tables
-from indexes.describing.units import units
+from indexes.describing.measure import measure, units
+from indexes.describing.tables import (
+    LIMIT,
+    WIDTH,
+    Share,
+    Table,
+    as_csv,
+    as_markdown,
+    as_text,
+    columns,
+    tables,
+)
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, MissingExtra
 from rag.types import Article, Question

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.describing.spread import Spread, bins, groups, nice, skewed
+from indexes.describing.description import Spread, bins, groups, nice, skewed
 
 VALUES = st.lists(st.integers(0, 60) | st.integers(0, 50_000), min_size=1, max_size=60)
 

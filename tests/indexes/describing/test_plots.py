@@ -13,11 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.corpus.corpus import write
-from indexes.describing.description import Code, Description
-from indexes.describing.measure import measure
+from indexes.describing.description import Code, Description, Spread
+from indexes.describing.measure import measure, units
 from indexes.describing.plots import CODES, codes, counted, lengths, plots
-from indexes.describing.spread import Spread
-from indexes.describing.units import units
 from indexes.store import paths
 from rag.corpus.svg import Box, Figure, across_grid, log_ticks, ticks
 from tests.fakes.law.corpus import VILLAGE

@@ -8,9 +8,9 @@ import pytest
 
 from indexes.builtin_corpus import CODE, article_id, read_test_questions
 from indexes.corpus.articles import read_articles
-from indexes.corpus.corpus import read_questions
+from indexes.corpus.questions import read_questions
 from indexes.digest.overlap import mean_shared, shared
-from indexes.store import store
+from indexes.store import paths
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question
@@ -43,7 +43,7 @@ def test_the_test_questions_share_no_more_with_the_law_than_real_ones_do(data: P
     texts = {a.id: a.text for a in official}
     ours = {article_id(a.article_no): a.text for a in official if a.code == CODE}
     real = mean_shared(read_questions(data / "fr" / "questions_dev.jsonl", official), texts, TERMS)
-    folder, _ = store.locate(store.BUILTIN)
+    folder, _ = paths.locate(paths.BUILTIN)
     own = mean_shared(read_test_questions(folder), ours, TERMS)
     print(f"content words that stand in the law: {100 * own:.0f} % of ours, {100 * real:.0f} % of real ones")  # noqa: T201
     assert own <= real

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from indexes.digest.readability import syllables
-from indexes.digest.reading import EASY_ENOUGH, readability
+from indexes.digest.readability import EASY_ENOUGH, readability, syllables
 from indexes.digest.references import cited
 from indexes.digest.text import clauses, sentences, wording
 from tests.fakes.law.digest import details, kinds

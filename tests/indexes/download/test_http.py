@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from indexes.download.http import TRIES, fetch
-from indexes.download.web import FetchError, Wanted, retry_after
+from indexes.download.http import TRIES, FetchError, Wanted, fetch, retry_after
 from tests.fakes.law.full_disk import FullDisk
 from tests.fakes.law.odd_server import Answer, Odd, file, serving
 

@@ -13,9 +13,8 @@ import pytest
 from indexes.__main__ import main
 from indexes.download import hub
 from indexes.download import resolve as arrival
-from indexes.download.http import fetch
+from indexes.download.http import FetchError, fetch
 from indexes.download.hub import DATASETS, Hub, HubDataset, download
-from indexes.download.web import FetchError
 from indexes.sources import SOURCES
 from rag.errors import BadInput
 from tests.fakes.law.odd_server import Answer, Behaviour, Odd, Seen, serving

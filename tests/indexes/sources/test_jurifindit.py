@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from indexes.__main__ import main
-from indexes.corpus.nodes import Node, read_nodes, write_nodes
+from indexes.corpus.extras import Node, read_nodes, write_nodes
 from indexes.sources import SOURCES, detect, load
 from indexes.sources.jurifindit import split_path
 from rag.errors import BadInput

@@ -16,7 +16,7 @@ import pytest
 import indexes
 from indexes.__main__ import main
 from indexes.corpus.corpus import read, write
-from indexes.store import store
+from indexes.store import paths, versions
 from indexes.store.versions import KEEP
 from tests.fakes.law.corpus import FIT, edition, first, install
 from tests.paths import ROOT
@@ -96,7 +96,7 @@ def tidy(home: Path) -> None:
     left = {path.name for path in (home / "indexes" / "village").iterdir()}
     versions = {name for name in left if (home / "indexes" / "village" / name / "manifest.json").is_file()}
     assert len(versions) <= KEEP
-    assert store.current("village").name in versions
+    assert paths.current("village").name in versions
     assert left - versions - {"CURRENT"} <= {f"{version}.corpus" for version in versions}
     assert [path.name for path in (home / "corpora").iterdir()] == ["village"]
     assert [path.name for path in (home / "indexes").iterdir()] == ["village"]
@@ -151,8 +151,8 @@ def _sources(at: Path, n: int) -> Path:
 
 def kept() -> str:
     """Find the corpus as a build does, and return its identity."""
-    with store.only_one("village"):
-        return read(store.corpus_folder("village")).sha256
+    with versions.only_one("village"):
+        return read(paths.corpus_folder("village")).sha256
 
 
 def test_import_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_import_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
         wanted = edition(step).sha256
         command = ("import", _sources(tmp_path, step), "--replace", "--name", "village")
         ended = worker(*command, step=step)
-        assert store.names() == ["village"]
+        assert paths.names() == ["village"]
         after = kept()
         assert after in {before, wanted}
         outcomes.append(after == wanted)
@@ -202,7 +202,7 @@ def test_import_and_build_killed_at_any_moment(
 def agreed(allowed: set[str]) -> str:
     """Open the index and read the corpus, as they were left; both are of one and the same edition."""
     found = serves(allowed)
-    corpus = read(store.corpus_folder("village"))  # without the lock: nobody has tidied up yet
+    corpus = read(paths.corpus_folder("village"))  # without the lock: nobody has tidied up yet
     assert corpus.sha256 == found
     [(id_, columns)] = corpus.extras.items()  # and of the edition are the columns that no index holds
     assert id_ == f"v-ed-{columns['edition']}"
@@ -212,7 +212,7 @@ def agreed(allowed: set[str]) -> str:
 
 def law_of_versions() -> dict[str, str]:
     """Version -> the identity of the corpus that it was built from."""
-    manifests = store.index_folder("village").glob("*/manifest.json")
+    manifests = paths.index_folder("village").glob("*/manifest.json")
     return {
         path.parent.name: json.loads(path.read_text(encoding="utf-8"))["corpus"]["sha256"]
         for path in manifests
@@ -223,18 +223,18 @@ def law_of_versions() -> dict[str, str]:
 def test_update_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
     install(edition(0), settings=FIT)  # its encoder is kept: the files are linked
     before, outcomes = edition(0).sha256, []
-    used = {store.current("village").name}
+    used = {paths.current("village").name}
     for step in range(1, 1000):
         wanted = edition(step).sha256
         command = ("update", "village", str(_sources(tmp_path, step)), "--keep", "4")
         ended = worker(*command, step=step)
         after = agreed({before, wanted})
         outcomes.append(after == wanted)
-        used.add(store.current("village").name)
+        used.add(paths.current("village").name)
         if step % 8 == 0 or after == wanted:  # the same again ends what was begun
             assert main(list(command)) == 0
             after = agreed({wanted})
-            used.add(store.current("village").name)
+            used.add(paths.current("village").name)
             assert law_of_versions().keys() <= used  # one that was killed before its switch is none
         before = after
         if not ended["killed"]:
@@ -313,15 +313,15 @@ def test_removal_killed_before_each_of_its_steps(home: Path, worker: Worker) -> 
         assert main(["list"]) == 0
         if not ended["killed"]:
             break
-        if "village" in store.names():  # what is left of it can be built and opened again
+        if "village" in paths.names():  # what is left of it can be built and opened again
             assert (
                 main(["build", "village", "--encoder", "none"]) == 0
                 or not (home / "corpora/village").exists()
             )
             assert main(["remove", "village"]) == 0
-        assert store.names() == []
+        assert paths.names() == []
     assert step > 8
-    assert store.names() == []
+    assert paths.names() == []
     install(edition(0))
     tidy(home)
 

@@ -11,9 +11,8 @@ import pytest
 import indexes
 from indexes.build.build import build
 from indexes.corpus.corpus import write
-from indexes.store import open as opening
-from indexes.store import store
-from indexes.store.store import open_index
+from indexes.store import paths, versions
+from indexes.store.open_index import open_index
 from rag.errors import BadInput, DamagedIndex, MissingIndex, StaleIndex
 from rag.types import Filter
 from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, change_manifest, edition, first, install
@@ -29,13 +28,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_home_is_pandect_home_or_the_xdg_place(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    assert store.home() == home
+    assert paths.home() == home
     monkeypatch.delenv("PANDECT_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
-    assert store.home() == Path("/data/pandect")
+    assert paths.home() == Path("/data/pandect")
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/people/ada")
-    assert store.home() == Path("/people/ada/.local/share/pandect")
+    assert paths.home() == Path("/people/ada/.local/share/pandect")
 
 
 def test_an_index_is_opened_by_name_by_path_and_by_setting(
@@ -45,7 +44,7 @@ def test_an_index_is_opened_by_name_by_path_and_by_setting(
     for wanted in ("village", home / "indexes" / "village", str(home / "indexes" / "village"), version):
         engine = indexes.open(wanted)
         assert (engine.info.name, engine.info.version) == ("village", version.name)
-    assert open_index is opening.open_index
+    assert open_index is open_index
     monkeypatch.setenv("PANDECT_INDEX", "village")
     assert indexes.open().info.name == "village"
     monkeypatch.setenv("PANDECT_INDEX", str(version))
@@ -53,7 +52,7 @@ def test_an_index_is_opened_by_name_by_path_and_by_setting(
     monkeypatch.chdir(home / "indexes")
     assert indexes.open("./village").info.version == version.name  # a slash makes it a path
     monkeypatch.setenv("PANDECT_INDEX", "")
-    assert store.locate()[0] == store.builtin()
+    assert paths.locate()[0] == paths.builtin()
 
 
 def test_what_is_opened_answers(home: Path) -> None:
@@ -72,7 +71,7 @@ def test_what_is_opened_answers(home: Path) -> None:
 
 @pytest.mark.parametrize("name", ["Village", "", "a b", "-a", "é", "a" * 65, "..", "a.b"])
 def test_names_that_cannot_be_folders(name: str) -> None:
-    for function in (store.index_folder, store.corpus_folder, store.current):
+    for function in (paths.index_folder, paths.corpus_folder, paths.current):
         with pytest.raises(BadInput, match=r"small letters, digits and hyphens.*python -m indexes list"):
             function(name)
 
@@ -93,7 +92,7 @@ def test_missing_indexes_name_the_command(home: Path) -> None:
 
 
 def test_the_index_that_ships_is_only_read() -> None:
-    for function in (store.index_folder, store.corpus_folder, store.remove):
+    for function in (paths.index_folder, paths.corpus_folder, versions.remove):
         with pytest.raises(
             BadInput, match=r"only read: import the law under another name, python -m indexes import"
         ):
@@ -202,7 +201,7 @@ def test_the_oldest_versions_go_and_their_corpora_with_them(home: Path) -> None:
     assert len(set(made)) == 7  # within one second
     former = made[-5:-1]
     assert kept(home) == sorted([*former, *(f"{version}.corpus" for version in former), made[-1], "CURRENT"])
-    assert store.current("village").name == made[-1]
+    assert paths.current("village").name == made[-1]
     again = build(edition(6), "village", NONE, keep=2).name
     assert kept(home) == sorted([made[-1], again, "CURRENT"])  # both of the corpus that is in its place
     with pytest.raises(BadInput, match=r"--keep 1: keep 2 versions at least"):
@@ -214,10 +213,10 @@ def test_the_former_version_is_the_one_that_was_in_use_whatever_the_clock_says(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_made = install(edition(0), keep=2).name
-    monkeypatch.setattr(store, "stamp_now", lambda: "19700101T000000000000")
+    monkeypatch.setattr(versions, "stamp_now", lambda: "19700101T000000000000")
     second = install(edition(1), keep=2).name
     assert second < first_made
-    monkeypatch.setattr(store, "stamp_now", lambda: "20000101T000000000000")
+    monkeypatch.setattr(versions, "stamp_now", lambda: "20000101T000000000000")
     third = install(edition(2), keep=2).name
     assert kept(home) == sorted([second, f"{second}.corpus", third, "CURRENT"])
 
@@ -225,7 +224,7 @@ def test_the_former_version_is_the_one_that_was_in_use_whatever_the_clock_says(
 def test_an_engine_opened_before_keeps_answering_when_its_files_are_gone(home: Path) -> None:
     install(edition(0), settings=FIT)
     engine = indexes.open("village")
-    folder = store.current("village")
+    folder = paths.current("village")
     before = [engine.ask(question, k=5) for question in (GOAT, "le pain brûlé", "musique la nuit")]
     for n in (1, 2):
         install(edition(n), settings=FIT, keep=2)
@@ -253,7 +252,7 @@ def test_a_second_builder_of_the_same_name_is_refused(home: Path) -> None:
         with pytest.raises(BadInput, match=refused):
             build(edition(2), "village")
         with pytest.raises(BadInput, match=refused):
-            store.remove("village")
+            versions.remove("village")
         assert indexes.open("village").info.corpus_sha256 == VILLAGE.sha256  # who only reads is not
         install(name="town")  # nor who builds another one
     finally:
@@ -273,7 +272,7 @@ def test_a_build_that_fails_leaves_nothing_and_changes_nothing(home: Path) -> No
         build(edition(1), "village", report=fails)
     with (
         pytest.raises(DamagedIndex, match=r"left without a manifest"),
-        store.new_version("village", "v") as part,
+        versions.new_version("village", "v") as part,
     ):
         (part / "half").write_text("half", encoding="utf-8")
     assert sorted((home / "indexes" / "village").iterdir()) == before
@@ -284,10 +283,10 @@ def test_a_corpus_is_replaced_only_when_asked(home: Path) -> None:
     install(settings=None)
 
     def put(replace_it: bool) -> None:
-        with store.new_corpus("village", replace=replace_it) as place:
+        with versions.new_corpus("village", replace=replace_it) as place:
             write(replace(VILLAGE, questions=()), place)
 
-    folder = store.corpus_folder("village")
+    folder = paths.corpus_folder("village")
     with pytest.raises(
         BadInput, match=r"a corpus named 'village' is there already: add --replace, or choose another --name"
     ):
@@ -301,9 +300,9 @@ def test_a_corpus_is_replaced_only_when_asked(home: Path) -> None:
 def test_removing(home: Path) -> None:
     install()
     install(name="town", settings=None)
-    assert store.names() == ["town", "village"]
-    assert store.remove("village")
-    assert not store.remove("village")
-    assert store.names() == ["town"]
-    assert store.remove("town")
+    assert paths.names() == ["town", "village"]
+    assert versions.remove("village")
+    assert not versions.remove("village")
+    assert paths.names() == ["town"]
+    assert versions.remove("town")
     assert not [p for kind in ("corpora", "indexes") for p in (home / kind).iterdir()]

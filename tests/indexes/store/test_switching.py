@@ -14,8 +14,7 @@ import pytest
 import indexes
 from indexes.__main__ import main
 from indexes.corpus.corpus import write
-from indexes.store import open as opening
-from indexes.store import store
+from indexes.store import open_index, paths
 from indexes.store.paths import version_of
 from rag.engine.engine import Engine
 from rag.errors import DamagedIndex
@@ -90,7 +89,7 @@ def test_questions_are_answered_while_versions_change(home: Path, tmp_path: Path
     for thread in threads:
         assert thread.wrong == []
         assert len(thread.seen) >= 3  # it saw several versions, and asked all the while
-    assert not (store.index_folder("village") / before.info.version).exists()
+    assert not (paths.index_folder("village") / before.info.version).exists()
     assert [before.ask(result.question, k=5).shown for result in answers] == [r.shown for r in answers]
     assert before.info.corpus_sha256 == edition(0).sha256
 
@@ -99,7 +98,7 @@ def test_a_version_that_goes_while_it_is_opened_is_not_missed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     install(edition(0))
-    read, left = opening.read, [2]
+    read, left = open_index.read, [2]
 
     def slow(folder: Path, again: str) -> object:
         if left[0]:
@@ -110,7 +109,7 @@ def test_a_version_that_goes_while_it_is_opened_is_not_missed(
             assert not folder.exists()
         return read(folder, again)
 
-    monkeypatch.setattr(opening, "read", slow)
+    monkeypatch.setattr(open_index, "read", slow)
     assert indexes.open("village").info.corpus_sha256 == edition(2).sha256
     assert first(indexes.open("village")) == "v-5"
 
@@ -125,7 +124,7 @@ def test_a_version_that_is_damaged_and_stays_is_told(home: Path) -> None:
 def test_the_version_that_would_be_opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert version_of("village") is None
     assert version_of("no name") is None
-    assert version_of() == str(store.builtin())
+    assert version_of() == str(paths.builtin())
     version = install(edition(0))
     assert version_of("village") == version_of(home / "indexes/village") == str(version)
     monkeypatch.setenv("PANDECT_INDEX", "village")

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexes.corpus.corpus import Corpus, write
-from indexes.update.changes import FILE, Changed, Changes
-from indexes.update.diff import Compared, Former, compare
+from indexes.update.diff import FILE, Changed, Changes, Compared, Former, compare
 from rag.types import Article, Question
 from tests.fakes.law.changing_law import laws
 from tests.fakes.law.corpus import CODE, VILLAGE

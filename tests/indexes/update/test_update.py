@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from indexes import sources
 from indexes.build.build import BuildSettings, build_into
 from indexes.build.encoder_choice import Chosen, fit_encoder
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.store import manifest
-from indexes.store.open import open_index
+from indexes.store.open_index import open_index
 from indexes.update import reuse
-from indexes.update.basis import EXACT, Start
-from indexes.update.changes import Changes
+from indexes.update.diff import Changes
+from indexes.update.reuse import EXACT, Start
+from rag.encoders import static
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import FusionSettings
@@ -188,7 +189,7 @@ def test_only_what_changed_is_analysed_and_encoded(encoder: Chosen, data: st.Dat
         former = Path(scratch) / "former"
         built(former, VILLAGE, BuildSettings(), encoder)
         load = StaticEncoder.load
-        patch.setattr(reuse.StaticEncoder, "load", lambda *given: Watched(load(*given), encoded))
+        patch.setattr(static.StaticEncoder, "load", lambda *given: Watched(load(*given), encoded))
         made = updated(Path(scratch) / "made", former, corpus)
         assert (made.analysed, made.encoded, made.notes) == (len(fresh), len(fresh), ())
         assert encoded == fresh
@@ -380,7 +381,7 @@ def test_a_hundredth_of_real_law_is_a_build_from_nothing_too(data: Path, tmp_pat
 
 
 def test_the_index_that_ships_keeps_nothing_for_updates() -> None:
-    from indexes.store.store import builtin
+    from indexes.store.paths import builtin
 
     assert not (builtin() / "counts").exists()
     assert not (builtin() / EXACT).exists()

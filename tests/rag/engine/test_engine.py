@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard, Elsewhere, Moved
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine.engine import KEYWORD, MAX_QUESTION, MEANING, Engine, IndexInfo
+from rag.engine.engine import MAX_QUESTION, Engine, IndexInfo
 from rag.engine.result import Mode, Result
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine.engine import KEYWORD, MEANING, Engine, IndexInfo
+from rag.engine.engine import Engine, IndexInfo
 from rag.engine.explain import ALIKE
 from rag.engine.result import Explanation, Mode, Result
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors

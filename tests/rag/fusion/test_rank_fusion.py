@@ -19,6 +19,7 @@ from rag.fusion import (
     comb_sum,
     matrix_fusion,
     min_max,
+    normalisation,
     normalised,
     percentile,
     places,
@@ -44,7 +45,7 @@ A = ranking(x=3.0, y=2.0, z=1.0)
 B = ranking(y=5.0, w=1.0)
 
 
-def by_percentile(scores: matrix_fusion.Matrix, weights: list[float]) -> matrix_fusion.Matrix:
+def by_percentile(scores: normalisation.Matrix, weights: list[float]) -> normalisation.Matrix:
     return matrix_fusion.normalised(scores, partial(percentile, distributions=[SHAPE] * len(scores)), weights)
 
 
@@ -98,7 +99,7 @@ def test_comb_sum_and_mnz_worked_by_hand() -> None:
 
 @pytest.mark.parametrize("by", [min_max, z_score])
 @pytest.mark.parametrize("flat", [ranking(x=4.0), ranking(x=0.1, v=0.1, y=0.1), ()])
-def test_a_list_with_no_spread_adds_nothing(by: matrix_fusion.Share, flat: Ranking) -> None:
+def test_a_list_with_no_spread_adds_nothing(by: normalisation.Share, flat: Ranking) -> None:
     alone = normalised([A, ()], 9, by=by)
     fused = as_dict(normalised([A, flat], 9, by=by))
     assert {i: s for i, s in fused.items() if i != "v"} == as_dict(alone)

@@ -19,9 +19,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes.pages import page_states
-from tests.fakes.pages.browser import CHROMIUM, FAKE, ROOT, Server, ask, at_rest, served, visit
+from tests.fakes.pages.browser import (
+    CHROMIUM,
+    FAKE,
+    Server,
+    ask,
+    at_rest,
+    served,
+    visit,
+)
 from tests.fakes.pages.page_states import State
 from tests.fakes.pages.ui_engine import QUESTION
+from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fakes.pages.browser import CHROMIUM, ROOT, Server, ask, served, visit
+from tests.fakes.pages.browser import CHROMIUM, Server, ask, served, visit
 from tests.fakes.pages.ui_engine import QUESTION
+from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

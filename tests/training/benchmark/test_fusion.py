@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from indexes.build.build import BuildSettings, build_into
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import write
-from indexes.store.open import open_index
+from indexes.store.open_index import open_index
 from rag.errors import BadInput
 from rag.ltr.features import NAMES
 from rag.ltr.trees import LEAVES

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.corpus.corpus import read, read_questions
-from indexes.store import store
+from indexes.corpus.corpus import read
+from indexes.corpus.questions import read_questions
+from indexes.store import paths
 from rag.engine.confidence import NAMES, SIGNS, Confidence
 from rag.errors import BadInput
 from rag.types import Question
@@ -167,7 +168,7 @@ def test_leaving_a_feature_out_takes_it_out() -> None:
 
 
 def test_the_dev_questions_that_ship_have_no_answer_and_are_not_those_of_the_test() -> None:
-    folder, _ = store.locate(store.BUILTIN)
+    folder, _ = paths.locate(paths.BUILTIN)
     articles = read(folder / "corpus").articles
     dev = read_questions(folder.parent / DEV, articles)
     test = {
@@ -190,7 +191,7 @@ def test_bad_options_say_the_cure(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_the_weights_that_ship_are_those_that_the_command_fits(tmp_path: Path) -> None:
-    folder, _ = store.locate(store.BUILTIN)
+    folder, _ = paths.locate(paths.BUILTIN)
     out = tmp_path / "out"
     assert main(["--output", str(out)]) == 0
     shipped = Confidence.from_json((folder.parent / "confidence.json").read_text(encoding="utf-8"))

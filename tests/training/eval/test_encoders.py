@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from indexes.build import ensemble
-from indexes.build.static_encoder import FitSettings, Fitter
+from indexes.build.fit_settings import FitSettings
+from indexes.build.static_encoder import Fitter
 from indexes.corpus.corpus import SYNTHETIC
 from rag.text.analysers import analyser
 from rag.types import Question

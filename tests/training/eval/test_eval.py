@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import write
 from rag.types import Question
 from tests.fakes.ranking.benchmark import (

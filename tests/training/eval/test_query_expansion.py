@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from indexes.build import query_expansion as bridge
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings

@@ -11,7 +11,7 @@ import lightgbm
 import numpy as np
 import pytest
 
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput, MissingExtra
 from rag.fusion import FusionSettings

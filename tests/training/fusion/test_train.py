@@ -18,17 +18,17 @@ import pytest
 import indexes
 from indexes.__main__ import main as indexes_main
 from indexes.build.build import BuildSettings, build
+from indexes.build.fit_settings import FitSettings
 from indexes.build.learned_fusion import FOLDER, TREES, ranker_of
-from indexes.build.static_encoder import FitSettings
 from indexes.corpus.corpus import Corpus, write
-from indexes.store import store
+from indexes.store import paths
 from indexes.store.manifest import read, stamp
 from indexes.store.versions import new_corpus
-from indexes.update.basis import Start
+from indexes.update.reuse import Start
 from rag.corpus.card import CorpusCard
-from rag.engine.engine import KEYWORD, MEANING
 from rag.fusion import Fuse, FusionSettings
 from rag.ltr.features import PRIORS
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import NEAREST
 from rag.types import Article, Question
 from tests.fakes.ranking.ltr_examples import made_up
@@ -110,7 +110,7 @@ def learned(home: Path, fitted: tuple[Path, str]) -> Path:
 def plain(learned: Path) -> Path:
     """The same, with the index that was there before in use; its folder."""
     assert indexes_main(["rollback", "hamlet"]) == 0
-    return store.current("hamlet")
+    return paths.current("hamlet")
 
 
 @pytest.fixture
@@ -141,10 +141,10 @@ def test_from_the_command_to_the_answer(
     )  # no test
     assert [line.split()[0] for line in said[1:4]] == ["R@10", "R@100", "MRR@10"]
     assert all("learned" in line and "rrf" in line and "[" in line for line in said[1:4])
-    made = store.current("hamlet")
+    made = paths.current("hamlet")
     assert said[4:] == [
         f"switched in: {fitted[0] / made.relative_to(learned)}",
-        f"next: {store.page('hamlet')}",
+        f"next: {paths.page('hamlet')}",
     ]
     trees = ranker_of(made)
     assert trees is not None
@@ -194,7 +194,7 @@ def test_words_are_cut_as_the_index_cuts_them(home: Path, monkeypatch: pytest.Mo
 @pytest.mark.usefixtures("plain", "quick")
 def test_priors_are_left_out_when_they_are_not_wanted() -> None:
     assert fusion("--always", "--no-priors", "--seed", "3", *QUICK) == 0
-    trees = ranker_of(store.current("hamlet"))
+    trees = ranker_of(paths.current("hamlet"))
     assert trees is not None
     assert not set(PRIORS) & set(trees.features)
     assert trees.about["settings"]["seed"] == 3
@@ -227,10 +227,10 @@ def test_it_comes_into_use_where_it_is_better(
     measured: dict[str, Any], values: dict[str, float], better: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measured |= values
-    former = store.current("hamlet")
+    former = paths.current("hamlet")
     assert fusion(*QUICK) == 0
     said = capsys.readouterr().out
-    assert (store.current("hamlet") != former) is better
+    assert (paths.current("hamlet") != former) is better
     assert ("not better: hamlet stays as it is (--always uses it all the same)" in said) is not better
     assert f"learned {100 * values['R@10']:5.1f}, rrf  50.0: {100 * (values['R@10'] - 0.5):+.1f}" in said
 
@@ -291,7 +291,7 @@ def test_who_stops_it_finds_the_index_as_it_was(
     monkeypatch.setattr(train_fusion, "examples", stopped)
     assert fusion("--always", *QUICK) == 130
     assert "stopped; the index is as it was" in capsys.readouterr().err
-    assert store.current("hamlet") == plain
+    assert paths.current("hamlet") == plain
 
 
 def test_what_it_cannot_be_fitted_to(
@@ -318,7 +318,7 @@ def test_what_it_cannot_be_fitted_to(
         patch.setitem(sys.modules, "lightgbm", None)
         patch.setattr(Bench, "evidence", _never)
         assert "pip install lightgbm" in refused(capsys)
-    assert store.current("hamlet") == former
+    assert paths.current("hamlet") == former
 
 
 def _never(*given: object) -> None:
@@ -360,7 +360,7 @@ def test_an_encoder_whose_fits_looked_at_other_terms_is_refused(
 
 @pytest.mark.usefixtures("learned")
 def test_trees_that_cannot_be_read_can_be_removed() -> None:
-    folder = store.current("hamlet")
+    folder = paths.current("hamlet")
     (folder / FOLDER / TREES).write_text('{"format": 99}', encoding="utf-8")
     stamp(replace(read(folder, ""), files={}), folder)
     assert fusion("--remove") == 0
@@ -378,7 +378,7 @@ def test_a_full_disk_is_told_and_leaves_the_index(
     monkeypatch.setattr("indexes.update.refit_fusion.stamp", full)
     assert fusion("--always", *QUICK) == 2
     assert "No space left on device. make room, or choose another place" in capsys.readouterr().err
-    assert store.current("hamlet") == plain
+    assert paths.current("hamlet") == plain
     assert indexes.open("hamlet").ask(ASKED).shown
 
 
@@ -396,19 +396,19 @@ def test_another_command_meanwhile_is_told(
     monkeypatch.setattr(train_fusion, "fit", slow)
     assert fusion("--always", *QUICK) == 2
     assert "changed by another command meanwhile" in capsys.readouterr().err
-    assert store.current("hamlet") == versions[0]
+    assert paths.current("hamlet") == versions[0]
 
 
 @pytest.mark.usefixtures("learned")
 def test_an_update_keeps_the_learned_fusion(tmp_path: Path) -> None:
-    trees = ranker_of(store.current("hamlet"))
+    trees = ranker_of(paths.current("hamlet"))
     added = Article(
         "x999", "Code 3", "999", "Celui qui veut creuser un étang sans grange paie cent sous.", ()
     )
     kept = tuple(q for q in LAW.questions if q.article_ids[0] > "x004")
     changed = replace(LAW, articles=(*LAW.articles[5:], added), questions=kept)
     assert indexes_main(["update", "hamlet", str(write(changed, tmp_path / "new"))]) == 0
-    assert ranker_of(store.current("hamlet")) == trees
+    assert ranker_of(paths.current("hamlet")) == trees
     engine = indexes.open("hamlet")
     result = engine.ask(ASKED, k=200)
     assert "x999" in {shown.article.id for shown in result.shown}

@@ -10,8 +10,7 @@ import pytest
 
 from indexes import builtin_corpus
 from indexes.__main__ import main as indexes_main
-from indexes.store import store
-from indexes.store.open import open_index
+from indexes.store.open_index import open_index
 from training.eval.__main__ import main as evaluate
 from training.train import main
 
@@ -86,7 +85,6 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for n, part in ((3, "dev"), (5, "test"), (8, "test"))]  # fmt: skip
     written(folder / builtin_corpus.TEST, test)
     builtin_corpus.make(law, folder, lambda *step: None, source)
-    monkeypatch.setattr(store, "builtin", lambda: folder / builtin_corpus.INDEX)
     monkeypatch.setattr("indexes.store.paths.builtin", lambda: folder / builtin_corpus.INDEX)
     return folder
 

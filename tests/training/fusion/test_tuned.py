@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from indexes.build.static_encoder import FitSettings
+from indexes.build.fit_settings import FitSettings
 from rag.fusion import SCALES, Distribution, FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.dense import Dense

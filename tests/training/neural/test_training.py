@@ -48,7 +48,7 @@ from training.neural.data.task import Data, Task, tasks
 from training.neural.recipe.recipe import made
 from training.neural.recipe.settings import LOSSES, Recipe
 from training.neural.run import Order, run
-from training.neural.trainer import loop
+from training.neural.trainer import loop, step
 from training.neural.trainer.peak import FROM_HERE, OF_ALL
 
 pytestmark = NEEDS_TORCH
@@ -168,7 +168,7 @@ def _on_one_thread(task: Task, order: Order) -> None:
 def killed(at: int, task: Task, order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train in a process of its own that is killed, by the system, before a step."""
     with monkeypatch.context() as patched:
-        patched.setattr(loop, "gradients", killing(at, loop.gradients))
+        patched.setattr(loop, "gradients", killing(at, step.gradients))
         process = multiprocessing.get_context("fork").Process(target=_on_one_thread, args=(task, order))
         process.start()
         process.join()

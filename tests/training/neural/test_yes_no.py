@@ -32,7 +32,7 @@ from training.neural.data.batches import Batches
 from training.neural.recipe.recipe import made, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.run import run
-from training.neural.trainer import loop
+from training.neural.trainer import loop, step
 from training.neural.trainer.log import Log
 from training.neural.trainer.loop import Run
 from training.synthetic import prompts
@@ -226,7 +226,7 @@ def test_one_from_scratch_is_stopped_gone_on_with_and_read_again(
 
     task = task_of(lora())
     run(task, order_of(tmp_path / "whole"), here())
-    then = loop.gradients
+    then = step.gradients
 
     def stopping(system: Any, batch: Any, *rest: Any) -> Any:
         if batch.step == 4:

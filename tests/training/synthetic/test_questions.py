@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.corpus.corpus import read_questions, to_learn_from, write
+from indexes.corpus.corpus import to_learn_from, write
+from indexes.corpus.questions import read_questions
 from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text.analysers import analyser

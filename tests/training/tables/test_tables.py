@@ -15,11 +15,10 @@ from training.tables.__main__ import (
     categories,
     comparisons,
     filled,
-    fusions,
-    helped,
     main,
     markdown,
 )
+from training.tables.fusion import fusions, helped
 
 RESULTS = sorted((ROOT / "docs" / "results").glob("*.json"))
 ENTRY: dict[str, Any] = {

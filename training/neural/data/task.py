@@ -13,15 +13,9 @@ from typing import Any
 
 from indexes import sources
 from indexes.builtin_corpus import whole
-from indexes.corpus.corpus import (
-    HELD_OUT,
-    SYNTHETIC,
-    Corpus,
-    asked_and_written,
-    read_questions,
-    to_learn_from,
-)
-from indexes.store import store
+from indexes.corpus.corpus import HELD_OUT, SYNTHETIC, Corpus, asked_and_written, to_learn_from
+from indexes.corpus.questions import read_questions
+from indexes.store import paths
 from rag.errors import BadInput
 from rag.types import Question
 from training.neural.data.seen_questions import digest
@@ -84,7 +78,7 @@ def read_data(
         BadInput: they cannot be read.
     """
     if path is None:
-        corpus = whole(store.builtin())
+        corpus = whole(paths.builtin())
         return Data(corpus, _asked(corpus, questions))
     if not path.exists():
         raise BadInput(

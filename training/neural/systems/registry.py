@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes.corpus.folder import appearing
+from indexes.corpus.corpus import appearing
 from training.neural.recipe.settings import Recipe
 from training.neural.systems.backbone import Task, make_scratch
 from training.neural.systems.base import System

@@ -1,4 +1,7 @@
-"""Open an index: its files held against its manifest, then put together as a `rag.Engine`."""
+"""Open an index: its files held against its manifest, then put together as a `rag.Engine`.
+
+The store of corpora and indexes: where they lie, how one is switched in, how one is opened.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from indexes.build.score_distributions import load_fusion as read_fusion
 from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
 from indexes.store.manifest import Manifest, libraries, read, verify
-from indexes.store.paths import builtin, locate
+from indexes.store.paths import (
+    builtin,
+    locate,
+)
 from indexes.update import term_counts
 from rag.corpus.card import CorpusCard
 from rag.corpus.structure import side_by_side
