@@ -19,8 +19,7 @@ from indexes.store import paths
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
 from rag.errors import BadInput, PandectError
-from training.cards import model_card
-from training.model_card import ModelCard, markdown
+from training.cards import ModelCard, markdown, model_card
 
 CARD = "modelcard.md"
 

@@ -23,9 +23,8 @@ from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text import Analyser
 from rag.types import Article, Filter, Hit, Ranking, Reranker, Retriever
-from training.answers.cache import Cache, key
 from training.answers.chat import Chat, ChatFailedError, Reply
-from training.answers.run import GIVE_UP, TooManyFailuresError
+from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key
 from training.synthetic.prompts import Prompts, boundary, said, shown
 
 How: TypeAlias = Literal["pointwise", "listwise"]

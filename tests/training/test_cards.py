@@ -20,7 +20,7 @@ from rag.errors import BadInput
 from rag.text.analysers import analyser
 from tests.fakes.ranking.benchmark import CORPUS
 from training import export_encoder as exporting
-from training.model_card import ModelCard, Source, markdown
+from training.cards import ModelCard, Source, markdown
 
 TINY = FitSettings(dim=8, min_count=1, passes=1, question_passes=2, batch=8, random_negatives=4)
 NC = {"licence": "CC BY-NC-SA 4.0", "licence_url": "https://nc.example", "source": "The <Lab>"}

@@ -19,9 +19,8 @@ from rag.text.analysers import analyser
 from rag.types import Article, Filter, Hit, Ranking
 from tests.fakes.answers import openai_server
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
-from training.answers.cache import opened
 from training.answers.chat import ChatFailedError, Reply
-from training.answers.run import TooManyFailuresError
+from training.answers.run import TooManyFailuresError, opened
 from training.eval.__main__ import main
 from training.llm_reranking import (
     Asker,

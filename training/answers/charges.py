@@ -14,7 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from rag.types import Article
-from training.answers.records import Record, Unfit, read, shown, text, texts
+from training.answers.multiple_choice import (
+    Record,
+    Unfit,
+    read,
+    shown,
+    text,
+    texts,
+)
 from training.answers.score import Values
 from training.answers.task_prompt import numbered
 

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from rag.answer.types import Usage
 from rag.errors import PandectError
-from training.answers.cache import Cache, key
-from training.answers.run import GIVE_UP, TooManyFailuresError
+from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key
 
 
 class ChatFailedError(PandectError):

@@ -1,9 +1,12 @@
-"""The articles that a model is given with a question: found by a system, gold, or none."""
+"""The articles that a model is given with a question: found by a system, gold, or none.
+
+What the systems of a run find for its questions.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +14,7 @@ import numpy as np
 from rag.errors import BadInput
 from rag.types import Article, Question, Ranking
 from training.eval.system_names import SINGLE, fused, left_out
+from training.eval.workbench import Bench
 
 NONE, GOLD, PART = "none", "gold", "part-gold"
 MADE = (NONE, GOLD, PART)  # the others are names of systems
@@ -85,3 +89,39 @@ def _removed(question: Question, seed: int) -> set[str]:
     digest = hashlib.sha256(f"{seed} {question.id}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
     return set(rng.permutation(gold)[: int(rng.integers(1, len(gold) + 1))].tolist())
+
+
+Rankings = Mapping[str, Mapping[str, Ranking]]  # system -> question id -> its first articles
+Part = tuple[Sequence[Question], Sequence[Question]]  # to ask, and to learn from
+
+
+def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
+    """Return at most so many questions, drawn by the seed, in their order."""
+    if limit is None or limit >= len(questions):
+        return list(questions)
+    drawn = np.random.default_rng(seed).permutation(len(questions))[: max(limit, 0)]
+    return [questions[i] for i in sorted(drawn.tolist())]
+
+
+def rankings(bench: Bench, names: Sequence[str], parts: Sequence[Part], depth: int) -> Rankings:
+    """Return each system's first articles for every question, having learnt as its part says.
+
+    Args:
+        bench: of the corpus.
+        names: of systems.
+        parts: questions to ask and to learn from, fold by fold.
+        depth: how many articles of a question.
+
+    Raises:
+        BadInput: no such system, or it has nothing to learn from.
+    """
+    found: dict[str, dict[str, Ranking]] = {name: {} for name in names}
+    total, done = len(names) * sum(len(held) for held, _ in parts), 0
+    for held, learn in parts:
+        systems = bench.systems(names, learn) if held else {}
+        for name, system in systems.items():
+            for question in held:
+                [found[name][question.id]] = system.search([question.text], depth)
+                done += 1
+                bench.tell("searching", done, total)
+    return found

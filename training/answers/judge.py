@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag.answer.types import Passed
-from training.answers.cache import Cache
 from training.answers.chat import Chat, Reply, replies
-from training.answers.run import GIVE_UP, Written
+from training.answers.run import GIVE_UP, Cache, Written
 from training.answers.score import Ratio, passages
 
 VERSION = "judge 1"  # raise it when the wording changes

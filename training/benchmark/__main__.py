@@ -32,7 +32,7 @@ from rag.types import ArticleOrder
 from training.benchmark import encoder as benchmark_encoder
 from training.benchmark import fusion
 from training.benchmark import neural as benchmark_neural
-from training.benchmark.benchmark_figures import mebibytes, milliseconds
+from training.benchmark.timing import mebibytes, milliseconds
 from training.benchmark.update import measure
 
 QUESTIONS = 300

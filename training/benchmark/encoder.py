@@ -18,7 +18,7 @@ from indexes.store.paths import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
-from training.benchmark.benchmark_figures import Say, mebibytes, milliseconds
+from training.benchmark.timing import Say, mebibytes, milliseconds
 
 QUESTIONS = 500
 

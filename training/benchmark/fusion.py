@@ -33,7 +33,7 @@ from rag.ltr.reranker import KEYWORD, MEANING, Learned, lists_of
 from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Floats
-from training.benchmark.benchmark_figures import Say
+from training.benchmark.timing import Say
 from training.fusion.learned import NETWORKS, LearnedSettings
 from training.fusion.listwise import NetworkSettings
 

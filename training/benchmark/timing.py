@@ -2,6 +2,8 @@
 
 On one core: seconds of that core, which other processes disturb least, and by how much the memory of the
 process grew, with the index that it holds.
+
+What the parts of the benchmark share: how a figure is said, a question timed, a folder weighed.
 """
 
 from __future__ import annotations
@@ -12,10 +14,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from rag.errors import BadInput
-from training.neural.trainer.peak import peak_of_process
+from training.neural.trainer.resources import peak_of_process
 from training.tables.markdown import head, row
 
 FIRST = 10  # places of a ranking that are compared
@@ -92,3 +98,21 @@ def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
         times.append(time.process_time() - begun)
     same = found[0] if isinstance(found[0], float) else found
     told.send((statistics.median(times), peak_of_process() - before, same))
+
+
+Say: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
+
+
+def milliseconds(ask: Callable[[str], object], asked: Iterable[str]) -> npt.NDArray[np.float64]:
+    """Ask one question after the other, and return what each took, (n_questions,)."""
+    took = []
+    for question in asked:
+        begun = time.perf_counter()
+        ask(question)
+        took.append((time.perf_counter() - begun) * 1000)
+    return np.array(took)
+
+
+def mebibytes(folder: Path) -> float:
+    """Return what the files of a folder take together."""
+    return sum(path.stat().st_size for path in folder.iterdir()) / 2**20

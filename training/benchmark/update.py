@@ -16,7 +16,7 @@ from typing import NamedTuple
 from indexes import sources
 from indexes.corpus.corpus import Corpus, write
 from rag.types import Article
-from training.benchmark.benchmark_figures import Say
+from training.benchmark.timing import Say
 
 NAME = "measured"
 

@@ -33,7 +33,7 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Question
 from training.confidence import calibration
-from training.confidence.cross_fit import (
+from training.confidence.calibration import (
     FALSE_ALARMS,
     Asked,
     OutOfFold,

@@ -1,10 +1,15 @@
-"""Systems that `training.eval` brings along: options of the command line, and what they make."""
+"""Systems that `training.eval` brings along: options of the command line, and what they make.
+
+Systems of an evaluation that put the first articles of another one in order: HOW:SYSTEM.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -12,20 +17,71 @@ from indexes.store import paths
 from rag.encoders.transformer import Pooling
 from rag.errors import BadInput
 from rag.retrieval.rerank import Reranked
-from rag.types import Question
-from training.answers.cache import opened
-from training.answers.run import GIVE_UP
+from rag.types import Question, Reranker, Retriever
+from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
-from training.eval.external_system import Extra, Extras
+from training.eval.external_system import Extra, Extras, System
 from training.eval.pretrained import zero_shot
-from training.eval.reranked import YES_NO, Way, by_model, reranked
-from training.eval.system_names import ENCODER, MODEL, RERANKED
-from training.llm_reranking import Asker, RerankSettings
+from training.eval.system_names import ENCODER, MODEL, RERANKED, rerank_of
+from training.llm_reranking import Asker, LLMReranker, RerankSettings
 from training.synthetic import prompts
 
 if TYPE_CHECKING:
-    from training.eval.published_models import PairModel
+    from training.eval.context import Lesson
+    from training.eval.pretrained import PairModel
+    from training.eval.workbench import Bench
     from training.neural.systems.trained import Models
+
+
+YES_NO = "yes-no"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One HOW: what makes its reranker, given what may be learnt from, and how far down it looks."""
+
+    make: Callable[[Bench, Lesson], Reranker]
+    depth: int  # articles of the system below
+
+
+def reranked(names: Sequence[str], how: Callable[[str], Way]) -> Extras:
+    """Return the systems of these names.
+
+    Args:
+        names: HOW:SYSTEM, such as "listwise:bm25"; SYSTEM is any name of `training.eval.system_names`.
+        how: gives the way of a HOW.
+
+    Raises:
+        BadInput: a name of another form, or a HOW that cannot be used.
+    """
+    made = {}
+    for name in names:
+        parts = rerank_of(name)
+        if parts is None:
+            raise BadInput(
+                f"--rerank {name}: expected HOW:SYSTEM with HOW of {', '.join(RERANKED)}, {MODEL}NAME of "
+                f"--trained or {ENCODER}NAME of --encoder, such as listwise:bm25"
+            )
+        kind, first = parts
+        made[name] = Extra(partial(_make, first, how(kind)), over=(first,))
+    return made
+
+
+def _make(first: str, way: Way, bench: Bench, lesson: Lesson, system: System) -> Retriever:
+    return Reranked(system(first), way.make(bench, lesson), way.depth)
+
+
+def by_model(asker: Asker, kind: str) -> Way:
+    """Return the way of a chat model: pointwise or listwise."""
+
+    def make(bench: Bench, lesson: Lesson) -> Reranker:
+        articles = {a.id: a for a in bench.corpus.articles}
+        return LLMReranker(
+            "listwise" if kind == "listwise" else "pointwise", asker, articles, bench.analyser()
+        )
+
+    return Way(make, asker.settings.depth)
+
 
 Say = Callable[[str], object]
 
@@ -199,7 +255,7 @@ def _yes_no(parsed: argparse.Namespace, questions: Sequence[Question]) -> Way:
 
 
 def _pairs(parsed: argparse.Namespace) -> dict[str, PairModel]:
-    from training.eval.published_models import pair_models  # why here: most evaluations bring none
+    from training.eval.pretrained import pair_models  # why here: most evaluations bring none
 
     return pair_models(parsed.encoder, remote_code=parsed.remote_code, device=parsed.device)
 

@@ -1,14 +1,17 @@
-"""Zero-shot systems of an evaluation: word vectors and pretrained encoders, nothing of them learnt here."""
+"""Zero-shot systems of an evaluation: word vectors and pretrained encoders, nothing of them learnt here.
+
+Published models of kinds that are trained here too, as they are: SPLADE, and monoBERT, which re-ranks.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,14 +22,21 @@ from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vector
 from rag.errors import BadInput
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense, build_vectors
-from rag.types import Floats, Retriever
+from rag.types import Floats, Reranker, Retriever
 from training.eval.external_system import Extra, Extras, System, once
 from training.eval.system_names import ENCODER
-from training.neural.systems.token_index import token_vectors
+from training.neural.recipe.recipe import made
+from training.neural.recipe.settings import Pairwise, Recipe
+from training.neural.systems.backbone import require
+from training.neural.systems.base import System as NeuralSystem
+from training.neural.systems.colbert import token_vectors
+from training.neural.systems.cross_encoder import CrossEncoder, Reader
+from training.neural.systems.splade import Splade
 
 if TYPE_CHECKING:
     from training.eval.context import Lesson
     from training.eval.workbench import Bench
+
 
 AT_ONCE = 256  # articles encoded between two looks at the progress
 Say = Callable[[str], object]
@@ -45,7 +55,7 @@ def zero_shot(
     """Return the systems `vectors:NAME` and `encoder:NAME`.
 
     Files and names are checked now, models are loaded when the system is made. An encoder that reads
-    question and article together is left out: `training.eval.published_models` has it re-rank.
+    question and article together is left out: `training.eval.pretrained` has it re-rank.
 
     Args:
         vectors: files of word vectors.
@@ -121,7 +131,6 @@ def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Ben
 
 
 def _splade(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> Retriever:
-    from training.eval.published_models import splade  # of what trains: few evaluations bring one
 
     return splade(recipe, options, bench)
 
@@ -151,3 +160,115 @@ def _save(vectors: Floats, folder: Path) -> None:
 def _load(folder: Path) -> Floats:
     loaded: Floats = np.load(folder / "vectors.npy", allow_pickle=False)
     return loaded
+
+
+_SYSTEMS: Mapping[str, str] = {"sparse": "splade", "cross-encoder": "cross-encoder"}
+
+
+def recipe_of(of: HubRecipe, *, remote_code: bool = False) -> Recipe:
+    """Return the recipe that reads texts as a published model wants them.
+
+    What it says of training is not used. Of a pair the question has a quarter of the window, as in our
+    recipes of monoBERT, where nothing is said of it.
+
+    Args:
+        of: of the kind "sparse" or "cross-encoder".
+        remote_code: run the code that comes with the model.
+    """
+    pairs = of.kind == "cross-encoder"
+    asked = of.question_window or (of.window // 4 if pairs else of.window)
+    text = {"question_tokens": asked, "article_tokens": of.window}
+    prompts = {"question_prompt": of.question_prompt, "article_prompt": of.passage_prompt}
+    return made(
+        {
+            "name": PurePath(of.name).name,
+            "system": _SYSTEMS[of.kind],
+            "model": {"backbone": of.model, "remote_code": remote_code},
+            "text": {**text, **prompts},
+            "training": {"batch": 1, "steps": 1},
+            "negatives": {"per_question": 1},
+            "loss": {} if pairs else {"similarity": of.similarity or "dot"},
+        },
+        of.name,
+    )
+
+
+def splade(of: HubRecipe, options: Mapping[str, Any], bench: Bench) -> Retriever:
+    """Return an inverted index of a corpus, by a published SPLADE.
+
+    Args:
+        of: of the kind "sparse".
+        options: remote_code, and the device; None takes the best there is.
+        bench: whose corpus.
+
+    Raises:
+        MissingExtra: torch is not installed.
+        BadInput: the model cannot be loaded.
+    """
+    require()
+    system = Splade.build(recipe_of(of, remote_code=options["remote_code"]), of.model)
+    _place(system, options["device"])
+    bench.tell(f"encoding articles with {of.name}", 0, 1)
+    made_ = system.retriever(bench.corpus)
+    bench.tell(f"encoding articles with {of.name}", 1, 1)
+    return made_
+
+
+@dataclass
+class PairModel:
+    """A published model that reads question and article together, loaded when it is first used."""
+
+    published: HubRecipe
+    options: Mapping[str, Any]  # remote_code, and the device
+    _system: CrossEncoder | None = field(default=None, repr=False)
+
+    @property
+    def depth(self) -> int:
+        """How many articles it puts in order where nobody says."""
+        return Pairwise().rerank
+
+    def reader(self, bench: Bench) -> Reranker:
+        """Return it as what puts any system's first articles in order.
+
+        Raises:
+            MissingExtra: torch is not installed.
+            BadInput: the model cannot be loaded, or says more than one number of a pair.
+        """
+        if self._system is None:
+            require()
+            recipe = recipe_of(self.published, remote_code=self.options["remote_code"])
+            try:
+                self._system = CrossEncoder.build(recipe, self.published.model)
+            except RuntimeError as error:  # torch's, of a head with other outputs than one
+                raise BadInput(
+                    f"{self.published.model} does not say one number of a pair: give a model with one output"
+                ) from error
+            _place(self._system, self.options["device"])
+        return Reader(self._system, bench.corpus.articles)
+
+
+def pair_models(
+    encoders: Sequence[str], *, remote_code: bool = False, device: str | None = None
+) -> dict[str, PairModel]:
+    """Return those of the encoders that read question and article together, by name: "encoder:NAME".
+
+    Raises:
+        BadInput: one brings code that may not be run, or two are of one name.
+    """
+    found: dict[str, PairModel] = {}
+    for typed in encoders:
+        recipe = model_recipes.recipe_of(typed)
+        if recipe.kind != "cross-encoder":
+            continue
+        model_recipes.check(recipe, kinds=("cross-encoder",), remote_code=remote_code)
+        name = f"{ENCODER}{PurePath(recipe.name).name}".replace(",", "-")
+        if name in found:
+            raise BadInput(f"{name} was given twice, or two folders bear this name: rename one")
+        found[name] = PairModel(recipe, {"remote_code": remote_code, "device": device})
+    return found
+
+
+def _place(system: NeuralSystem, device: str | None) -> None:
+    import torch
+
+    system.module.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()

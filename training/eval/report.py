@@ -1,4 +1,9 @@
-"""What an evaluation leaves behind: a table, a CSV, TREC runs, metrics.json."""
+"""What an evaluation leaves behind: a table, a CSV, TREC runs, metrics.json.
+
+How often the page rightly says that another law governs a question, and how often wrongly.
+
+Under which licences the law and the questions of a measurement stand.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,11 @@ from typing import Any
 
 from indexes.corpus.corpus import Corpus, appearing
 from indexes.formats.trec import write_run
-from rag.corpus.licence import provenance
-from rag.types import Run
+from indexes.sources.source import card_beside
+from rag.corpus.card import CorpusCard
+from rag.corpus.licence import licence_of, provenance
+from rag.engine.engine import Engine
+from rag.types import Question, Run
 from training.eval.run import Measured
 
 METRICS = "metrics.json"
@@ -168,3 +176,53 @@ def commit() -> str | None:
 def _git(*arguments: str, at: Path) -> str:
     done = subprocess.run(["git", "-C", str(at), *arguments], capture_output=True, text=True, check=True)  # noqa: S603, S607
     return done.stdout.strip()
+
+
+ANSWERABLE = "answerable"
+
+
+def notices(engine: Engine, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
+    """Count, by kind of question, those for which a topic of another law is shown.
+
+    Args:
+        engine: the opened index.
+        questions: with gold articles ("answerable"), or without and then by their category.
+
+    Returns:
+        Kind -> {"questions": how many, "told": for how many the notice is shown}.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    for question in questions:
+        kind = ANSWERABLE if question.article_ids else question.category or "unanswerable"
+        row = counts.setdefault(kind, {"questions": 0, "told": 0})
+        row["questions"] += 1
+        row["told"] += bool(engine.ask(question.text, k=1).elsewhere)
+    return counts
+
+
+def cards_of(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tuple[CorpusCard, ...]:
+    """Return the card of the corpus, then those that lie beside files of questions, each once.
+
+    Args:
+        corpus: whose articles are searched.
+        files: of questions; None where none was named.
+
+    Raises:
+        BadInput: a card cannot be read.
+    """
+    beside = (card_beside(file) for file in files if file is not None and file.exists())
+    found = [corpus]
+    for card in beside:
+        if card is not None and card not in found:
+            found.append(card)
+    return tuple(found)
+
+
+def warnings(cards: Sequence[CorpusCard]) -> list[str]:
+    """Return a line for each source that is non-commercial or comes without a grant."""
+    licences = ((card.name, licence_of(card)) for card in cards)
+    return [
+        f"licence of {name}: {licence.named}. {licence.plain}"
+        for name, licence in licences
+        if licence.restricted
+    ]

@@ -1,13 +1,18 @@
-"""A corpus made ready for measuring: analysed once, fitted once, its systems by name."""
+"""A corpus made ready for measuring: analysed once, fitted once, its systems by name.
+
+Bridges of a bench: learnt from the questions of a fold alone, or the one that an index has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from indexes.build import query_expansion as bridge
 from indexes.build.fit_settings import How
 from indexes.build.learned_fusion import around_of
 from indexes.corpus.corpus import Corpus
@@ -19,19 +24,18 @@ from rag.fusion import Distribution, FusionSettings
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import Learned, of_questions
-from rag.retrieval.bm25 import BM25
+from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.hybrid import Hybrid
-from rag.retrieval.query_expansion import BridgedBM25, Expanded
+from rag.retrieval.query_expansion import BridgedBM25, Expanded, LawWords
 from rag.retrieval.question_knn import NEAREST, Nearest
 from rag.retrieval.term_counts import FieldCounts
+from rag.retrieval.translation_model import Bridge
 from rag.text import Analyser
-from rag.types import Ints, Question, Retriever
-from training.eval.bridges import Bridges
+from rag.types import Article, Ints, Question, Retriever
 from training.eval.context import Lesson, Ready, Settings
-from training.eval.encoders import Fits, Tell, Vectors
+from training.eval.encoders import Fits, Kept, Tell, Vectors
 from training.eval.external_system import Extras
-from training.eval.kept import Kept
 from training.eval.lexical import Words
 from training.eval.system_names import (
     BRIDGED,
@@ -49,6 +53,54 @@ from training.eval.system_names import (
 from training.fusion.inner_folds import LEAST, InnerRuns
 from training.fusion.learned import Example, LearnedSettings, examples, fit
 from training.fusion.tuned import ASKED, MOST, Choice, TunedHybrid, choose
+
+KEPT = 8  # learnt from different questions: of one fold and its inner folds
+
+
+class Bridges:
+    """Learns bridges and keeps the last few."""
+
+    def __init__(
+        self,
+        articles: Sequence[Article],
+        encoder: Callable[[Sequence[Question]], StaticEncoder],
+        given: Bridge | None = None,
+    ) -> None:
+        """Learn over these articles.
+
+        Args:
+            articles: of the corpus.
+            encoder: gives the one fitted to these questions and no others.
+            given: of an index; nothing is learnt then.
+        """
+        self.given = given
+        self._articles = articles
+        self._encoder = encoder
+        self._known: OrderedDict[tuple[Question, ...], Bridge] = OrderedDict()
+
+    def over(
+        self,
+        keyword: BM25,
+        counts: FieldCounts,
+        cut: Analyser,
+        learn: tuple[Question, ...],
+        settings: BM25Settings,
+    ) -> BridgedBM25:
+        """Return this BM25 over the bridge of these questions; of too few, over one without pairs."""
+        made = self.given or self._learnt(counts, cut, learn)
+        return BridgedBM25(keyword, made, LawWords.of(counts, settings, made.law_terms))
+
+    def _learnt(self, counts: FieldCounts, cut: Analyser, learn: tuple[Question, ...]) -> Bridge:
+        if learn not in self._known:
+            made = None
+            if sum(bool(question.article_ids) for question in learn) >= bridge.LEAST:
+                made = bridge.learnt_from(counts, self._articles, learn, cut, self._encoder(learn))
+            self._known[learn] = made or Bridge({})
+        self._known.move_to_end(learn)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return self._known[learn]
+
 
 PARTS = ("bm25+questions", "bm25", "dense")  # of a learned fusion
 

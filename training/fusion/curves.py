@@ -14,8 +14,7 @@ from rag.corpus.svg import Box, Figure
 from rag.fusion import scale
 from rag.types import Qrels, Run
 from training.eval.system_names import fused, single
-from training.fusion.lists import Lists
-from training.fusion.weight_search import Point, curves
+from training.fusion.weight_search import Lists, Point, curves
 
 JSON, SVG = "curves.json", "curves.svg"
 MEASURES = ("R@10", "R@100", "MRR@10")

@@ -22,7 +22,7 @@ from indexes.corpus.corpus import asked_and_written
 from rag.errors import BadInput
 from rag.fusion import Distribution
 from rag.types import Article, Hit, Qrels, Question, Ranking, Retriever, Run
-from training.fusion.lists import DEPTH
+from training.fusion.weight_search import DEPTH
 from training.splits.folds import folds, pick
 
 if TYPE_CHECKING:  # the bench keeps one of these

@@ -10,8 +10,7 @@ from rag.fusion import DAMPING, SCALES, Distribution, FusionSettings, scale
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Retriever
 from training.fusion.inner_folds import Answered
-from training.fusion.lists import MEASURES, Lists, as_they_are
-from training.fusion.weight_search import STEP, Tuned, tune
+from training.fusion.weight_search import MEASURES, STEP, Lists, Tuned, as_they_are, tune
 
 ASKED = 3  # inner folds that are asked: systems are made anew for each
 MOST = 250  # questions of an inner fold that are asked

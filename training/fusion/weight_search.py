@@ -2,6 +2,14 @@
 
 Weights are points of a grid over the simplex (each a multiple of the step, together 1); every point is
 measured, none is guessed.
+
+What several systems returned for the same questions, and what fusing it gives under many weights.
+
+A measure needs only the places of the gold articles, and an article can only pass a gold one if some
+system prefers it: so nothing is sorted, and yet every value is the one that `rag.fusion.normalised`
+and `training.eval.metrics` give (near ties are summed again exactly).
+
+Where gold articles stand under many fusion weights at once, without sorting anything.
 """
 
 from __future__ import annotations
@@ -15,9 +23,266 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.fusion import Fuse, Share, min_max, normalised
-from rag.types import DECIMALS, Qrels
-from training.fusion.lists import MEASURES, Lists, values_at
+from rag.fusion import Distribution, Fuse, Matrix, Share, min_max, normalised, percentile
+from rag.fusion.matrix_fusion import exact_sum, weighted
+from rag.fusion.rank_fusion import as_matrix, in_order
+from rag.types import DECIMALS, Bools, Qrels, Ranking, Run, rank
+
+NOWHERE = np.iinfo(np.int64).max  # the place of an article that is not in the ranking
+_BLOCK = 256  # weights looked at together, so that what is compared stays in the processor's cache
+
+
+def gold_places(
+    shares: Matrix,
+    held: Bools,
+    gold: Sequence[int],
+    weights: npt.NDArray[np.float64],
+    *,
+    decimals: int | None,
+    cut: int,
+) -> npt.NDArray[np.int64]:
+    """Return the places, from 1, of a question's gold articles in each fused ranking.
+
+    Only rivals that some system puts above a gold article are weighed against it, and nothing is
+    where more rivals than the cut are above it in all systems.
+
+    Args:
+        shares: (n_systems, n_articles), what each system adds; articles in the order of their ids.
+        held: (n_systems, n_articles), which system returned which article.
+        gold: positions of the gold articles.
+        weights: (n_points, n_systems).
+        decimals: that the sums are rounded to, None for not at all.
+        cut: places below it need not be told apart.
+
+    Returns:
+        (n_points, n_gold) of int; NOWHERE where no system of a weight above 0 returned the article,
+        and where it cannot be among the first `cut` under any weights.
+    """
+    places = np.full((len(weights), len(gold)), NOWHERE, dtype=np.int64)
+    if not gold:
+        return places
+    # Sums that differ by more than this are in the same order when summed exactly and rounded.
+    margin = (0.0 if decimals is None else 1.5 * 10.0**-decimals) + 1e-9 * (1 + float(np.abs(shares).max()))
+    for column, article in enumerate(gold):
+        lead = shares - shares[:, article, None]
+        surely = np.asarray((lead > margin).all(axis=0))  # above it under any weights
+        always = int(surely.sum())
+        if always >= cut:
+            continue
+        undecided = np.asarray((lead >= -margin).any(axis=0)) & ~surely
+        rivals = np.array([r for r in np.flatnonzero(undecided) if r != article], dtype=np.int64)
+        for begin in range(0, len(weights), _BLOCK):
+            points = weights[begin : begin + _BLOCK]
+            present = ((points > 0) & held[:, article]).any(axis=1)
+            ahead = points @ lead[:, rivals]
+            above = (ahead > margin).astype(np.float32) @ np.ones(
+                len(rivals), dtype=np.float32
+            )  # counted by BLAS
+            place = 1 + always + above.astype(np.int64)
+            # A place that is beyond the cut without near ties needs none of them.
+            near = (np.abs(ahead) <= margin) & (present & (place <= cut))[:, None]
+            place += _passed(shares, held, article, rivals, points, near, decimals)
+            places[begin : begin + _BLOCK, column] = np.where(present, place, NOWHERE)
+    return places
+
+
+def _passed(
+    shares: Matrix,
+    held: Bools,
+    article: int,
+    rivals: npt.NDArray[np.int64],
+    points: npt.NDArray[np.float64],
+    near: Bools,
+    decimals: int | None,
+) -> npt.NDArray[np.int64]:
+    """Count, point by point, the near ties that are before the article once summed exactly."""
+    point, rival = np.nonzero(near)
+    if not len(point):
+        return np.zeros(len(points), dtype=np.int64)
+    other = rivals[rival]
+    own = _sums(points.T * shares[:, article, None], decimals)[point]
+    theirs = _sums(points[point].T * shares[:, other], decimals)
+    # An article that only systems of weight 0 returned is not in the ranking. Its sum is the least
+    # possible, so that it is never above the margin, and only here can it be taken for one that is.
+    ranked = ((points[point].T > 0) & held[:, other]).any(axis=0)
+    before = ranked & ((theirs > own) | ((theirs == own) & (other < article)))
+    return np.bincount(point[before], minlength=len(points)).astype(np.int64)
+
+
+def _sums(terms: Matrix, decimals: int | None) -> Matrix:
+    """Sum over the first axis and round, as exact sums would be rounded."""
+    if decimals is None:
+        return exact_sum(terms)
+    sums = np.asarray(terms.sum(axis=0), dtype=np.float64)
+    scaled = sums * 10.0**decimals
+    halfway = np.abs(scaled - np.floor(scaled) - 0.5) < 1e-6 * (1 + np.abs(sums))
+    sums[halfway] = exact_sum(terms[:, halfway])
+    return np.round(sums, decimals) + 0.0
+
+
+def measured(name: str, places: npt.NDArray[np.int64], gold: int) -> npt.NDArray[np.float64]:
+    """Return a measure of each ranking from the places of a question's gold articles, (n_points,).
+
+    Args:
+        name: R@k or MRR@k.
+        places: (n_points, n_found); gold articles that no system returned may be left out.
+        gold: how many gold articles the question has.
+
+    Raises:
+        BadInput: a measure of another kind.
+    """
+    stem, cut = parse(name)
+    if stem == "R":
+        return np.asarray((places <= cut).sum(axis=1) / gold, dtype=np.float64)
+    first = places.min(axis=1, initial=NOWHERE)
+    return np.where(first <= cut, 1 / first, 0.0)
+
+
+def parse(name: str) -> tuple[str, int]:
+    """Split R@k or MRR@k.
+
+    Raises:
+        BadInput: a measure of another kind.
+    """
+    stem, _, cut = name.partition("@")
+    if stem not in ("R", "MRR") or not cut.isdecimal():
+        raise BadInput(f"weights cannot be tuned for {name!r}: give R@k or MRR@k, such as R@10")
+    return stem, int(cut)
+
+
+DEPTH = 1000  # how far down each list fusion looks
+MEASURES = ("R@10", "MRR@10")  # their mean is what tuning makes as large as it can be
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What several systems returned for the same questions.
+
+    Attributes:
+        systems: their names.
+        questions: ids.
+        articles: the ids that any system returned for each question, sorted as strings.
+        scores: (n_systems, n_questions, n_candidates) float64, nan where a system did not return
+            the article; question i's articles come first, what follows is nan.
+    """
+
+    systems: tuple[str, ...]
+    questions: tuple[str, ...]
+    articles: tuple[tuple[str, ...], ...] = field(repr=False)
+    scores: Matrix = field(repr=False)
+
+    @classmethod
+    def of(cls, runs: Mapping[str, Run], questions: Sequence[str]) -> Lists:
+        """Lay runs out; a question that is missing from one was answered by nothing."""
+        laid = [as_matrix([run.get(question, ()) for run in runs.values()]) for question in questions]
+        width = max((len(ids) for ids, _ in laid), default=0)
+        scores = np.full((len(runs), len(questions), width), np.nan)
+        for i, (ids, mine) in enumerate(laid):
+            scores[:, i, : len(ids)] = mine
+        return cls(tuple(runs), tuple(questions), tuple(ids for ids, _ in laid), scores)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Lists]) -> Lists:
+        """Return the lists of the same systems for several sets of questions, one set after the other.
+
+        Raises:
+            BadInput: other systems in one of them, or a question in two.
+        """
+        systems = parts[0].systems if parts else ()
+        questions = tuple(q for part in parts for q in part.questions)
+        if any(part.systems != systems for part in parts) or len(set(questions)) < len(questions):
+            raise BadInput("lists of other systems, or of one question twice: join those of the same systems")
+        width = max((part.scores.shape[2] for part in parts), default=0)
+        scores = np.full((len(systems), len(questions), width), np.nan)
+        begin = 0
+        for part in parts:
+            end = begin + len(part.questions)
+            scores[:, begin:end, : part.scores.shape[2]] = part.scores
+            begin = end
+        return cls(systems, questions, tuple(ids for part in parts for ids in part.articles), scores)
+
+    def positions(self, distributions: Mapping[str, Distribution]) -> Lists:
+        """Return the lists with each score's position in its system's distribution instead of the score.
+
+        Fused by `as_they_are` they give what the scores give by `rag.fusion.percentile`.
+        """
+        of = [distributions[name] for name in self.systems]
+        found = np.where(np.isfinite(self.scores), percentile(self.scores, of), np.nan)
+        return Lists(self.systems, self.questions, self.articles, found)
+
+    def only(self, systems: Sequence[str]) -> Lists:
+        """Return the lists of these systems alone."""
+        rows = [self.systems.index(name) for name in systems]
+        return Lists(tuple(systems), self.questions, self.articles, self.scores[rows])
+
+    def fused(
+        self,
+        weights: Sequence[float],
+        share: Share = min_max,
+        k: int = DEPTH,
+        decimals: int | None = DECIMALS,
+    ) -> dict[str, Ranking]:
+        """Return the run of the fusion with these weights."""
+        sums = weighted(self.scores, share, weights)
+        return {
+            question: rank(sums[i, : len(ids)], in_order(ids), k, decimals=decimals)
+            for i, (question, ids) in enumerate(zip(self.questions, self.articles, strict=True))
+        }
+
+
+def as_they_are(scores: Matrix) -> Matrix:
+    """Return scores that are on one scale already; a missing article has 0."""
+    return np.where(np.isfinite(scores), scores, 0.0)
+
+
+def values_at(
+    lists: Lists,
+    qrels: Qrels,
+    weights: npt.NDArray[np.float64],
+    measures: Sequence[str] = MEASURES,
+    *,
+    share: Share = min_max,
+    decimals: int | None = DECIMALS,
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Return measure -> (n_points, n_questions), one column a question that has gold articles.
+
+    The columns are in the order of qrels, as `training.eval.metrics.per_question` has them; labels of
+    other questions are not looked at.
+
+    Args:
+        lists: what the systems returned.
+        qrels: question id -> gold article ids; each question must be in the lists.
+        weights: (n_points, n_systems), each row adding up to 1.
+        measures: names of R@k and MRR@k.
+        share: how scores are brought to one scale.
+        decimals: as in `rag.types.rank`; None for shares that are functions of ranks.
+
+    Raises:
+        BadInput: a question without lists, or a measure of another kind.
+    """
+    row = {question: i for i, question in enumerate(lists.questions)}
+    asked = [question for question, gold in qrels.items() if gold]
+    if missing := [question for question in asked if question not in row]:
+        raise BadInput(
+            f"{len(missing)} questions were not asked of the systems, such as {missing[0]!r}: ask them first"
+        )
+    cut = max((parse(name)[1] for name in measures), default=0)
+    found = {name: np.zeros((len(weights), len(asked))) for name in measures}
+    for column, question in enumerate(asked):
+        i = row[question]
+        ids, gold = lists.articles[i], qrels[question]
+        shares, held = _one(lists.scores, i, len(ids), share)
+        at = [place for place, article_id in enumerate(ids) if article_id in gold]
+        places = gold_places(shares, held, at, weights, decimals=decimals, cut=cut)
+        for name in measures:
+            found[name][:, column] = measured(name, places, len(gold))
+    return found
+
+
+def _one(scores: Matrix, question: int, articles: int, share: Share) -> tuple[Matrix, Bools]:
+    mine = scores[:, question : question + 1, :articles]
+    return share(mine)[:, 0], np.isfinite(mine[:, 0])
+
 
 STEP = 0.05
 

@@ -10,15 +10,13 @@ from pathlib import Path
 
 from rag.errors import BadInput
 from training.eval.metrics import DEFAULT, parse
-from training.eval.provenance import cards_of, warnings
+from training.eval.report import cards_of, warnings
 from training.neural.data.task import read_data, tasks
-from training.neural.dry import dry_run
 from training.neural.recipe.recipe import names, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.recipe.sweep import only, read_sweep, refuse_own, sweep_names
-from training.neural.run import Order
-from training.neural.run_many import run_sweep
-from training.neural.several import summary, train_each
+from training.neural.run import Order, dry_run
+from training.neural.run_many import run_sweep, summary, train_each
 from training.neural.systems.backbone import require
 from training.neural.trainer.distributed import World, world
 from training.neural.trainer.logging import summary_writer

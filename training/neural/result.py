@@ -1,4 +1,7 @@
-"""The folder that a training leaves: model, card, recipe, measures, and a manifest written last."""
+"""The folder that a training leaves: model, card, recipe, measures, and a manifest written last.
+
+What a result says of a training besides measures: size, steps, time, memory.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,27 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from indexes.corpus.corpus import appearing
 from indexes.store.manifest import digest
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, DamagedIndex
-from training.model_card import ModelCard, Source, markdown
+from rag.retrieval.dense import Dense
+from rag.retrieval.splade import Splade
+from rag.types import Question, Retriever
+from training.cards import ModelCard, Source, markdown
 from training.neural.data import seen_questions as learnt
 from training.neural.data.task import Task
 from training.neural.recipe.recipe import made
 from training.neural.recipe.settings import Recipe
 from training.neural.summary import VALUES
+from training.neural.systems.backbone import parameters
 from training.neural.systems.base import System
+from training.neural.trainer.checkpoint import State
+from training.neural.trainer.distributed import World
+from training.neural.trainer.resources import Peak
 
 MANIFEST, MODEL, METRICS, RECIPE, CARD, LOG = (
     "manifest.json", "model", "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
@@ -229,3 +241,47 @@ def open_result(folder: Path) -> Trained:
             raise DamagedIndex(f"{path} is not as it was written: train again, by {manifest['command']}")
     recipe = made(json.loads((folder / RECIPE).read_text(encoding="utf-8")), f"{folder / RECIPE}")
     return Trained(folder, recipe, learnt.read(folder), manifest)
+
+
+def facts_of(
+    task: Task, system: System, state: State, retriever: Retriever, world: World, peak: Peak
+) -> dict[str, Any]:
+    """Return the size of the model and of what it ranks with, and how the training went.
+
+    Args:
+        task: that was trained.
+        system: with its weights as they are in the end.
+        state: of the training.
+        retriever: over the whole corpus.
+        world: the processes.
+        peak: memory held while it was trained.
+    """
+    return {
+        "parameters": parameters([system.module]),
+        "steps": state.step,
+        "best step": None if state.best is None else state.best_step,
+        f"dev {task.recipe.evaluation.measure}": state.best,
+        "training seconds": state.seconds,
+        "index bytes": size_of(retriever),
+        "active terms": getattr(retriever, "active", None),  # of an article, where it has terms
+        "active terms before the cut": getattr(retriever, "uncut", None),
+        "active terms of a question": terms_of(retriever, [q for q in task.held if q.article_ids]),
+        "peak memory bytes": peak.bytes,
+        "peak memory of": peak.of,
+        "processes": world.size,
+        "device": str(world.device),
+    }
+
+
+def terms_of(retriever: Retriever, questions: Sequence[Question]) -> float | None:
+    """Return the terms of a question that have a weight, on average; None without terms or questions."""
+    if not isinstance(retriever, Splade) or not questions:
+        return None
+    return retriever.encoder.encode_questions([q.text for q in questions]).nnz / len(questions)
+
+
+def size_of(retriever: Retriever) -> int | None:
+    """Return what the vectors or postings of a retriever take; None where it does not tell."""
+    if isinstance(retriever, Dense):
+        return int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)
+    return getattr(retriever, "nbytes", None)

@@ -1,13 +1,17 @@
-"""Trains one task from beginning to end: data, negatives, the loop, measures, the result folder."""
+"""Trains one task from beginning to end: data, negatives, the loop, measures, the result folder.
+
+A rehearsal: everything a training does with the data, two steps of it, with a small encoder.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexes.corpus.corpus import SYNTHETIC, Corpus
@@ -18,23 +22,22 @@ from training.eval import report
 from training.eval.run import Collected, Measured, answer, measure
 from training.neural import result
 from training.neural.data.batches import Batches
-from training.neural.data.hard_negatives import draw_of
+from training.neural.data.negatives import draw_of
 from training.neural.data.task import Task
 from training.neural.data.tokens import article_text
-from training.neural.facts import facts_of
+from training.neural.recipe.settings import Scratch
+from training.neural.result import facts_of
 from training.neural.summary import BEFORE, values_of
-from training.neural.systems import expansion
+from training.neural.systems import splade
 from training.neural.systems.backbone import parameters
 from training.neural.systems.base import System
 from training.neural.systems.registry import build
 from training.neural.trainer import resources
 from training.neural.trainer.checkpoint import LOG, other
 from training.neural.trainer.distributed import World
-from training.neural.trainer.log import Log
-from training.neural.trainer.logging import Events
+from training.neural.trainer.logging import Events, Log
 from training.neural.trainer.loop import Run, train
-from training.neural.trainer.memory import TO_HOLD, TO_RANK, enough
-from training.neural.trainer.peak import Watch
+from training.neural.trainer.resources import TO_HOLD, TO_RANK, Watch, enough
 from training.neural.trainer.validation import Judge
 
 _BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
@@ -120,8 +123,8 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     measured = measure(collected, held, task.seed, order.measures) if held else {}
     hours = (time.perf_counter() - begun + state.earlier) / 3600
     cost = resources.cost(hours, resources.Hardware.found(world.device, world.size, order.watts))
-    if terms := expansion.expansions(system, retriever, task.corpus, held):
-        log({}, expansion.told(terms))
+    if terms := splade.expansions(system, retriever, task.corpus, held):
+        log({}, splade.told(terms))
     facts = facts_of(task, system, state, retriever, world, peak) | {
         "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
         "processor seconds of training": processor["training"],
@@ -271,4 +274,48 @@ def _before(task: Task, system: System, held: Sequence[Question], order: Order) 
 def _learnt_from(task: Task) -> str:
     return f"{len(task.learn)} questions of {task.corpus.card.name}" + (
         "" if task.fold is None else f", all but fold {task.fold}"
+    )
+
+
+BATCH = 8  # questions of a step of the rehearsal
+STEPS = 2
+
+
+def dry_run(task: Task, world: World) -> str:
+    """Read, split, draw negatives, take two steps and evaluate, with a small encoder; write nothing.
+
+    Returns:
+        The plan of the whole training, and what the rehearsal found.
+    """
+    recipe = task.recipe
+    text = recipe.text
+    longest = max(text.question_tokens, text.article_tokens, text.chunk_tokens + 2)
+    scratch = Scratch(layers=1, width=16, heads=2, feedforward=16, vocabulary=300, positions=longest)
+    training = replace(
+        recipe.training, steps=STEPS, epochs=0.0, batch=min(recipe.training.batch, BATCH),
+        warmup_steps=min(recipe.training.warmup_steps, 1), precision="float32",
+    )  # fmt: skip
+    small = replace(
+        recipe,
+        model=replace(recipe.model, backbone=None, scratch=scratch),
+        training=training,
+        evaluation=replace(recipe.evaluation, every=STEPS, keep="last"),
+    )
+    rehearsed = replace(task, recipe=small)
+    draw = draw_of(task)
+    whole = Batches(task.learn, task.corpus.articles, recipe.training, recipe.negatives, draw, task.seed)
+    batches = Batches(task.learn, task.corpus.articles, training, recipe.negatives, draw, task.seed)
+    measure = recipe.evaluation.measure
+    judge = (
+        Judge(task.corpus, task.dev, measure, recipe.evaluation.candidates, task.seed) if task.dev else None
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        system = prepared(rehearsed, world, Path(folder) / "scratch")
+        state = train(Run(system, batches, judge, world, Log(None, None), None, task.seed, ""))
+    return "\n".join(
+        [
+            plan(task, whole, None, judge),
+            f"rehearsed {state.step} steps of {training.batch} with an encoder of {scratch.layers} layer and "
+            f"{scratch.width} numbers a token: all of it runs. Nothing was written.",
+        ]
     )

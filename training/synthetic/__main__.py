@@ -26,9 +26,8 @@ from indexes.store import paths
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
 from rag.types import Article
-from training.answers.cache import opened
 from training.answers.chat import replies
-from training.answers.run import GIVE_UP
+from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
 from training.synthetic import prompts
 from training.synthetic.questions import (

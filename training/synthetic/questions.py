@@ -26,8 +26,8 @@ from rag.errors import BadInput
 from rag.text import Analyser
 from rag.text.folding import fold, level
 from rag.types import Article, Question
-from training.answers.cache import Cache
 from training.answers.chat import Chat, Reply, reply_key
+from training.answers.run import Cache
 from training.splits.near_duplicates import near_duplicates
 from training.synthetic import prompts
 from training.synthetic.prompts import boundary, said, shown

@@ -33,7 +33,7 @@ from typing import Any
 from training.tables import neural, pages
 from training.tables.fusion import fusions, helped
 from training.tables.markdown import head, points, probability, row, span
-from training.tables.situation_tables import situations
+from training.tables.pages import situations
 
 SHORT = ("R@10", "R@100", "MRR@10", "Success@1", "Success@10")
 LONG = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")

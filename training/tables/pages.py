@@ -1,4 +1,7 @@
-"""The tables of what `python -m training.pages` measured."""
+"""The tables of what `python -m training.pages` measured.
+
+The table of what `python -m training.situations` measured.
+"""
 
 from __future__ import annotations
 
@@ -71,3 +74,23 @@ def _times(name: str, took: Mapping[str, Any]) -> str:
 
 def _ms(value: float | None) -> str:
     return "–" if value is None else f"{value:.0f} ms"
+
+
+MEASURES = ("R@10", "MRR@10")
+_NAMES = {"hybrid": "hybrid", "keyword": "words", "meaning": "meaning"}
+
+
+def situations(entry: Mapping[str, Any]) -> str:
+    """Return each search as it is, and what the right and the wrong sentence in front change, in points."""
+    lines = head(["search", "measure", "as it is", "right sentence", "wrong sentence"])
+    for mode, measured in entry["modes"].items():
+        for measure in MEASURES:
+            told = measured[measure]
+            changed = (_change(told[which]) for which in ("right", "wrong"))
+            lines.append(row([_NAMES[mode], measure, f"{100 * told['as it is']['value']:.1f}", *changed]))
+    return "\n".join(lines)
+
+
+def _change(found: Mapping[str, float]) -> str:
+    value, low, high = (100 * found[key] for key in ("value", "low", "high"))
+    return f"{value:+.1f} ({low:+.1f} to {high:+.1f})"

@@ -17,7 +17,7 @@ from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS, QUESTIONS
 from training.neural.data.batches import Batch, Batches
-from training.neural.data.hard_negatives import draw_of
+from training.neural.data.negatives import draw_of
 from training.neural.data.task import Data, Task, tasks
 from training.neural.recipe.recipe import made
 from training.neural.recipe.settings import Recipe

@@ -27,8 +27,7 @@ from rag.answer.types import (
 )  # fmt: skip
 from rag.errors import BadInput
 from tests.paths import ROOT
-from training.answers.answer_json import from_json, to_json
-from training.answers.cache import key, opened
+from training.answers.run import from_json, key, opened, to_json
 
 
 def test_what_was_put_is_there_again(tmp_path: Path) -> None:
@@ -84,7 +83,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 def test_a_killed_process_leaves_what_it_had_put(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     code = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom training.answers.cache import opened\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom training.answers.run import opened\n"
         "with opened(Path(sys.argv[1])) as cache:\n    cache.put('a', {'n': 1})\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

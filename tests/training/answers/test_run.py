@@ -17,10 +17,9 @@ from rag.errors import BadInput
 from rag.types import Article, Hit, Question
 from tests.fakes.answers.answer_writers import ARTICLES, Scripted, Silent, context, good, lying, refusing
 from training.answers import writers
-from training.answers.cache import opened
 from training.answers.chat import ChatFailedError
 from training.answers.contexts import Context, check, make, system_of
-from training.answers.run import Candidate, TooManyFailuresError, ask
+from training.answers.run import Candidate, TooManyFailuresError, ask, opened
 from training.answers.writers import ModelSpec
 
 BY_ID = {f"a{n}": Article(f"a{n}", "Code", str(n), f"Texte {n}.") for n in range(1, 9)}

@@ -13,10 +13,9 @@ from rag.answer.types import Answer, Ending, Passage, Passed, Quote, Removed, St
 from tests.fakes.answers.answer_writers import ARTICLES, Scripted, context, good, lying, refusing
 from training.answers import score
 from training.answers.aggregate import Prices, pooled, row, taken
-from training.answers.cache import opened
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.judge import judge, verdict
-from training.answers.run import Candidate, Written, ask
+from training.answers.run import Candidate, Written, ask, opened
 from training.eval.significance import ratio
 
 

@@ -14,7 +14,7 @@ from tests.paths import ROOT
 from training.answers import charges, multiple_choice
 from training.answers.charges import alternatives, normalised, predicted
 from training.answers.multiple_choice import chosen
-from training.answers.published import PUBLISHED, TASKS, side_by_side
+from training.answers.report import PUBLISHED, TASKS, side_by_side
 
 OPTIONS = {"A": "应当赔偿", "B": "不必赔偿", "C": "可以上诉", "D": "以上都不对"}
 ITEM: dict[str, Any] = {

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.models import tiny_llama
-from training.answers.cache import opened
 from training.answers.chat import replies
+from training.answers.run import opened
 from training.answers.writers import ModelSpec, chat
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]

@@ -19,8 +19,7 @@ from rag.errors import BadInput
 from rag.types import Question
 from training.confidence import calibration
 from training.confidence.__main__ import DEV, main, numbers
-from training.confidence.calibration import Vector
-from training.confidence.cross_fit import Asked, Plan, cross_fit, fit_all
+from training.confidence.calibration import Asked, Plan, Vector, cross_fit, fit_all
 
 N = 120
 

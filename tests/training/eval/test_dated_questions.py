@@ -13,7 +13,7 @@ from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from tests.fakes.ranking.benchmark import CORPUS
 from training.eval.__main__ import main
-from training.eval.dated import lost_gold, searched
+from training.eval.questions import lost_gold, searched
 
 CHANGED = date(2010, 1, 1)
 GONE = CORPUS.articles[0].id

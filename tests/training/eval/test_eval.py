@@ -21,8 +21,7 @@ from tests.fakes.ranking.benchmark import (
     questions_as_records,
     write_lines,
 )
-from training.eval.__main__ import main
-from training.eval.eval_grammar import parser
+from training.eval.__main__ import main, parser
 from training.eval.folds import FORKS
 from training.eval.metrics import DEFAULT
 from training.eval.questions import planned, with_those_beside

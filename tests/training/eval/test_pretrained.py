@@ -17,8 +17,7 @@ from tests.fakes.models import vector_files as samples
 from tests.fakes.models.published import PUBLISHED
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS, TOPICS
 from tests.paths import ROOT
-from training.eval.__main__ import main
-from training.eval.eval_grammar import parser
+from training.eval.__main__ import main, parser
 
 DOCUMENT = ROOT / "docs" / "zero-shot.md"
 
@@ -176,7 +175,7 @@ def test_the_published_splade_and_monobert_are_measured_as_they_are(
 @pytest.mark.models
 def test_a_folder_says_what_kind_of_model_it_holds(corpus: Path, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
-    from training.eval.published_models import recipe_of
+    from training.eval.pretrained import recipe_of
     from training.neural.systems.splade import Splade
 
     masked = scratch(tmp_path / "masked", "fill-mask")

@@ -13,7 +13,7 @@ from indexes.corpus.corpus import Corpus, write
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 from training.eval import report
 from training.eval.__main__ import main
-from training.eval.provenance import cards_of, warnings
+from training.eval.report import cards_of, warnings
 
 
 def carded(licence: str, name: str = "small") -> Corpus:

@@ -24,8 +24,7 @@ from rag.fusion import (
 )
 from rag.types import Hit, Ranking
 from training.eval.metrics import per_question
-from training.fusion.lists import Lists, as_they_are, values_at
-from training.fusion.weight_search import Point, curves, simplex, tune
+from training.fusion.weight_search import Lists, Point, as_they_are, curves, simplex, tune, values_at
 
 SHARES: dict[str, tuple[Share, int | None]] = {
     "min-max": (min_max, 5),

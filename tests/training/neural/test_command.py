@@ -14,7 +14,7 @@ from tests.fakes.models.neural import NEEDS_TORCH, written
 from tests.fakes.models.published import bsard, jurifindit, lleqa, mmarco, stard
 from tests.fakes.ranking.benchmark import CORPUS
 from training import train
-from training.neural.data.hard_negatives import draw_of
+from training.neural.data.negatives import draw_of
 from training.neural.data.task import read_data, tasks
 from training.neural.recipe.recipe import names, read_recipe
 

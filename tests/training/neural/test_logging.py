@@ -10,8 +10,7 @@ from types import ModuleType
 import pytest
 
 from rag.errors import MissingExtra
-from training.neural.trainer.log import Log
-from training.neural.trainer.logging import Events, summary_writer
+from training.neural.trainer.logging import Events, Log, summary_writer
 
 
 class Writer:

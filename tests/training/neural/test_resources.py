@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.fakes.models.neural import NEEDS_TORCH, here
-from training.neural.trainer import peak
-from training.neural.trainer.peak import FROM_HERE, OF_ALL, Watch, count_anew, peak_of_process
+from training.neural.trainer import resources
+from training.neural.trainer.resources import FROM_HERE, OF_ALL, Watch, count_anew, peak_of_process
 
 pytestmark = NEEDS_TORCH
 MB = 1_000_000
@@ -51,16 +51,16 @@ def test_what_was_held_and_let_go_before_does_not_count() -> None:
 def test_where_the_system_cannot_it_is_the_most_of_all_and_says_so(
     lacks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peak, "_COUNT_ANEW", tmp_path / "no folder" / "clear_refs")
+    monkeypatch.setattr(resources, "_COUNT_ANEW", tmp_path / "no folder" / "clear_refs")
     if lacks == "status":
-        monkeypatch.setattr(peak, "_STATUS", tmp_path / "status")
+        monkeypatch.setattr(resources, "_STATUS", tmp_path / "status")
     assert not count_anew()
     assert peak_of_process() > 10 * MB  # of any Python
 
 
 @pytest.mark.parametrize("can", [True, False])
 def test_a_training_says_what_its_memory_is_of(can: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peak, "count_anew", lambda: can)
+    monkeypatch.setattr(resources, "count_anew", lambda: can)
     found = Watch(here()).peak()
     assert found.of == (FROM_HERE if can else OF_ALL)
     assert found.bytes == pytest.approx(peak_of_process(), rel=0.5)

@@ -25,11 +25,11 @@ from tests.fakes.models.neural import (
 )
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
 from training.neural.data.batches import Batches
-from training.neural.data.hard_negatives import draw_of
+from training.neural.data.negatives import draw_of
 from training.neural.data.tokens import article_text
 from training.neural.systems.backbone import parameters, train_tokenizer
 from training.neural.trainer import loop
-from training.neural.trainer.log import Log
+from training.neural.trainer.logging import Log
 
 pytestmark = NEEDS_TORCH
 

@@ -34,7 +34,7 @@ from training.neural.data.tokens import article_text
 from training.neural.recipe.recipe import made
 from training.neural.recipe.settings import Recipe
 from training.neural.run import run
-from training.neural.systems import expansion
+from training.neural.systems import splade
 from training.neural.trainer.loop import caster
 
 pytestmark = NEEDS_TORCH
@@ -174,7 +174,7 @@ def test_the_terms_of_an_article_are_told_apart_from_those_that_the_model_adds()
     system = system_of(other("splade"))
     found = system.retriever(CORPUS)
     asked = [Question("q", "?", ("a7", "gone")), Question("r", "?", ("a7", "a3"))]
-    terms = expansion.expansions(system, found, CORPUS, asked)
+    terms = splade.expansions(system, found, CORPUS, asked)
     assert [one["article"] for one in terms] == ["a7", "a3", ARTICLES[0].id]
     has = set(system.tokens.tokenizer.tokenize(article_text(by_id("a7"), system.tokens.text)))
     first = terms[0]
@@ -185,10 +185,10 @@ def test_the_terms_of_an_article_are_told_apart_from_those_that_the_model_adds()
     for kind in ("own", "added"):
         weights = [weight for _, weight in first[kind]]
         assert weights == sorted(weights, reverse=True)
-        assert len(weights) <= expansion.TERMS
-    said = expansion.told([{"article": "x", "own": [["mur", 1.234]], "added": []}]).splitlines()
+        assert len(weights) <= splade.TERMS
+    said = splade.told([{"article": "x", "own": [["mur", 1.234]], "added": []}]).splitlines()
     assert said[1:] == ["  x, its own: mur 1.23", "      added: none"]
-    assert expansion.expansions(system_of(other("lsi")), found, CORPUS, asked) == []
+    assert splade.expansions(system_of(other("lsi")), found, CORPUS, asked) == []
 
 
 def by_id(id_: str) -> Article:

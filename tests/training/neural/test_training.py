@@ -43,13 +43,13 @@ from training.neural import result
 from training.neural import run as run_
 from training.neural.data import seen_questions
 from training.neural.data.batches import Batch
-from training.neural.data.hard_negatives import draw_of
+from training.neural.data.negatives import draw_of
 from training.neural.data.task import Data, Task, tasks
 from training.neural.recipe.recipe import made
 from training.neural.recipe.settings import LOSSES, Recipe
 from training.neural.run import Order, run
 from training.neural.trainer import loop, step
-from training.neural.trainer.peak import FROM_HERE, OF_ALL
+from training.neural.trainer.resources import FROM_HERE, OF_ALL
 
 pytestmark = NEEDS_TORCH
 # a fork with threads; torch is loaded once that way

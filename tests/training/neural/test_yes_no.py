@@ -33,7 +33,7 @@ from training.neural.recipe.recipe import made, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.run import run
 from training.neural.trainer import loop, step
-from training.neural.trainer.log import Log
+from training.neural.trainer.logging import Log
 from training.neural.trainer.loop import Run
 from training.synthetic import prompts
 

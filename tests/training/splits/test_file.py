@@ -18,9 +18,8 @@ from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS, questions_as_record
 from training.eval import __main__ as evaluation
 from training.splits import folds as splits
 from training.splits.__main__ import fixed
-from training.splits.file import KINDS, Split, identity, read_split, write_split
+from training.splits.file import KINDS, Split, asked_folds, identity, parts_of, read_split, write_split
 from training.splits.folds import Fold, folds, pick
-from training.splits.split_folds import asked_folds, parts_of
 
 Screen = pytest.CaptureFixture[str]
 PUBLISHED = [

@@ -20,8 +20,8 @@ from rag.text.analysers import analyser
 from rag.types import Article, Question
 from tests.fakes.answers import openai_server
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
-from training.answers.cache import opened
 from training.answers.chat import Reply
+from training.answers.run import opened
 from training.neural.data.task import read_data, tasks
 from training.neural.recipe.recipe import read_recipe
 from training.synthetic.__main__ import main

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.paths import ROOT
-from training.eval.notices import notices
+from training.eval.report import notices
 from training.tables.__main__ import (
     MARKED,
     categories,

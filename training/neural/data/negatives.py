@@ -1,12 +1,15 @@
 """Articles that do not answer a question, to learn to tell apart: from where, in which mix, and when.
 
 A pool gives candidates for a question; gold articles are taken out here, whatever a pool says.
+
+Where a task's drawn negatives come from: BM25, a trained model, the heading tree, published files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -14,7 +17,13 @@ import numpy as np
 from rag.corpus.structure import groups
 from rag.errors import BadInput
 from rag.types import Article, Question, Retriever
+from training.eval.workbench import Bench
+from training.neural.data.batches import Draw
+from training.neural.data.seen_questions import keys
+from training.neural.data.task import Task
 from training.neural.recipe.settings import Negatives, Stage
+from training.neural.result import Trained
+from training.neural.systems.trained import opened, unspoilt
 
 Pool: TypeAlias = Callable[[Question], Sequence[str]]  # ids of candidates, the hardest first
 
@@ -125,3 +134,39 @@ def _tries(ids: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
     for _ in range(100):
         yield ids[int(rng.integers(len(ids)))]
     yield from ids
+
+
+def draw_of(task: Task) -> Draw | None:
+    """Return what draws hard negatives, as the recipe mixes them; None where it draws none.
+
+    Raises:
+        BadInput: a source has none, or its model learnt what is held back.
+    """
+    settings = task.recipe.negatives
+    if not settings.per_question:
+        return None
+    articles = task.corpus.articles
+    used = {name for stage in settings.stages for name, share in stage.mix.items() if share}
+    pools: dict[str, Pool] = {}
+    if "bm25" in used:
+        found = Bench(task.corpus).systems(["bm25"], ())["bm25"]
+        pools["bm25"] = from_rankings(found, settings.depth, settings.skip)
+    if "model" in used:
+        known = _trained(task, str(settings.model)).system().retriever(task.corpus)
+        pools["model"] = from_rankings(known, settings.depth, settings.skip)
+    if "siblings" in used:
+        pools["siblings"] = siblings(articles)
+    if "published" in used:
+        pools["published"] = published(task.corpus.question_extras)
+    return Mixed(settings, pools, articles)
+
+
+def _trained(task: Task, folder: str) -> Trained:
+    """Return the model that finds negatives: of those of several folds, one that may know this one's."""
+    found = unspoilt(opened(Path(folder)), keys(task.held))
+    if found is None:
+        raise BadInput(
+            f"[negatives] model {folder} learnt from questions that are held back here: train it with the "
+            "same --folds, --fold-seed or --splits, and give the folder that it wrote"
+        )
+    return found

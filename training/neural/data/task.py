@@ -21,8 +21,8 @@ from rag.types import Question
 from training.neural.data.seen_questions import digest
 from training.neural.recipe.settings import Recipe
 from training.neural.trainer.validation import split_dev
+from training.splits.file import asked_folds
 from training.splits.folds import pick
-from training.splits.split_folds import asked_folds
 
 DEV = frozenset({"dev", "validation"})
 # What is read of a format whose synthetic questions are left out unless they are asked for: all there are.

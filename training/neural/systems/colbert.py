@@ -10,12 +10,17 @@ A question is filled up with [MASK] to its full length, and those count; punctua
 not. A marker stands first in each, [Q] or [D]. The encoder, its mask and MaxSim are those of
 sentence-transformers' `MultiVectorEncoder`; ours are the loss, which hides gold articles and gathers over
 processes, and the search (`rag.retrieval.colbert`).
+
+The token vectors of a corpus in a temporary folder, for as long as something searches them.
 """
 
 from __future__ import annotations
 
+import shutil
 import string
+import tempfile
 import unicodedata
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,18 +34,35 @@ from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, loa
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT as Search
-from rag.retrieval.token_index import Neighbourhoods, TokenSearch
-from rag.types import ArticleOrder, Bools
+from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
+from rag.types import Article, ArticleOrder, Bools
 from training.neural.data.batches import Batch, texts_of
 from training.neural.data.tokens import Tokens, article_text
 from training.neural.recipe.settings import LateInteraction, Recipe
 from training.neural.systems.backbone import check_length, load_backbone, quiet, sound, write
 from training.neural.systems.losses import softmax_loss
-from training.neural.systems.token_index import token_vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
     from torch import Tensor
+
+
+def token_vectors(encoder: LateInteractionEncoder, articles: Sequence[Article]) -> TokenVectors:
+    """Return the articles' token vectors; the files go when nobody holds them any more.
+
+    Args:
+        encoder: of their tokens.
+        articles: in the order of the corpus.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="pandect-tokens-"))
+    try:
+        vectors = TokenVectors.write(folder, encoder.dim, encoder.in_batches(articles))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(vectors, shutil.rmtree, folder, ignore_errors=True)
+    return vectors
+
 
 TASKS = {"questions": "query", "articles": "document"}  # of MultiVectorEncoder
 MARKERS = {"query": "[Q]", "document": "[D]"}

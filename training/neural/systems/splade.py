@@ -7,6 +7,8 @@
 
 The logits are those of the head of a masked language model. Both lambdas grow as the square of the
 training's share up to `flops_warmup`, so that terms are not lost before any is known to matter.
+
+What a trained SPLADE says of an article: the heaviest of its own terms, and of those that it adds.
 """
 
 from __future__ import annotations
@@ -22,17 +24,19 @@ import scipy.sparse as sp
 from indexes.corpus.corpus import Corpus
 from rag.retrieval.base import Mask
 from rag.retrieval.splade import Splade as Search
-from rag.types import ArticleOrder, Floats, Ints, Retriever
+from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
 from training.neural.data.batches import Batch, texts_of
 from training.neural.data.tokens import Tokens
 from training.neural.recipe.settings import Recipe, Sparse
 from training.neural.systems.backbone import load_backbone, quiet, write
+from training.neural.systems.base import System
 from training.neural.systems.encode import encoded
 from training.neural.systems.losses import flops, similarities, softmax_loss
 
 if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder
     from torch import Tensor
+
 
 Row: TypeAlias = tuple[Ints, npt.NDArray[np.floating]]  # columns and their weights
 _NO_TERM: Row = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
@@ -163,3 +167,54 @@ def _loss(recipe: Recipe) -> Sparse:
     if not isinstance(recipe.loss, Sparse):
         raise TypeError(f"{recipe.name} is a {recipe.system}")
     return recipe.loss
+
+
+ARTICLES = 3  # shown of a training
+TERMS = 10  # of each kind
+OWN, ADDED = "own", "added"
+
+Expansion: TypeAlias = Mapping[str, Any]  # article: its id; own and added: [term, weight], the heaviest first
+
+
+def expansions(
+    system: System, retriever: Retriever, corpus: Corpus, held: Sequence[Question], most: int = ARTICLES
+) -> list[Expansion]:
+    """Return the terms of a few articles: those that answer the first questions held back.
+
+    Args:
+        system: with the weights that the retriever was made with.
+        retriever: over the corpus.
+        corpus: the law.
+        held: questions held back; where they are too few, the first articles of the corpus follow.
+        most: articles.
+
+    Returns:
+        One an article; none where the system has no terms.
+    """
+    if not (isinstance(system, Splade) and isinstance(retriever, Search)):
+        return []
+    gold = [id_ for question in held for id_ in question.article_ids]
+    by_id = {article.id: article for article in corpus.articles}
+    chosen = list(dict.fromkeys([id_ for id_ in gold if id_ in by_id] + list(by_id)))[:most]
+    places = {id_: i for i, id_ in enumerate(retriever.order.ids)}
+    found: list[Expansion] = []
+    for id_ in chosen:
+        read = system.tokens.article(by_id[id_])[0]
+        own = set(system.tokens.tokenizer.convert_ids_to_tokens(read))
+        terms = retriever.expansion(places[id_], retriever.weights.shape[1])
+        said = {
+            OWN: [[term, weight] for term, weight in terms if term in own][:TERMS],
+            ADDED: [[term, weight] for term, weight in terms if term not in own][:TERMS],
+        }
+        found.append({"article": id_, **said})
+    return found
+
+
+def told(found: Sequence[Expansion]) -> str:
+    """Return the terms for people, two lines an article."""
+    lines = ["heaviest terms of articles, with their weights:"]
+    for one in found:
+        for kind, said in ((OWN, f"{one['article']}, its own"), (ADDED, "    added")):
+            terms = ", ".join(f"{term} {weight:.2f}" for term, weight in one[kind])
+            lines.append(f"  {said}: {terms or 'none'}")
+    return "\n".join(lines)

@@ -9,28 +9,83 @@ batches, loss and re-ranking are the same. The low-rank matrices stand beside th
 megabytes where the model has billions of numbers; they alone are kept, the model beneath stays where it is.
 The prompt is ours (training/synthetic/prompt_files/rerank.toml), said in the model's own chat template
 where it has one. The highest published result on STARD re-ranks with such a model of 4 billion.
+
+Causal language models with low-rank matrices: what loads them, and what peft says that nobody needs.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.encoders import model_recipes
-from rag.errors import BadInput
+from rag.errors import BadInput, MissingExtra
 from rag.types import Article, Retriever
 from training.neural.data.tokens import article_text
 from training.neural.recipe.recipe import read_recipe
 from training.neural.recipe.settings import LowRank, Recipe
-from training.neural.systems.backbone import quiet, sound
-from training.neural.systems.causal import libraries, load_causal, silent
+from training.neural.systems.backbone import check_length, quiet, sound
 from training.neural.systems.cross_encoder import CrossEncoder, Pair
 from training.synthetic import prompts
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+_TRUST = "trust_remote_code"
+
+
+def load_causal(source: str, recipe: Recipe) -> tuple[Any, Any]:
+    """Return a causal model and its tokenizer.
+
+    Raises:
+        BadInput: it cannot be loaded, or reads fewer tokens than the recipe's.
+    """
+    import transformers
+
+    trust: dict[str, Any] = {_TRUST: True} if recipe.model.remote_code else {}
+    try:
+        with quiet():
+            model = transformers.AutoModelForCausalLM.from_pretrained(source, **trust)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **trust)
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise BadInput(
+            f"the causal model {source} cannot be loaded ({said}): give a folder that holds one, or a hub "
+            "id and a connection to the hub (HF_ENDPOINT names another one)"
+        ) from error
+    check_length(model, source, recipe.text.article_tokens)
+    return model, tokenizer
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Pass over what peft 0.21 makes transformers 5.23 warn of: an attribute's old name."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
+        yield
+
+
+def libraries() -> tuple[Any, Any]:
+    """Return torch and peft.
+
+    Raises:
+        MissingExtra: one of them, or transformers, is not installed.
+    """
+    try:
+        import peft
+        import torch
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(
+            f"a language model that says yes or no needs {error.name}: run pip install 'pandect[train]'"
+        ) from error
+    return torch, peft
+
 
 YES, NO = "yes", "no"
 RECIPE = "stard-reranker-lora"  # whose lengths a model is asked by that was not tuned here

@@ -24,8 +24,8 @@ from training.neural.systems.base import System
 from training.neural.trainer import checkpoint
 from training.neural.trainer.checkpoint import BEST, State
 from training.neural.trainer.distributed import World
-from training.neural.trainer.log import Log, duration
-from training.neural.trainer.memory import TO_HOLD, TO_RANK, enough, of_a_step
+from training.neural.trainer.logging import Log, duration
+from training.neural.trainer.resources import TO_HOLD, TO_RANK, enough, of_a_step
 from training.neural.trainer.step import Cast, gradients, shown
 
 LOOKS = 50  # lines of progress over a training, about

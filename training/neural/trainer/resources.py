@@ -1,15 +1,30 @@
 """What a training cost: hours, kilowatt hours, and kilograms of CO2 equivalent, with where each is from.
 
 Energy is time times power, emission is energy times a factor (Lacoste et al. 2019), as the papers do it.
+
+What is said when memory runs out: never a traceback of the library, always what to make smaller.
+
+The most memory that is held from a moment on: of the GPU, or of this process.
+
+The system counts the most that a process ever held. Linux can be told to count anew (proc(5): 5 written to
+/proc/self/clear_refs), else the second training of a sweep would inherit what the first one took. What is
+held at that moment, libraries and data, counts with the rest.
 """
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+import resource
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from rag.errors import BadInput
+from training.neural.recipe.settings import Training
+from training.neural.trainer.distributed import World
 
 FACTOR = 0.432  # kgCO2eq a kWh
 FACTOR_FROM = "0.432 kgCO2eq/kWh, the OECD's yearly average of 2014 (ML CO2 calculator, Lacoste et al. 2019)"
@@ -83,3 +98,98 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+_SAID = ("out of memory", "can't allocate memory", "not enough memory", "bad alloc")
+TO_RANK = (
+    "too little memory to encode and rank the whole corpus: lower text.article_tokens, have dev questions "
+    "asked over fewer articles (--set evaluation.candidates=10000), or use a smaller encoder"
+)
+
+
+def of_a_step(training: Training) -> str:
+    """Return what to do where a step does not fit: smaller pieces have the same gradients."""
+    smaller = max(training.mini_batch // 2, 1) if training.mini_batch else 16
+    return (
+        f"too little memory for a batch of {training.batch}: --set training.mini_batch={smaller} encodes so "
+        "many texts at once, with the same gradients (gradient caching); or lower text.article_tokens"
+    )
+
+
+TO_HOLD = (
+    "too little memory for the encoder and its optimiser, which keeps two numbers a parameter: use a smaller "
+    "encoder, a machine with more memory, or --device cpu"
+)
+
+
+@contextmanager
+def enough(otherwise: str) -> Iterator[None]:
+    """Say this where memory runs out inside; any other error stays itself.
+
+    Raises:
+        BadInput: there was too little.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:  # torch raises a RuntimeError for it
+        if isinstance(error, MemoryError) or any(said in str(error).lower() for said in _SAID):
+            raise BadInput(otherwise) from error
+        raise
+
+
+FROM_HERE = "the training"
+OF_ALL = "all that the process did: this system cannot count anew"
+_COUNT_ANEW = Path("/proc/self/clear_refs")
+_STATUS = Path("/proc/self/status")
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The most that was held, bytes, and while what was done."""
+
+    bytes: int
+    of: str
+
+
+class Watch:
+    """Counts from when it is made."""
+
+    def __init__(self, world: World) -> None:
+        """Begin to count."""
+        self.world = world
+        self.of = FROM_HERE if self._count_anew() else OF_ALL
+
+    def peak(self) -> Peak:
+        """Return the most that the device held since, or the process where there is no GPU."""
+        if self.world.device.type != "cuda":
+            return Peak(peak_of_process(), self.of)
+        import torch
+
+        return Peak(int(torch.cuda.max_memory_allocated(self.world.device)), self.of)
+
+    def _count_anew(self) -> bool:
+        if self.world.device.type != "cuda":
+            return count_anew()
+        import torch
+
+        torch.cuda.reset_peak_memory_stats(self.world.device)
+        return True
+
+
+def count_anew() -> bool:
+    """Have `peak_of_process` count from here; return False where the system cannot, and nothing changes."""
+    try:
+        _COUNT_ANEW.write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def peak_of_process() -> int:
+    """Return the most that this process held since `count_anew`, or ever; bytes."""
+    if _STATUS.exists():
+        for line in _STATUS.read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
