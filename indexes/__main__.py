@@ -12,7 +12,6 @@ from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes import sources
 from indexes.build import query_expansion
 from indexes.build.build import BuildSettings, build
 from indexes.build.encoder_choice import read_lent
@@ -25,13 +24,14 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
 from indexes.corpus.export import export
+from indexes.sources import registry
 from indexes.store import paths, versions
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
 from indexes.store.open_index import analyser_of, assemble
 from rag.corpus.licence import licence_of
 from rag.errors import BadInput, MissingIndex, PandectError
-from rag.fusion import FusionSettings
+from rag.fusion.settings import FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 
 
@@ -76,7 +76,7 @@ def _import(parsed: argparse.Namespace) -> None:
     with versions.new_corpus(name, replace=parsed.replace) as place:
         imported.keep(place)
     print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {paths.corpus_folder(name)}")
-    published = sources.SOURCES[source].published
+    published = registry.SOURCES[source].published
     for what, found in counted.items():
         beside = f"   (published: {published[what]:,})" if what in published else ""
         mark = "  <-- differs" if what in published and published[what] != found else ""

@@ -29,7 +29,7 @@ from indexes.store.manifest import Manifest
 from indexes.store.paths import BUILTIN
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
-from rag.fusion import FusionSettings
+from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import NEAREST

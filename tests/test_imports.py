@@ -182,6 +182,60 @@ def _loaded_by(code: str) -> set[str]:
     return set(run.stdout.split())
 
 
+def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        number[module] = low[module] = len(number)
+        stack.append(module)
+        for other in sorted(graph[module]):
+            if other not in number:
+                visit(other)
+                low[module] = min(low[module], low[other])
+            elif other in stack:
+                low[module] = min(low[module], number[other])
+        if low[module] == number[module]:
+            component = [stack.pop()]
+            while component[-1] != module:
+                component.append(stack.pop())
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for module in sorted(graph):
+        if module not in number:
+            visit(module)
+    return found
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": {"f"}, "f": {"e"}}
+    assert _circles(graph) == [["a", "b", "c"], ["e", "f"]]
+    assert _circles(graph | {"c": set(), "f": set()}) == []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    # Imports inside functions and behind TYPE_CHECKING count: a circle that is hidden is one too.
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for package in ARROWS
+        for path in _modules(package)
+    }
+    graph: dict[str, set[str]] = {module: set() for module in modules}
+    for module, path in modules.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named: list[str] = []
+            if isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                named = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module or ""]
+            graph[module] |= {name for name in named if name in modules and name != module}
+    assert _circles(graph) == []
+
+
 def test_importing_rag_and_indexes_loads_neither_torch_nor_streamlit() -> None:
     loaded = _loaded_by("import rag, indexes")
     assert {"rag", "indexes"} <= loaded

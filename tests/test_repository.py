@@ -11,6 +11,7 @@ import sysconfig
 import tomllib
 import venv
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ TOP = {
     "pyproject.toml", "app.py", "rag", "indexes", "training", "tests", "README.md", "LICENSE", "CHANGELOG.md",
     "CONTRIBUTING.md", "CITATION.cff", "docs", "constraints.txt", "pandect",
 }  # fmt: skip
+FULLEST = 15  # modules of a folder: more are several concepts
 LARGEST = 15_000_000  # bytes of one file
 BINARIES = 20_000_000  # bytes of all files that are not text
 # Written in pieces, so that this file does not find itself.
@@ -68,6 +70,15 @@ def test_files_are_small(tracked: list[Path]) -> None:
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
     binaries = {name: size for name, size in sizes.items() if not _is_text(ROOT / name)}
     assert sum(binaries.values()) <= BINARIES, binaries
+
+
+def test_a_folder_holds_fifteen_modules_at_most() -> None:
+    registries = {ROOT / "indexes" / "sources"}  # one module a format
+    counted = Counter(
+        path.parent for name in PACKAGES for path in (ROOT / name).rglob("*.py") if path.name != "__init__.py"
+    )
+    crowded = {str(folder.relative_to(ROOT)): n for folder, n in counted.items() if n > FULLEST}
+    assert crowded == {str(folder.relative_to(ROOT)): counted[folder] for folder in registries}
 
 
 def test_no_place_of_one_machine_is_named(tracked: list[Path]) -> None:

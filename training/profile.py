@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from indexes import sources
 from indexes.corpus.corpus import read
 from indexes.corpus.questions import attach, read_cited
 from indexes.shipped_questions import shipped
+from indexes.sources import registry
 from indexes.store import paths
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Question
@@ -119,7 +119,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     if parsed.corpus is None:
         corpus = read(paths.builtin() / "corpus")
     else:
-        corpus = sources.law(parsed.corpus, language=parsed.language)
+        corpus = registry.law(parsed.corpus, language=parsed.language)
     articles = {a.id: a for a in corpus.articles}
     profiles = []
     for given in parsed.sets:

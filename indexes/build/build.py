@@ -34,7 +34,7 @@ from indexes.store.versions import KEEP
 from rag.encoders.static import StaticEncoder
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.errors import BadInput, PandectError
-from rag.fusion import FusionSettings
+from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings

@@ -16,7 +16,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from rag.errors import BadInput
-from rag.fusion import Distribution, FusionSettings
+from rag.fusion.normalisation import Distribution
+from rag.fusion.settings import FusionSettings
 from rag.types import DECIMALS, Article, Floats, Question
 
 FILE = "distributions.json"

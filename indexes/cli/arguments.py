@@ -10,15 +10,15 @@ import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from indexes import sources
 from indexes.build.encoder_choice import FIT_FROM
-from indexes.cleaning import ALL, KINDS, NOTHING
+from indexes.cleaning.clean import ALL, KINDS, NOTHING
 from indexes.corpus import export
 from indexes.corpus.card import CardOptions
 from indexes.download import hub
+from indexes.sources import registry
 from indexes.store import paths
 from indexes.store.versions import KEEP
-from rag.fusion import METHODS
+from rag.fusion.settings import METHODS
 
 _WIDTH = 100  # of a line
 _CLEANING = """\
@@ -31,7 +31,7 @@ tags=true puts what the askers' tags say in front of the questions: their situat
 
 def described() -> str:
     """Return the formats, the options of each, and the kinds of cleaning."""
-    formats = {name: source.summary for name, source in sources.SOURCES.items()}
+    formats = {name: source.summary for name, source in registry.SOURCES.items()}
     options = {name: ", ".join(own) for name in formats if (own := _own(name))}
     parts = ["Read law and its questions from files.", "", "formats, for --from:", *_table(formats)]
     parts += ["", "their options, for --option:", *_table(options), "", _TAGS, "", _CLEANING, *_table(KINDS)]
@@ -40,11 +40,11 @@ def described() -> str:
 
 def _own(name: str) -> list[str]:
     """Return the options that are the format's alone; columns have a switch of their own."""
-    return [key for key in sources.options(name) if key not in (*CardOptions.__annotations__, "column")]
+    return [key for key in registry.options(name) if key not in (*CardOptions.__annotations__, "column")]
 
 
 def _table(rows: Mapping[str, str]) -> list[str]:
-    width = max(map(len, (*sources.SOURCES, *KINDS))) + 4
+    width = max(map(len, (*registry.SOURCES, *KINDS))) + 4
     return [
         line
         for name, text in rows.items()
@@ -307,7 +307,7 @@ def _reading(add: argparse.ArgumentParser) -> None:
     add.add_argument("--sha256", metavar="HEX", help="of the file at an address, which must be given")
     add.add_argument("--revision", default="main", help="of a data set on the hub (main)")
     add.add_argument(
-        "--from", dest="format", choices=sources.SOURCES, help="the format; found out if left out"
+        "--from", dest="format", choices=registry.SOURCES, help="the format; found out if left out"
     )
     add.add_argument("--lenient", action="store_true", help="skip and count bad lines instead of stopping")
     add.add_argument(

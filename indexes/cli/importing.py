@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexes import sources
-from indexes.cleaning import ALL, clean, would_find
+from indexes.cleaning.clean import ALL, clean, would_find
 from indexes.cleaning.steps import Removed, read_removed, write_removed
 from indexes.cli.progress import Bars
 from indexes.corpus import import_record
@@ -17,6 +16,7 @@ from indexes.corpus.extras import Node, write_nodes
 from indexes.download import resolve
 from indexes.formats.validation import ImportReport
 from indexes.shipped_questions import with_shipped_questions
+from indexes.sources import registry
 from indexes.store.paths import command
 from rag.errors import BadInput
 
@@ -27,7 +27,7 @@ class Imported:
 
     corpus: Corpus
     report: ImportReport
-    source: str  # that read it: a key of `sources.SOURCES`
+    source: str  # that read it: a key of `registry.SOURCES`
     found: Mapping[str, int]  # what papers count, of that which was read
     nodes: tuple[Node, ...] | None = None  # what else stands in the graph; None where the source has none
     attached: int = 0  # shipped questions
@@ -82,7 +82,7 @@ def bring_in(
     typed = {key: value for key, value in card_options.items() if value is not None}
     given = {**(card or {}), **typed}
     corpus, report = _read(source, path, parsed, given, sure=known is not None)
-    counts, nodes = sources.SOURCES[source].counts, sources.SOURCES[source].nodes
+    counts, nodes = registry.SOURCES[source].counts, registry.SOURCES[source].nodes
     kept = nodes(path, lenient=parsed.lenient) if nodes is not None else None
     removed = read_removed(path) if source == "pandect" and path.is_dir() else ()  # by an earlier import
     told = import_record.told(parsed, source, card_options)
@@ -119,7 +119,7 @@ def _read(
     given = {**card, "column": parsed.column, **dict(_option(text) for text in parsed.option)}
     bars = Bars("B")
     try:
-        return sources.load(
+        return registry.load(
             source,
             path,
             lenient=parsed.lenient,
@@ -128,7 +128,7 @@ def _read(
             **given,
         )
     except BadInput as error:
-        if sure or sources.recognise(path):
+        if sure or registry.recognise(path):
             raise
         cure = f"name it with --from ({command('import --help')} lists them)"
         raise BadInput(f"{error} The format was not recognised and taken for {source}: {cure}.") from error
@@ -138,10 +138,10 @@ def _read(
 
 def _format(path: Path, *, columns: bool) -> str:
     """Return the format of what came; whoever names columns of a file has a table."""
-    found = sources.recognise(path)
-    if columns and (found is None or (path.is_file() and "column" not in sources.options(found))):
+    found = registry.recognise(path)
+    if columns and (found is None or (path.is_file() and "column" not in registry.options(found))):
         return "table"
-    return found or sources.detect(path)
+    return found or registry.detect(path)
 
 
 def _option(text: str) -> tuple[str, str]:

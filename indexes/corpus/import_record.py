@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from indexes import sources
-from indexes.cleaning import kinds_of
+from indexes.cleaning.clean import kinds_of
+from indexes.sources import registry
 from rag.errors import BadInput
 
 FILE = "import.json"
@@ -81,7 +81,7 @@ def as_before(parsed: argparse.Namespace, folder: Path) -> argparse.Namespace:
         return parsed
     now = argparse.Namespace(**vars(parsed))
     path = Path(parsed.path).expanduser()
-    found = parsed.format or (sources.recognise(path) if path.exists() else None) or before.source
+    found = parsed.format or (registry.recognise(path) if path.exists() else None) or before.source
     if found == before.source:
         now.format = before.source
         now.column = parsed.column or list(before.column) or None
@@ -133,6 +133,6 @@ def _place(what: str) -> str:
 
 def _option(source: str, text: str) -> str:
     key, _, value = text.partition("=")
-    parameter = inspect.signature(sources.SOURCES[source].load).parameters.get(key.replace("-", "_"))
+    parameter = inspect.signature(registry.SOURCES[source].load).parameters.get(key.replace("-", "_"))
     takes_path = parameter is not None and "Path" in str(parameter.annotation)
     return f"{key}={_place(value)}" if takes_path else text

@@ -44,7 +44,7 @@ class HubDataset:
     """A data set on the hub, and the source that reads it."""
 
     id: str
-    source: str  # a key of indexes.sources.SOURCES
+    source: str  # a key of indexes.sources.registry.SOURCES
     files: tuple[str, ...]  # patterns of the paths that are needed
     gated: bool = False
 

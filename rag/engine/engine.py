@@ -21,8 +21,11 @@ from rag.engine.expansion import Bridging, Over
 from rag.engine.explain import Counted, Explainer, Kept
 from rag.engine.result import Explanation, KnownItem, Mode, Result, Shown, Why
 from rag.errors import BadInput
-from rag.fusion import BESIDE, Distribution, FusionSettings, ranks
+from rag.fusion.normalisation import Distribution
+from rag.fusion.rank_fusion import ranks
+from rag.fusion.section_boost import BESIDE
 from rag.fusion.section_boost import told as told_beside
+from rag.fusion.settings import FusionSettings
 from rag.ltr.reranker import KEYWORD as KEYWORD
 from rag.ltr.reranker import MEANING as MEANING
 from rag.ltr.reranker import Learned

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from rag.errors import BadInput
-from rag.fusion import DAMPING as DAMPING
-from rag.fusion import Fuse, reciprocal_rank
+from rag.fusion.rank_fusion import Fuse, reciprocal_rank
+from rag.fusion.settings import DAMPING
 from rag.types import Filter, Ranking, Retriever
 
 DEPTH = 1000  # how far down each list fusion looks

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from indexes import sources
 from indexes.__main__ import main
 from indexes.builtin_corpus import CODE, article_id, read_test_questions, whole_card
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import Corpus, read
+from indexes.sources import registry
 from indexes.store import paths
 from rag.text.analysers import analyser
 from rag.types import Question
@@ -93,7 +93,7 @@ def test_it_is_exported_as_beir_reads_it(
     lines = (out / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(corpus.articles)
     assert {"_id", "title", "text"} <= set(json.loads(lines[0]))
-    again, _ = sources.load("beir", out, language="fr")
+    again, _ = registry.load("beir", out, language="fr")
     splits = Counter(q.split for q in again.questions)
     assert splits["train"] == len(corpus.questions)
     assert splits["dev"] + splits["test"] == sum(bool(q.article_ids) for q in asked)

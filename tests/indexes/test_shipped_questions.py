@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexes import sources
 from indexes.__main__ import main
 from indexes.corpus.corpus import SYNTHETIC, Corpus, read
 from indexes.shipped_questions import with_shipped_questions
+from indexes.sources import registry
 from indexes.store import paths
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
@@ -97,6 +97,6 @@ def test_a_published_data_set_stays_as_it_was_published(
 
 @pytest.mark.data
 def test_the_official_code_civil_gets_every_one(data: Path) -> None:
-    corpus, _ = sources.load("fr", data / "fr")
+    corpus, _ = registry.load("fr", data / "fr")
     ships = read(paths.builtin() / "corpus").questions
     assert len(with_shipped_questions(corpus).questions) - len(corpus.questions) == len(ships) > 6000

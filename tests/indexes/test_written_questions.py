@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import indexes
-from indexes import sources
 from indexes.corpus.corpus import SYNTHETIC
 from indexes.corpus.questions import attach, read_cited
+from indexes.sources import registry
 from indexes.sources.source import card_beside
 from rag.text.analysers import analyser
 from training.splits.near_duplicates import THRESHOLD, similar
@@ -46,7 +46,7 @@ def test_their_card_says_whose_they_are() -> None:
 
 @pytest.mark.data
 def test_every_one_is_answered_by_real_law_and_none_is_one_of_stard_s(data: Path) -> None:
-    corpus, _ = sources.load("stard", data / "stard")
+    corpus, _ = registry.load("stard", data / "stard")
     found = attach(CITED, corpus.articles)
     assert [q.id for q in found] == [each.question.id for each in CITED]
     assert all(len(q.article_ids) == len(c.cites) for q, c in zip(found, CITED, strict=True))

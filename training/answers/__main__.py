@@ -27,8 +27,7 @@ from training.answers.judge import VERSION, Judged, judge
 from training.answers.overlap import Words, rouge
 from training.answers.run import GIVE_UP, Cache, Candidate, Written, ask, opened
 from training.answers.writers import EXTRACTIVE, ModelSpec, candidate, chat
-from training.eval.__main__ import learnt_from
-from training.eval.questions import file_of, part_of, planned, prepare
+from training.eval.questions import file_of, learnt_from, part_of, planned, prepare
 from training.eval.report import cards_of, head, warnings
 from training.eval.workbench import Bench
 

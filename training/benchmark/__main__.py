@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from indexes import sources
+from indexes.sources import registry
 from indexes.store.paths import builtin
 from rag.errors import PandectError
 from rag.retrieval.base import Mask
@@ -121,7 +121,7 @@ def _timed(what: str, action: Callable[[], _T]) -> _T:
 
 def _lexical(path: Path) -> None:
     """BM25: build with tokenisation, open memory-mapped, answer on one core."""
-    corpus = sources.law(path)
+    corpus = registry.law(path)
     _say("articles", len(corpus.articles), "")
     cut = analyser(corpus.card.language)
     mask, order = Mask(corpus.articles), ArticleOrder.of([a.id for a in corpus.articles])

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from indexes import sources
 from indexes.build.encoder_choice import fit_encoder
 from indexes.builtin_corpus import read_test_questions
 from indexes.corpus.corpus import to_learn_from
+from indexes.sources import registry
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
@@ -47,7 +47,7 @@ def fitting(path: Path, say: Say) -> None:
     Raises:
         BadInput: the law cannot be read, or holds no text to encode.
     """
-    corpus = sources.law(path)
+    corpus = registry.law(path)
     learn = to_learn_from(corpus.questions)
     say("articles", len(corpus.articles), "")
     say("questions learnt from", len(learn), "")

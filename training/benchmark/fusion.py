@@ -19,9 +19,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from indexes import sources
 from indexes.build.build import BuildSettings, build_into
 from indexes.build.fit_settings import FitSettings
+from indexes.sources import registry
 from indexes.store.open_index import open_index
 from rag.engine.engine import Engine
 from rag.engine.expansion import Bridging
@@ -65,7 +65,7 @@ def measure(path: Path, say: Say, *, questions: int = QUESTIONS) -> None:
     Raises:
         BadInput: there are fewer than two questions.
     """
-    corpus = sources.law(path)
+    corpus = registry.law(path)
     asked = [q.text for q in corpus.questions][: questions + 1]
     say("articles", len(corpus.articles), "")
     say("annotated questions", len(corpus.questions), "")

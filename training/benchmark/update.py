@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from indexes import sources
 from indexes.corpus.corpus import Corpus, write
+from indexes.sources import registry
 from rag.types import Article
 from training.benchmark.timing import Say
 
@@ -33,7 +33,7 @@ def measure(path: Path, say: Say, *, share: float = 0.01, seed: int = 0, encoder
         seed: of the draw.
         encoder: as `python -m indexes build --encoder`.
     """
-    corpus = sources.law(path)
+    corpus = registry.law(path)
     changed = change(corpus, share, seed)
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch) / "home"

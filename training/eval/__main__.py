@@ -23,12 +23,24 @@ from indexes.store.open_index import open_index
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question
-from training.eval import questions as dated
 from training.eval import report
 from training.eval.external import add_options, brought
 from training.eval.folds import Chosen, Evaluation, ask
 from training.eval.metrics import DEFAULT, parse
-from training.eval.questions import Plan, file_of, folded, leaks, part_of, planned, prepare, with_those_beside
+from training.eval.questions import (
+    Plan,
+    about_day,
+    describe_day,
+    filter_on,
+    folded,
+    leaks,
+    learnt_files,
+    learnt_from,
+    part_of,
+    planned,
+    prepare,
+    with_those_beside,
+)
 from training.eval.report import cards_of, notices, warnings
 from training.eval.run import Measured, measure
 from training.eval.system_names import SYSTEMS, refuse_unfit, runnable
@@ -187,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
     if typed[:1] == ["answers"]:
-        from training.answers.__main__ import main as answers  # it uses this module
+        from training.answers.__main__ import main as answers
 
         return answers(typed[1:])
     parsed = parser().parse_args(typed)
@@ -219,7 +231,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]
         refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
         _warn_of_leaks(plan)
-        where = dated.searched(corpus, parsed.in_force_on)
+        where = filter_on(corpus, parsed.in_force_on)
         evaluation = Evaluation(bench, names, plan, annotated, parsed.tune, where)
         chosen, collected = ask(evaluation, parsed.jobs, progress)
     progress.close()
@@ -241,7 +253,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             tuned_on="the other folds" if parsed.tune else None,
             learnt_from=learnt_from(parsed, annotated, parsed.beside),
         )
-        entry |= dated.about(parsed.in_force_on)
+        entry |= about_day(parsed.in_force_on)
         if parsed.jobs > 1:
             entry["jobs"] = parsed.jobs  # the times of a question are of so many beside each other
         cards = cards_of(corpus.card, learnt_files(parsed))
@@ -292,7 +304,7 @@ def _tell(
     title = corpus.card.title or corpus.card.name
     print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
     if parsed.in_force_on:
-        print(dated.told(corpus, asked, parsed.in_force_on))
+        print(describe_day(corpus, asked, parsed.in_force_on))
     for line in warnings(cards_of(corpus.card, learnt_files(parsed))):
         print(line)
     if parsed.corpus is not None and "dense" in results and len(corpus.articles) < FIT_FROM:
@@ -322,26 +334,6 @@ def _curves(
     runs = {name: result.run for name, result in results.items()}
     found = curves.measured(runs, {q.id: frozenset(q.article_ids) for q in asked if q.article_ids})
     return partial(curves.write, found=found, title=f"{corpus.card.name}: fusing two systems, R@10 by weight")
-
-
-def learnt_from(
-    parsed: argparse.Namespace, annotated: Sequence[Question], beside: Path | None = None
-) -> str | None:
-    """Return which questions the systems learnt from, as a result file says it; None for none."""
-    if parsed.annotated is not None:
-        told = str(parsed.annotated)
-    elif annotated:
-        told = "the annotated questions that ship"
-    elif folded(parsed):
-        told = "the other folds"
-    else:
-        return None
-    return told if beside is None else f"{told}, and {beside}"
-
-
-def learnt_files(parsed: argparse.Namespace) -> list[Path | None]:
-    """Return the files of questions that are asked or learnt from, None for what was not named."""
-    return [parsed.questions, file_of(parsed.annotated), file_of(parsed.beside)]
 
 
 def _warn_of_leaks(plan: Plan) -> None:

@@ -1,15 +1,25 @@
-"""What a bench is told: settings of systems, what they may learn from, and what is fitted already."""
+"""What a bench is told: settings of systems, what they may learn from, and what is fitted already.
+
+And what those that it makes may ask of it: `BenchLike`, which `training.eval.workbench.Bench` is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from indexes.corpus.corpus import Corpus
 from rag.encoders.static import StaticEncoder
-from rag.fusion import DAMPING, FusionSettings
+from rag.fusion.settings import DAMPING, FusionSettings
+from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
+from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.translation_model import Bridge
-from rag.types import Question
+from rag.text import Analyser
+from rag.types import ArticleOrder, Question
+from training.eval.encoders import Kept, Tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +51,40 @@ class Ready:
     ranker: Ranker | None = None  # of its learned fusion
     fusion: FusionSettings | None = None  # that it answers with
     bridge: Bridge | None = None
+
+
+class BenchLike(Protocol):
+    """What a system that is made for a bench, or fitted to what others return, asks of it."""
+
+    @property
+    def corpus(self) -> Corpus:
+        """The corpus that is measured."""
+        ...
+
+    @property
+    def order(self) -> ArticleOrder:
+        """The ids of its articles in their positions."""
+        ...
+
+    @property
+    def mask(self) -> Mask:
+        """Which articles a filter admits."""
+        ...
+
+    @property
+    def tell(self) -> Tell:
+        """Called as the work goes on."""
+        ...
+
+    @property
+    def kept(self) -> Kept:
+        """Keeps what takes minutes to make."""
+        ...
+
+    def analyser(self, *, stop_words: bool = True) -> Analyser:
+        """Return the analyser of the corpus's language."""
+        ...
+
+    def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:
+        """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
+        ...

@@ -27,9 +27,8 @@ from training.llm_reranking import Asker, LLMReranker, RerankSettings
 from training.synthetic import prompts
 
 if TYPE_CHECKING:
-    from training.eval.context import Lesson
+    from training.eval.context import BenchLike, Lesson
     from training.eval.pretrained import PairModel
-    from training.eval.workbench import Bench
     from training.neural.systems.trained import Models
 
 
@@ -40,7 +39,7 @@ YES_NO = "yes-no"
 class Way:
     """One HOW: what makes its reranker, given what may be learnt from, and how far down it looks."""
 
-    make: Callable[[Bench, Lesson], Reranker]
+    make: Callable[[BenchLike, Lesson], Reranker]
     depth: int  # articles of the system below
 
 
@@ -67,14 +66,14 @@ def reranked(names: Sequence[str], how: Callable[[str], Way]) -> Extras:
     return made
 
 
-def _make(first: str, way: Way, bench: Bench, lesson: Lesson, system: System) -> Retriever:
+def _make(first: str, way: Way, bench: BenchLike, lesson: Lesson, system: System) -> Retriever:
     return Reranked(system(first), way.make(bench, lesson), way.depth)
 
 
 def by_model(asker: Asker, kind: str) -> Way:
     """Return the way of a chat model: pointwise or listwise."""
 
-    def make(bench: Bench, lesson: Lesson) -> Reranker:
+    def make(bench: BenchLike, lesson: Lesson) -> Reranker:
         articles = {a.id: a for a in bench.corpus.articles}
         return LLMReranker(
             "listwise" if kind == "listwise" else "pointwise", asker, articles, bench.analyser()

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rag.types import Retriever
-
-if TYPE_CHECKING:  # the bench makes them
-    from training.eval.context import Lesson
-    from training.eval.workbench import Bench
+from training.eval.context import BenchLike, Lesson
 
 System: TypeAlias = Callable[[str], Retriever]  # the name of a system -> it, of the same lesson
-Make: TypeAlias = Callable[["Bench", "Lesson", System], Retriever]
+Make: TypeAlias = Callable[[BenchLike, Lesson, System], Retriever]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ def once(extra: Extra) -> Extra:
     """Return the extra made once for each bench: for what learns from no question."""
     made: dict[int, Retriever] = {}
 
-    def make(bench: Bench, lesson: Lesson, system: System) -> Retriever:
+    def make(bench: BenchLike, lesson: Lesson, system: System) -> Retriever:
         if id(bench) not in made:
             made[id(bench)] = extra.make(bench, lesson, system)
         return made[id(bench)]

@@ -34,8 +34,7 @@ from training.neural.systems.cross_encoder import CrossEncoder, Reader
 from training.neural.systems.splade import Splade
 
 if TYPE_CHECKING:
-    from training.eval.context import Lesson
-    from training.eval.workbench import Bench
+    from training.eval.context import BenchLike, Lesson
 
 
 AT_ONCE = 256  # articles encoded between two looks at the progress
@@ -88,18 +87,18 @@ def zero_shot(
     return made
 
 
-def _add(made: dict[str, Extra], name: str, make: Callable[[Bench], Retriever]) -> None:
+def _add(made: dict[str, Extra], name: str, make: Callable[[BenchLike], Retriever]) -> None:
     name = name.replace(",", "-")  # a comma parts the names of a fusion
     if name in made:
         raise BadInput(f"{name} was given twice, or two files bear this name: rename one")
 
-    def of_lesson(bench: Bench, lesson: Lesson, system: System) -> Retriever:
+    def of_lesson(bench: BenchLike, lesson: Lesson, system: System) -> Retriever:
         return make(bench)
 
     made[name] = once(Extra(of_lesson))
 
 
-def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: Bench) -> Dense:
+def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: BenchLike) -> Dense:
     encoder = WordVectorEncoder(file, words_of(bench.corpus.card.language))
     articles = bench.corpus.articles
     bench.tell(f"reading {file.path.name}", 0, 1)
@@ -113,7 +112,7 @@ def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: Bench)
     return Dense(encoder, build_vectors(encoder.encode_articles(articles)), bench.order, bench.mask)
 
 
-def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> Dense:
+def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: BenchLike) -> Dense:
     encoder = model_recipes.load(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
     # the same weights, recipe and articles give the same vectors: hours of work for a large model
     key = {"weights": encoder.sha256, **asdict(recipe)}
@@ -122,7 +121,7 @@ def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Be
     return Dense(encoder, build_vectors(vectors), bench.order, bench.mask)
 
 
-def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> ColBERT:
+def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: BenchLike) -> ColBERT:
     encoder = model_recipes.load_tokens(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
     bench.tell(f"encoding tokens with {recipe.name}", 0, 1)
     vectors = token_vectors(encoder, bench.corpus.articles)
@@ -130,12 +129,12 @@ def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Ben
     return ColBERT(encoder, vectors, bench.order, bench.mask)
 
 
-def _splade(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Bench) -> Retriever:
+def _splade(recipe: HubRecipe, options: dict[str, bool | str | None], bench: BenchLike) -> Retriever:
 
     return splade(recipe, options, bench)
 
 
-_MAKERS: Mapping[str, Callable[[HubRecipe, dict[str, bool | str | None], Bench], Retriever]] = {
+_MAKERS: Mapping[str, Callable[[HubRecipe, dict[str, bool | str | None], BenchLike], Retriever]] = {
     "dense": _encoder,
     "late-interaction": _tokens,
     "sparse": _splade,
@@ -143,7 +142,7 @@ _MAKERS: Mapping[str, Callable[[HubRecipe, dict[str, bool | str | None], Bench],
 ENCODES: tuple[model_recipes.Kind, ...] = ("dense", "late-interaction", "sparse")
 
 
-def _encode(encoder: TransformerEncoder, bench: Bench) -> Floats:
+def _encode(encoder: TransformerEncoder, bench: BenchLike) -> Floats:
     articles = bench.corpus.articles
     parts = [np.zeros((0, encoder.dim), dtype=np.float32)]
     for begin in range(0, len(articles), AT_ONCE):
@@ -193,7 +192,7 @@ def recipe_of(of: HubRecipe, *, remote_code: bool = False) -> Recipe:
     )
 
 
-def splade(of: HubRecipe, options: Mapping[str, Any], bench: Bench) -> Retriever:
+def splade(of: HubRecipe, options: Mapping[str, Any], bench: BenchLike) -> Retriever:
     """Return an inverted index of a corpus, by a published SPLADE.
 
     Args:
@@ -227,7 +226,7 @@ class PairModel:
         """How many articles it puts in order where nobody says."""
         return Pairwise().rerank
 
-    def reader(self, bench: Bench) -> Reranker:
+    def reader(self, bench: BenchLike) -> Reranker:
         """Return it as what puts any system's first articles in order.
 
         Raises:

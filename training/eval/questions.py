@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from indexes import sources
 from indexes.build import query_expansion
 from indexes.build.encoder_choice import read_lent
 from indexes.build.learned_fusion import ranker_of
@@ -20,6 +19,7 @@ from indexes.cli.progress import Bars
 from indexes.corpus.corpus import Corpus, asked_and_written, read, to_learn_from
 from indexes.corpus.questions import attach, read_cited, read_questions
 from indexes.shipped_questions import shipped
+from indexes.sources import registry
 from indexes.store import paths
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
@@ -62,7 +62,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
             raise BadInput(f"{folder / TEST} holds no questions: run {again}")
         asked = _typed(parsed, asked, corpus.card.language)
         return bench, asked, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
-    corpus = sources.law(parsed.corpus, language=parsed.language)
+    corpus = registry.law(parsed.corpus, language=parsed.language)
     lent = read_lent(parsed.lent, corpus.card.language)
     bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, tell=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
@@ -186,7 +186,7 @@ def leaks(plan: Plan) -> int:
     return both
 
 
-def searched(corpus: Corpus, day: date | None) -> Filter | None:
+def filter_on(corpus: Corpus, day: date | None) -> Filter | None:
     """Return the filter that leaves the law in force on a day; None without a day.
 
     Raises:
@@ -208,7 +208,7 @@ def lost_gold(corpus: Corpus, questions: Sequence[Question], day: date) -> int:
     return sum(any(id_ not in held for id_ in question.article_ids) for question in questions)
 
 
-def told(corpus: Corpus, questions: Sequence[Question], day: date) -> str:
+def describe_day(corpus: Corpus, questions: Sequence[Question], day: date) -> str:
     """Return the line that says what was searched."""
     held = sum(in_force(article, day) for article in corpus.articles)
     lost = lost_gold(corpus, questions, day)
@@ -216,6 +216,26 @@ def told(corpus: Corpus, questions: Sequence[Question], day: date) -> str:
     return f"{said}; {lost} questions have gold articles that are not among them" if lost else said
 
 
-def about(day: date | None) -> dict[str, str]:
+def about_day(day: date | None) -> dict[str, str]:
     """Return what a result file says of the day; nothing without one."""
     return {} if day is None else {"in_force_on": day.isoformat()}
+
+
+def learnt_from(
+    parsed: argparse.Namespace, annotated: Sequence[Question], beside: Path | None = None
+) -> str | None:
+    """Return which questions the systems learnt from, as a result file says it; None for none."""
+    if parsed.annotated is not None:
+        told = str(parsed.annotated)
+    elif annotated:
+        told = "the annotated questions that ship"
+    elif folded(parsed):
+        told = "the other folds"
+    else:
+        return None
+    return told if beside is None else f"{told}, and {beside}"
+
+
+def learnt_files(parsed: argparse.Namespace) -> list[Path | None]:
+    """Return the files of questions that are asked or learnt from, None for what was not named."""
+    return [parsed.questions, file_of(parsed.annotated), file_of(parsed.beside)]

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.errors import BadInput
-from rag.fusion import METHODS
+from rag.fusion.settings import METHODS
 from rag.ltr.features import GROUPS
 from training.eval.external_system import Extra
 from training.fusion.inner_folds import LEAST
+from training.fusion.learned import TO_LEARN_FROM
 
 # words bridged: typed words and those that the law has for them; the latter alone
 BRIDGED = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
@@ -41,7 +42,6 @@ LEARNING = (
     TUNED,
     LEARNED,
 )  # these make no sense without questions to learn from
-TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
 RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an evaluation brings along
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (

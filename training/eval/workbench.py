@@ -20,7 +20,8 @@ from indexes.corpus.links import references
 from rag.corpus.structure import groups, side_by_side
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
-from rag.fusion import Distribution, FusionSettings
+from rag.fusion.normalisation import Distribution
+from rag.fusion.settings import FusionSettings
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import Learned, of_questions

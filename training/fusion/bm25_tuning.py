@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from indexes import sources
 from indexes.corpus.corpus import to_learn_from
 from indexes.corpus.questions import read_questions
+from indexes.sources import registry
 from rag.errors import BadInput, PandectError
-from rag.fusion import FusionSettings
+from rag.fusion.settings import FusionSettings
 from rag.retrieval.hybrid import DEPTH
 from rag.types import Question, Ranking, Retriever
 from training.eval.context import Settings
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top.add_argument("--output", type=Path, required=True, help="the file to write")
     parsed = top.parse_args(arguments)
     try:
-        corpus = sources.law(parsed.corpus, language=parsed.language)
+        corpus = registry.law(parsed.corpus, language=parsed.language)
         questions = to_learn_from(read_questions(parsed.questions, corpus.articles))
         settings = choose(Bench(corpus), questions)
     except PandectError as error:

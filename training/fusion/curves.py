@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.corpus.svg import Box, Figure
-from rag.fusion import scale
+from rag.fusion.settings import scale
 from rag.types import Qrels, Run
 from training.eval.system_names import fused, single
 from training.fusion.weight_search import Lists, Point, curves

@@ -12,7 +12,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,16 @@ import numpy.typing as npt
 from indexes.build.score_distributions import ScoresAll, estimate, sample
 from indexes.corpus.corpus import asked_and_written
 from rag.errors import BadInput
-from rag.fusion import Distribution
+from rag.fusion.normalisation import Distribution
 from rag.types import Article, Hit, Qrels, Question, Ranking, Retriever, Run
+from training.eval.context import Settings
 from training.fusion.weight_search import DEPTH
 from training.splits.folds import folds, pick
-
-if TYPE_CHECKING:  # the bench keeps one of these
-    from training.eval.context import Settings
 
 FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split
 _KEPT = 8  # sets of questions learnt from, whose rankings are kept
-Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], "Settings"], Mapping[str, Retriever]]
+Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], Settings], Mapping[str, Retriever]]
 Packed: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # positions and scores, best first
 
 

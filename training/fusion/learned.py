@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from indexes.corpus.corpus import asked_and_written
 from rag.errors import BadInput
-from rag.fusion import Fuse
+from rag.fusion.rank_fusion import Fuse
 from rag.ltr.features import BY_WEIGHT, GROUPS, NAMES, REFERENCES
 from rag.ltr.networks import Network
 from rag.ltr.ranker import Ranker
@@ -26,16 +26,13 @@ from rag.ltr.reranker import lists_of
 from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import damped
 from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
+from training.eval.context import BenchLike, Settings
 from training.eval.metrics import per_question
-from training.eval.system_names import TO_LEARN_FROM
 from training.fusion.inner_folds import FOLDS, inner_folds
 from training.fusion.lambdamart import boosted, library
 from training.fusion.listwise import NetworkSettings, fitted
 
-if TYPE_CHECKING:  # the bench makes systems for this and has one made by it
-    from training.eval.context import Settings
-    from training.eval.workbench import Bench
-
+TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
 MOST = 3000  # questions that are asked: the features of each take some 300 KB, and more teach little
 FITS = 2  # of trees
 NETWORKS = 4
@@ -107,7 +104,7 @@ def columns(settings: LearnedSettings) -> list[str]:
 
 
 def examples(
-    bench: Bench, learn: Sequence[Question], settings: Settings, *, fuse: Fuse = damped, most: int = MOST
+    bench: BenchLike, learn: Sequence[Question], settings: Settings, *, fuse: Fuse = damped, most: int = MOST
 ) -> Iterator[Example]:
     """Yield questions to learn from, each asked of systems that have not seen it.
 

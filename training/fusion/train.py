@@ -19,7 +19,8 @@ from indexes.store.open_index import damaged_if_unreadable
 from indexes.update.refit_fusion import refine
 from indexes.update.reuse import Start
 from rag.errors import BadInput, StaleIndex
-from rag.fusion import Fuse, FusionSettings
+from rag.fusion.rank_fusion import Fuse
+from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25Settings

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rag.fusion import DAMPING, SCALES, Distribution, FusionSettings, scale
+from rag.fusion.normalisation import Distribution
+from rag.fusion.settings import DAMPING, SCALES, FusionSettings, scale
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Retriever
 from training.fusion.inner_folds import Answered

@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.fusion import Distribution, Fuse, Matrix, Share, min_max, normalised, percentile
 from rag.fusion.matrix_fusion import exact_sum, weighted
-from rag.fusion.rank_fusion import as_matrix, in_order
+from rag.fusion.normalisation import Distribution, Matrix, Share, min_max, percentile
+from rag.fusion.rank_fusion import Fuse, as_matrix, in_order, normalised
 from rag.types import DECIMALS, Bools, Qrels, Ranking, Run, rank
 
 NOWHERE = np.iinfo(np.int64).max  # the place of an article that is not in the ranking

@@ -1,22 +1,38 @@
-"""Makes the splits that `python -m training.splits` was asked for, and says what they are."""
+"""`python -m training.splits`: writes which questions are held back together, to a file."""
 
 from __future__ import annotations
 
 import argparse
+import logging
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from indexes import sources
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.questions import read_questions
-from rag.errors import BadInput
+from indexes.sources import registry
+from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
 from rag.types import Question
-from training.splits.file import Kind, Split, identity
+from training.splits.file import Kind, Split, identity, write_split
 from training.splits.folds import Fold, folds, grouped_folds, pick
 from training.splits.near_duplicates import THRESHOLD, Pair, agreeing, groups, near_duplicates
 
+EPILOG = """\
+examples
+  five folds, the ones that `python -m training.eval --folds 5` makes:
+    python -m training.splits law --folds 5 --output five.splits.jsonl
+  the same, questions that are nearly the same kept together:
+    python -m training.splits law --folds 5 --grouped --output grouped.splits.jsonl
+  questions that share a gold article kept together too:
+    python -m training.splits law --folds 5 --grouped --group-by articles --output strict.splits.jsonl
+  the parts that the data set came with (train, test, ...):
+    python -m training.splits law --fixed --output published.splits.jsonl
+  measure with them:
+    python -m training.eval --corpus law --splits five.splits.jsonl
+"""
 NEGATIVES = "negatives"  # the extra column of questions in which an import keeps hard negatives
 
 
@@ -36,7 +52,7 @@ def made(parsed: argparse.Namespace) -> tuple[Split, list[str]]:
     Raises:
         BadInput: the corpus or its questions cannot be read, or cannot be split in that way.
     """
-    corpus = sources.law(parsed.corpus, language=parsed.language)
+    corpus = registry.law(parsed.corpus, language=parsed.language)
     questions = corpus.questions
     if parsed.questions is not None:
         questions = read_questions(parsed.questions, corpus.articles)
@@ -149,3 +165,66 @@ def _split(
 def _sizes(parts: Mapping[str, Sequence[str]]) -> str:
     each = ", ".join(f"{name} {len(ids):,}" for name, ids in parts.items())
     return f"{sum(map(len, parts.values())):,} questions in {len(parts)} parts: {each}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the folds that were asked for, write them, and say what they are."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    parsed = parser().parse_args(arguments)
+    try:
+        for line in _run(parsed):
+            print(line)
+    except PandectError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="python -m training.splits",
+        description="Write which questions are held back together, to a file that training.eval reads.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("corpus", type=Path, help="a corpus folder or its articles' file")
+    top.add_argument("--questions", type=Path, help="the questions to split (those of the corpus)")
+    top.add_argument(
+        "--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh"
+    )
+    how = top.add_mutually_exclusive_group(required=True)
+    how.add_argument("--folds", type=int, metavar="K", help="k folds, each held back once")
+    how.add_argument("--fixed", action="store_true", help="by the questions' own field split")
+    top.add_argument("--seed", type=int, default=42, help="of the folds (42)")
+    top.add_argument(
+        "--grouped", action="store_true", help="keep the same and nearly the same questions in one fold"
+    )
+    top.add_argument(
+        "--threshold",
+        type=float,
+        metavar="J",
+        help=f"with --grouped: the Jaccard index of terms from which two are nearly the same ({THRESHOLD})",
+    )
+    top.add_argument(
+        "--group-by",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="keep together what agrees in it: articles (one gold article in common is enough), "
+        "category, or an extra column of the questions; may be repeated",
+    )
+    top.add_argument("--output", type=Path, required=True, metavar="FILE", help="a new file")
+    return top
+
+
+def _run(parsed: argparse.Namespace) -> list[str]:
+    if parsed.output.exists():
+        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+    split, said = made(parsed)
+    write_split(parsed.output, split)
+    return [*said, f"written: {parsed.output}"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from indexes import sources
 from indexes.cli.progress import Bars
 from indexes.corpus.corpus import to_learn_from
 from indexes.corpus.questions import read_questions, record_of
 from indexes.formats.jsonl import dump, write_lines
+from indexes.sources import registry
 from indexes.store import paths
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
@@ -59,7 +59,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> No
         raise BadInput("give --output FILE for the questions, or --estimate to see what they will cost")
     if parsed.output is not None and parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    corpus = sources.law(parsed.corpus, language=parsed.language)
+    corpus = registry.law(parsed.corpus, language=parsed.language)
     known = list(corpus.questions)
     if parsed.examples is not None:
         known += read_questions(parsed.examples, corpus.articles)

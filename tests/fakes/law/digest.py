@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.digest import Finding, check
+from indexes.digest.check import check
+from indexes.digest.finding import Finding
 from rag.types import Article
 
 

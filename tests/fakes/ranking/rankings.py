@@ -8,17 +8,14 @@ from functools import partial
 import numpy as np
 from hypothesis import strategies as st
 
-from rag.fusion import (
-    Distribution,
+from rag.fusion.normalisation import Distribution, Matrix, percentile, z_score
+from rag.fusion.rank_fusion import (
     Fuse,
-    Matrix,
     borda,
     comb_mnz,
     comb_sum,
     normalised,
-    percentile,
     reciprocal_rank,
-    z_score,
 )
 from rag.types import Hit, Ranking
 

@@ -51,7 +51,7 @@ from indexes.update.reuse import Start
 from indexes.update.diff import Changes
 from indexes.update.refit_fusion import refine
 from rag.errors import BadInput, DamagedIndex
-from rag.fusion import FusionSettings
+from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.ltr.trees import Tree, Trees
 from rag.text.analysers import analyser

@@ -20,7 +20,9 @@ from indexes.corpus.corpus import to_learn_from
 
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.errors import BadInput, DamagedIndex
-from rag.fusion import Distribution, FusionSettings, matrix_fusion, percentile
+from rag.fusion.normalisation import Distribution, percentile
+from rag.fusion.settings import FusionSettings
+from rag.fusion import matrix_fusion
 from rag.retrieval.dense import Dense
 from rag.retrieval.question_knn import NEAREST
 from rag.types import Article, Floats, Question, rank

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.cleaning import ALL, KINDS, ORIGINAL, Tally, clean, kinds_of, would_find
+from indexes.cleaning.clean import ALL, KINDS, clean, kinds_of, would_find
 from indexes.cleaning.duplicates import same_number
 from indexes.cleaning.repealed import short
-from indexes.cleaning.steps import FILE, Removed, read_removed, write_removed
+from indexes.cleaning.steps import FILE, ORIGINAL, Removed, Tally, read_removed, write_removed
 from indexes.corpus.corpus import Corpus, read, write
 from indexes.corpus.export import FORMATS, export
-from indexes.sources import load
+from indexes.sources.registry import load
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question

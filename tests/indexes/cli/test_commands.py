@@ -16,7 +16,7 @@ import indexes
 from indexes.__main__ import main, parser, tuned
 from indexes.cli.progress import Bars
 from indexes.corpus.corpus import read, write
-from indexes.sources import SOURCES
+from indexes.sources.registry import SOURCES
 from indexes.store import paths
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings

@@ -248,11 +248,11 @@ def test_nodes_come_and_go_with_the_law(
     home: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed, law: Files
 ) -> None:
     """A source with rows that are no articles: they are compared, kept and brought back as well."""
-    from indexes import sources
+    from indexes.sources import registry
 
     nodes: list[tuple[Node, ...]] = [(Node("n", "Livre I"),)]
-    source = replace(sources.SOURCES["pandect"], nodes=lambda path, lenient: nodes[0])
-    monkeypatch.setattr(sources, "SOURCES", {**sources.SOURCES, "pandect": source})
+    source = replace(registry.SOURCES["pandect"], nodes=lambda path, lenient: nodes[0])
+    monkeypatch.setattr(registry, "SOURCES", {**registry.SOURCES, "pandect": source})
     typed("import", law(VILLAGE), "--build", "--encoder", "none")
     assert read_nodes(paths.corpus_folder("village")) == nodes[0]
     assert "nothing changed" in typed("update", "village", law(VILLAGE))[1]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.export import FORMATS, export
-from indexes.sources import detect, load
+from indexes.sources.registry import detect, load
 from rag.errors import BadInput
 from rag.types import Article, Question
 from tests.fakes.law.corpora import CARD, corpora

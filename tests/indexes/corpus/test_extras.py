@@ -19,7 +19,7 @@ from indexes.corpus.corpus import Corpus, read, write
 from indexes.corpus.questions import READ
 from indexes.formats.jsonl import dump
 from indexes.formats.validation import Inspection
-from indexes.sources import load
+from indexes.sources.registry import load
 from rag.errors import BadInput
 from tests.fakes.law.corpus import VILLAGE
 

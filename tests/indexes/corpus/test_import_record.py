@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexes.__main__ import main, parser
-from indexes.cleaning import ALL, KINDS
+from indexes.cleaning.clean import ALL, KINDS
 from indexes.cleaning.steps import read_removed
 from indexes.corpus.corpus import read, write
 from indexes.corpus.export import FORMATS, export

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from indexes import sources
 from indexes.corpus.card import card_bytes, read_card
 from indexes.corpus.corpus import Corpus, write
 from indexes.describing.datacard import GAP, DataCard, data_card
@@ -17,7 +16,19 @@ from indexes.describing.description import Description
 from indexes.describing.measure import measure, units
 from indexes.describing.tables import grid, tables
 from indexes.facts import FACTS, SECTIONS
-from indexes.sources import bbsard, bsard, de, fr, jurifindit, legi, lleqa, mmarco, stard, stard_original
+from indexes.sources import (
+    bbsard,
+    bsard,
+    de,
+    fr,
+    jurifindit,
+    legi,
+    lleqa,
+    mmarco,
+    registry,
+    stard,
+    stard_original,
+)
 from indexes.store import paths
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
@@ -98,18 +109,18 @@ def test_origin_and_description_are_kept_on_the_card(tmp_path: Path) -> None:
     ids=lambda card: card.name,
 )  # fmt: skip
 def test_every_data_set_that_we_read_is_described(card: CorpusCard) -> None:
-    assert card.origin in sources.SOURCES
+    assert card.origin in registry.SOURCES
     facts = FACTS[card.origin]
     asked = set() if card.origin in ("legi", "de") else {"asked_by", "labelled_by"}  # they have no questions
     assert set(facts) == set(SECTIONS) - {"asked_by", "labelled_by"} | asked
     assert all(text.endswith((".", ").")) and "  " not in text for text in facts.values())
-    published = sources.SOURCES[card.origin].published
+    published = registry.SOURCES[card.origin].published
     if card.origin not in ("fr", "de", "legi"):  # counted by their papers
         assert f"{published['articles']:,}" in facts["preparation"]
 
 
 def test_facts_belong_to_sources_or_to_what_ships() -> None:
-    assert set(FACTS) - set(sources.SOURCES) == {"builtin"}
+    assert set(FACTS) - set(registry.SOURCES) == {"builtin"}
 
 
 def test_the_data_card_that_ships_is_current(builtin: Description) -> None:
@@ -134,7 +145,7 @@ def test_the_tables_in_the_docs_are_current(builtin: Description) -> None:
     [("de", 4_392), ("fr", 14_894), pytest.param("stard", 55_497, marks=pytest.mark.long)],
 )
 def test_the_measuring_data(data: Path, tmp_path: Path, name: str, articles: int) -> None:
-    corpus, _ = sources.load(name, data / name)
+    corpus, _ = registry.load(name, data / name)
     found = measure(write(corpus, tmp_path / name), units(corpus.card.language))
     assert (found.articles, found.sha256) == (articles, corpus.sha256)
     if name == "fr":  # as its README counts

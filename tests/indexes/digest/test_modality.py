@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.digest import Finding
+from indexes.digest.finding import Finding
 from indexes.digest.parties import PEOPLE
 from indexes.digest.text import any_of, wording
 from tests.fakes.law.digest import details, kinds, said

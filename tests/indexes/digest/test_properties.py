@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from indexes.digest import KINDS, Finding, check
+from indexes.digest.check import check
+from indexes.digest.finding import KINDS, Finding
 from tests.fakes.law.digest import article, said
 
 UNITS = ("jours", "mois", "ans", "euros", "%", "témoins", "degrés", "mètres")

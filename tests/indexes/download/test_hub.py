@@ -15,7 +15,7 @@ from indexes.download import hub
 from indexes.download import resolve as arrival
 from indexes.download.http import FetchError, fetch
 from indexes.download.hub import DATASETS, Hub, HubDataset, download
-from indexes.sources import SOURCES
+from indexes.sources.registry import SOURCES
 from rag.errors import BadInput
 from tests.fakes.law.odd_server import Answer, Behaviour, Odd, Seen, serving
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.sources import detect, load
+from indexes.sources.registry import detect, load
 from rag.errors import BadInput
 
 HEADER = ["id", "category", "subcategory", "question", "extra_description", "article_ids"]

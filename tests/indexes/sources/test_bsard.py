@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.sources import SOURCES, bsard, detect, load
+from indexes.sources import bsard
+from indexes.sources.registry import SOURCES, detect, load
 from rag.errors import BadInput
 
 ARTICLES = [

@@ -25,7 +25,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.corpus.export import export
 from indexes.download.archive import unpack
 from indexes.formats.jsonl import dump
-from indexes.sources import SOURCES, load
+from indexes.sources.registry import SOURCES, load
 from rag.errors import BadInput
 from tests.fakes.law.corpus import VILLAGE
 from tests.fakes.law.damage import PLANS, Files, Plan, damaged, packed

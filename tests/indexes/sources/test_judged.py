@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from indexes.corpus.corpus import to_learn_from
-from indexes.sources import load
 from indexes.sources.judged import split_of
+from indexes.sources.registry import load
 
 
 @pytest.mark.parametrize(

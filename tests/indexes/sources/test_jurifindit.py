@@ -11,8 +11,8 @@ import pytest
 
 from indexes.__main__ import main
 from indexes.corpus.extras import Node, read_nodes, write_nodes
-from indexes.sources import SOURCES, detect, load
 from indexes.sources.jurifindit import split_path
+from indexes.sources.registry import SOURCES, detect, load
 from rag.errors import BadInput
 
 CORPUS: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ import pytest
 import indexes
 from indexes.build.build import build
 from indexes.corpus.corpus import write
-from indexes.sources import detect, load
+from indexes.sources.registry import detect, load
 from indexes.store.versions import new_corpus
 from rag.errors import BadInput, MissingExtra
 from rag.types import Filter

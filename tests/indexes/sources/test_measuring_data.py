@@ -11,7 +11,7 @@ import pytest
 
 from indexes.corpus import articles
 from indexes.corpus.corpus import Corpus, read, write
-from indexes.sources import SOURCES, detect, load, options
+from indexes.sources.registry import SOURCES, detect, load, options
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Article, Question

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.sources import detect, load
 from indexes.sources.mmarco import triples
+from indexes.sources.registry import detect, load
 from rag.errors import BadInput
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from indexes.formats.parquet import plain, rows
 from indexes.formats.validation import Inspection, Reason
-from indexes.sources import detect, load
+from indexes.sources.registry import detect, load
 from rag.errors import BadInput
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indexes.sources import detect, load
+from indexes.sources.registry import detect, load
 from indexes.sources.stard_original import split_name
 from rag.errors import BadInput
 

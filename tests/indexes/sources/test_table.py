@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indexes.sources import detect, load, recognise
+from indexes.sources.registry import detect, load, recognise
 from rag.errors import BadInput
 from rag.types import Article, Question
 

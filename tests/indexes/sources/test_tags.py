@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.sources import SOURCES, load, options
+from indexes.sources.registry import SOURCES, load, options
 from indexes.sources.tags import chosen_tags, tagged
 from rag.errors import BadInput
 

@@ -14,7 +14,7 @@ import pytest
 import indexes
 from indexes.__main__ import main
 from indexes.corpus.corpus import write
-from indexes.store import open_index, paths
+from indexes.store import manifest, open_index, paths
 from indexes.store.paths import version_of
 from rag.engine.engine import Engine
 from rag.errors import DamagedIndex
@@ -98,7 +98,7 @@ def test_a_version_that_goes_while_it_is_opened_is_not_missed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     install(edition(0))
-    read, left = open_index.read, [2]
+    read, left = manifest.read, [2]
 
     def slow(folder: Path, again: str) -> object:
         if left[0]:

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from indexes import sources
 from indexes.build.build import BuildSettings, build_into
 from indexes.build.encoder_choice import Chosen, fit_encoder
 from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, to_learn_from
+from indexes.sources import registry
 from indexes.store import manifest
 from indexes.store.open_index import open_index
 from indexes.update import reuse
@@ -25,7 +25,7 @@ from indexes.update.reuse import EXACT, Start
 from rag.encoders import static
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, DamagedIndex
-from rag.fusion import FusionSettings
+from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.ltr.trees import Trees
 from rag.retrieval.bm25 import BM25Settings
@@ -362,7 +362,7 @@ def test_what_is_damaged_is_not_built_on(tmp_path: Path, name: str) -> None:
 @pytest.mark.data
 @pytest.mark.long
 def test_a_hundredth_of_real_law_is_a_build_from_nothing_too(data: Path, tmp_path: Path) -> None:
-    whole, _ = sources.load("stard", data / "stard")
+    whole, _ = registry.load("stard", data / "stard")
     articles = whole.articles[::7]
     there = {article.id for article in articles}
     asked = (replace(q, article_ids=tuple(there.intersection(q.article_ids))) for q in whole.questions)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.fusion import Distribution
+from rag.fusion.normalisation import Distribution
 
 samples = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, max_size=60)
 

@@ -17,7 +17,8 @@ import sys
 import numpy as np
 import pytest
 
-from rag.fusion import comb_mnz, comb_sum, normalised, reciprocal_rank, z_score
+from rag.fusion.normalisation import z_score
+from rag.fusion.rank_fusion import comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.types import Hit, Ranking
 
 pytest.importorskip("ranx", reason="the second library comes with the extra [dev]")

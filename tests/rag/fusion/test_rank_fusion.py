@@ -12,20 +12,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.fusion import (
+from rag.fusion import matrix_fusion, normalisation
+from rag.fusion.normalisation import min_max, percentile, places, z_score
+from rag.fusion.rank_fusion import (
     Fuse,
     borda,
     comb_mnz,
     comb_sum,
-    matrix_fusion,
-    min_max,
-    normalisation,
     normalised,
-    percentile,
-    places,
     ranks,
     reciprocal_rank,
-    z_score,
 )
 from rag.retrieval.hybrid import Hybrid
 from rag.types import ArticleOrder, Hit, Ranking, rank

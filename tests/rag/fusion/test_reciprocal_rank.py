@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.fusion import ranks, reciprocal_rank
+from rag.fusion.rank_fusion import ranks, reciprocal_rank
 from rag.types import Hit, Ranking
 
 

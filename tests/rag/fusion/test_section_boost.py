@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.fusion import BESIDE, FusionSettings, lift
-from rag.fusion.section_boost import told
+from rag.fusion.section_boost import BESIDE, lift, told
+from rag.fusion.settings import FusionSettings
 from rag.types import Hit, Ranking
 
 GROUP = {"a": 0, "b": 0, "c": 1, "d": 0}

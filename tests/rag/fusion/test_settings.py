@@ -11,21 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.fusion import (
-    DAMPING,
-    METHODS,
-    SCALES,
+from rag.fusion.normalisation import percentile, z_score
+from rag.fusion.rank_fusion import (
     Fuse,
-    FusionSettings,
     borda,
     comb_mnz,
     comb_sum,
     normalised,
-    percentile,
     reciprocal_rank,
-    scale,
-    z_score,
 )
+from rag.fusion.settings import DAMPING, METHODS, SCALES, FusionSettings, scale
 from rag.retrieval.hybrid import Hybrid, damped
 from rag.types import Hit, Ranking
 from tests.fakes.ranking.rankings import SHAPE, lists

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.structure import Surroundings
-from rag.fusion import reciprocal_rank
+from rag.fusion.rank_fusion import reciprocal_rank
 from rag.ltr.features import (
     AROUND,
     BESIDE,

@@ -13,7 +13,7 @@ from indexes.corpus.corpus import Corpus, write
 from rag.errors import BadInput
 from tests.fakes.ranking.benchmark import CORPUS
 from training.eval.__main__ import main
-from training.eval.questions import lost_gold, searched
+from training.eval.questions import filter_on, lost_gold
 
 CHANGED = date(2010, 1, 1)
 GONE = CORPUS.articles[0].id
@@ -48,8 +48,8 @@ def test_what_is_not_in_force_is_not_searched(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_corpus_without_dates_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BadInput, match=r"has valid_from or valid_to: leave --in-force-on away"):
-        searched(CORPUS, CHANGED)
-    assert searched(CORPUS, None) is None
+        filter_on(CORPUS, CHANGED)
+    assert filter_on(CORPUS, None) is None
     assert lost_gold(CORPUS, CORPUS.questions, CHANGED) == 0
     corpus = write(CORPUS, tmp_path / "corpus")
     assert main(["--corpus", str(corpus), "--systems", "bm25", "--in-force-on", "2024-05-01"]) == 2

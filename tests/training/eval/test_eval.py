@@ -27,7 +27,7 @@ from training.eval.metrics import DEFAULT
 from training.eval.questions import planned, with_those_beside
 from training.eval.system_names import SYSTEMS
 from training.eval.workbench import Bench
-from training.splits.folds import main as split_command
+from training.splits.__main__ import main as split_command
 
 LEXICAL = ["bm25", "tfidf", "ql"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag.errors import BadInput
-from rag.fusion import METHODS
+from rag.fusion.settings import METHODS
 from training.eval.system_names import (
     SINGLE,
     SYSTEMS,

@@ -14,7 +14,7 @@ import pytest
 from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput, MissingExtra
-from rag.fusion import FusionSettings
+from rag.fusion.settings import FusionSettings
 from rag.ltr.features import (
     BY_WEIGHT,
     GROUPS,
@@ -32,11 +32,11 @@ from tests.fakes.ranking.features import evidence_of
 from tests.fakes.ranking.ltr_examples import made_up
 from training.eval import workbench as bench_module
 from training.eval.context import Settings
-from training.eval.system_names import TO_LEARN_FROM
 from training.eval.workbench import Bench
 from training.fusion.inner_folds import FOLDS
 from training.fusion.learned import (
     MEASURES,
+    TO_LEARN_FROM,
     Example,
     LearnedSettings,
     columns,

@@ -26,7 +26,8 @@ from indexes.store.manifest import read, stamp
 from indexes.store.versions import new_corpus
 from indexes.update.reuse import Start
 from rag.corpus.card import CorpusCard
-from rag.fusion import Fuse, FusionSettings
+from rag.fusion.rank_fusion import Fuse
+from rag.fusion.settings import FusionSettings
 from rag.ltr.features import PRIORS
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import NEAREST

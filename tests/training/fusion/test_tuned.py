@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from indexes.build.fit_settings import FitSettings
-from rag.fusion import SCALES, Distribution, FusionSettings
+from rag.fusion.normalisation import Distribution
+from rag.fusion.settings import SCALES, FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid

@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.fusion import (
+from rag.fusion.normalisation import (
     Distribution,
     Share,
     borda_points,
     min_max,
-    normalised,
     percentile,
     reciprocals,
     z_score,
 )
+from rag.fusion.rank_fusion import normalised
 from rag.types import Hit, Ranking
 from training.eval.metrics import per_question
 from training.fusion.weight_search import Lists, Point, as_they_are, curves, simplex, tune, values_at

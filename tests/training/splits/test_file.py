@@ -16,7 +16,7 @@ from rag.errors import BadInput
 from rag.types import Question
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 from training.eval import __main__ as evaluation
-from training.splits import folds as splits
+from training.splits import __main__ as splits
 from training.splits.__main__ import fixed
 from training.splits.file import KINDS, Split, asked_folds, identity, parts_of, read_split, write_split
 from training.splits.folds import Fold, folds, pick

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.sources import load
+from indexes.sources.registry import load
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question

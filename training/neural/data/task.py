@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexes import sources
 from indexes.builtin_corpus import whole
 from indexes.corpus.corpus import HELD_OUT, SYNTHETIC, Corpus, asked_and_written, to_learn_from
 from indexes.corpus.questions import read_questions
+from indexes.sources import registry
 from indexes.store import paths
 from rag.errors import BadInput
 from rag.types import Question
@@ -84,14 +84,14 @@ def read_data(
         raise BadInput(
             f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set"
         )
-    name = sources.detect(path)
+    name = registry.detect(path)
     given: dict[str, Any] = dict(map(_option, options))
     wanted = any(stage.mix.get("published") for stage in recipe.negatives.stages)
-    if wanted and recipe.negatives.per_question and "negatives" in sources.options(name):
+    if wanted and recipe.negatives.per_question and "negatives" in registry.options(name):
         given.setdefault("negatives", True)
     if recipe.training.synthetic and questions is None and name in _WITH_SYNTHETIC and _has_synthetic(path):
         given.setdefault("splits", _WITH_SYNTHETIC[name])
-    corpus, _ = sources.load(name, path, language=language, **given)
+    corpus, _ = registry.load(name, path, language=language, **given)
     return Data(corpus, _asked(corpus, questions))
 
 
