@@ -43,8 +43,6 @@ def update_law(parsed: argparse.Namespace, typed: Mapping[str, object]) -> Itera
     yield f"{name}: read as {new.imported.source}, sha256 {corpus.sha256[:12]}…"
     for line in (*new.imported.report.lines(), *new.imported.cleaning):
         yield f"  {line}"
-    for line in new.imported.cleaning:
-        yield f"  {line}"
     for line in new.imported.report.losses():
         _warn(line)
     if new.questions_kept:

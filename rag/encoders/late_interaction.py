@@ -162,14 +162,6 @@ class LateInteractionEncoder:
         for begin in range(0, len(articles), AT_ONCE):
             yield self.encode_articles(articles[begin : begin + AT_ONCE])
 
-    def texts(self, tokens: Sequence[int]) -> list[str]:
-        """Return tokens as a person reads them: without the marks of word pieces."""
-        tokenizer = self.model.tokenizer
-        plain = [str(tokenizer.decode([token])).removeprefix("##").strip() for token in tokens]
-        return [
-            text or tokenizer.convert_ids_to_tokens(token) for text, token in zip(plain, tokens, strict=True)
-        ]
-
     def _encoded(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[Encoded]:
         was = self.model.training
         try:  # it leaves the model without dropout, which a training goes on to need

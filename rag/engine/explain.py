@@ -20,7 +20,6 @@ import numpy as np
 from rag.encoders.static import StaticEncoder
 from rag.engine.result import Alike, Explanation, MeaningShare, Mode, Place, WordShare
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import BridgedBM25
 from rag.retrieval.term_counts import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, term_ids
@@ -98,7 +97,7 @@ class Explainer:
             cited: the annotated questions of each article, each question once.
             analyser: cut all of them.
             keyword: explained where it is BM25.
-            meaning: explained where it has vectors, of articles or of their tokens.
+            meaning: explained where it has vectors of articles.
             kept: terms and vectors that are known; what is not is cut and encoded again.
         """
         self._counted = kept.counted if kept else None
@@ -109,7 +108,6 @@ class Explainer:
         self._analyser = analyser
         self._bm25 = keyword if isinstance(keyword, BM25) else None
         self._dense = meaning if isinstance(meaning, Dense) else None
-        self._late = meaning if isinstance(meaning, ColBERT) else None
         self.contents = lru_cache(maxsize=RECENT)(self._contents)
         # articles that are shown together share questions
         self._cut_cited = lru_cache(maxsize=RECENT)(cut_cited or analyser.terms)
@@ -172,10 +170,7 @@ class Explainer:
             adds = (shares or {}).get(article_id, {})
             told = tuple(Place(system, places[system], adds.get(system)) for system in sorted(places))
             found = words.get(article_id, ())
-            matches = self._late.matches(question, article_id) if self._late and mode != "keyword" else ()
-            explained.append(
-                Explanation(article_id, found, cosine, meaning, told, alike[article_id], matches=matches)
-            )
+            explained.append(Explanation(article_id, found, cosine, meaning, told, alike[article_id]))
         return explained
 
     def _written(self, question: str) -> Mapping[str, str]:

@@ -119,15 +119,6 @@ class MeaningShare:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenMatch:
-    """Which token of the article one of the question's met, of a retriever that compares token by token."""
-
-    asked: str  # as a person reads it; "[MASK]" and its like fill a question up
-    found: str
-    share: float  # the cosine of the two: what it adds to the score
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """An article's rank in one system's list, and what that list adds to the fused score."""
 
@@ -170,17 +161,11 @@ class Explanation:
     places: tuple[Place, ...] = ()  # in the order of the systems' names
     alike: tuple[Alike, ...] = ()  # the nearest first
     reasons: tuple[Reason, ...] = ()  # of a learned fusion, the largest first; they add up to the score
-    matches: tuple[TokenMatch, ...] = ()  # of late interaction, in the order of the question
 
     @property
     def bm25(self) -> float:
         """The article's BM25 score; 0 where no word is shared."""
         return math.fsum(word.share for word in self.words)
-
-    @property
-    def max_sim(self) -> float | None:
-        """The score of late interaction; None where nothing was compared token by token."""
-        return math.fsum(match.share for match in self.matches) if self.matches else None
 
     @property
     def fused(self) -> float | None:

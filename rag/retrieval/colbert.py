@@ -14,7 +14,6 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from rag.engine.result import TokenMatch
 from rag.retrieval.base import Mask
 from rag.retrieval.token_index import Encoded, TokenVectors, max_sim
 from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, Retriever, first, hits
@@ -33,10 +32,6 @@ class TokenEncoder(Protocol):
 
     def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
         """Return the tokens of each question; none for a blank one."""
-        ...
-
-    def texts(self, tokens: Sequence[int]) -> list[str]:
-        """Return tokens as a person reads them."""
         ...
 
 
@@ -94,24 +89,6 @@ class ColBERT:
         exact = max_sim(asked.astype(np.float64), self.articles, positions)
         at, scores = first(exact, self.order.by_id[positions], k)
         return positions[at], scores
-
-    def matches(self, question: str, article_id: str) -> tuple[TokenMatch, ...]:
-        """Return which token of the article each one of the question meets; their shares add up to the score.
-
-        In the order of the question, with the tokens that it is filled up with. Empty for a blank
-        question, and for an article without tokens or of another corpus.
-        """
-        position, asked = self._positions.get(article_id), self.encoded(question)
-        if position is None or not self._held[position] or not len(asked.tokens):
-            return ()
-        begin, end = self.articles.offsets[position : position + 2]
-        own = self.articles.vectors[begin:end].astype(np.float64)
-        similar = own @ asked.vectors.T.astype(np.float64)
-        best = similar.argmax(axis=0)
-        said = self.encoder.texts(asked.tokens.tolist())
-        met = self.encoder.texts(self.articles.tokens[begin:end][best].tolist())
-        shares = similar[best, np.arange(len(best))].tolist()
-        return tuple(map(TokenMatch, said, met, shares))
 
     @property
     def nbytes(self) -> int:

@@ -162,7 +162,6 @@ _ONE = MappingProxyType({
 })  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
 _HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十百千万两]+")
-_HAN_DIGITS = 4  # "二〇二四": read out digit by digit
 
 
 def spelt_numbers(plain: str, language: str) -> Iterator[tuple[int, int, int]]:

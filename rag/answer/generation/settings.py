@@ -9,7 +9,7 @@ import hmac
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 from urllib.parse import urlsplit
 
@@ -262,6 +262,3 @@ def _value(setting: Setting, text: str) -> object:
         secret = setting.hidden or len(text) > 40 or re.match(r"(?:sk|key|pk|hf|gsk)[-_]", text)
         came = f"a value of {len(text)} characters" if secret else repr(text)
         raise BadInput(f"{setting.variable}: got {came}; {error}") from None
-
-
-FIELDS = tuple(field.name for field in fields(ModelSettings))

@@ -29,35 +29,12 @@ class Reason(StrEnum):
     DOUBTFUL = "doubtful"  # the calibrated confidence is below its threshold
 
 
-class Advice(StrEnum):
-    """What a person may try when no model is asked; the page words it."""
-
-    TYPE = "type a question"
-    MORE_WORDS = "say who did what, and what you want"
-    OTHER_WORDS = "use the words that a letter or contract uses"
-    FILTERS = "take filters away"
-    OTHER_LAW = "load the law of that country"
-    OFFICIAL_SITE = "look on the site of that law"
-    PEOPLE = "ask a person"
-
-
-_ADVICE = {
-    Reason.EMPTY: (Advice.TYPE,),
-    Reason.OTHER_COUNTRY: (Advice.OTHER_LAW,),
-    Reason.NOT_LAW: (Advice.MORE_WORDS,),
-    Reason.NOTHING: (Advice.OTHER_WORDS, Advice.MORE_WORDS),
-    Reason.ELSEWHERE: (Advice.OFFICIAL_SITE,),
-    Reason.DOUBTFUL: (Advice.MORE_WORDS, Advice.OTHER_WORDS),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What was decided of one question; nothing has left the machine."""
 
     reason: Reason | None = None  # why no model is asked; None: it may be
     country: str | None = None  # whose law is asked for instead, ISO 3166-1 alpha-2
-    advice: tuple[Advice, ...] = ()  # what to try, most useful first
     urgent: tuple[Situation, ...] = ()
     contacts: tuple[Contact, ...] = ()  # whom to call, shown before anything else; () unless urgent
     personal: tuple[Finding, ...] = ()  # to be agreed to, or taken out with `personal.redact`
@@ -92,15 +69,9 @@ def before(question: str, result: Result, card: CorpusCard, *, leaves: bool = Tr
     """
     urgent = situations(question)
     reason, country = _reason(question, result, card)
-    advice = [] if reason is None else list(_ADVICE[reason])
-    if reason in (Reason.NOTHING, Reason.DOUBTFUL) and result.where is not None:
-        advice.insert(0, Advice.FILTERS)
-    if reason not in (None, Reason.EMPTY, Reason.NOT_LAW) and card.contacts:
-        advice.append(Advice.PEOPLE)
     return Decision(
         reason,
         country,
-        tuple(advice),
         urgent,
         help_for(urgent, card),
         personal_data(question, card.jurisdiction) if leaves else (),

@@ -89,9 +89,6 @@ class Words:
     def encode_articles(self, articles: Sequence[Article]) -> list[Encoded]:
         return [self.encode(self.of(a)) for a in articles]
 
-    def texts(self, tokens: Sequence[int]) -> list[str]:
-        return [self.words[token] for token in tokens]
-
 
 def random_encoder(analyser: SplitAnalyser, articles: Sequence[Article], dim: int = 16) -> StaticEncoder:
     """A static encoder with a random vector for each word of the articles."""

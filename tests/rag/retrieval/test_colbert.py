@@ -10,16 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.engine.explain import Explainer
-from rag.engine.result import TokenMatch
 from rag.errors import DamagedIndex
 from rag.retrieval.base import Mask
-from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.colbert import ColBERT
-from rag.retrieval.term_counts import count
 from rag.retrieval.token_index import BLOCK, Encoded, Neighbourhoods, TokenSearch, TokenVectors, max_sim
-from rag.types import ArticleOrder, Filter, Hit
-from tests.fakes.law.law import SPLIT, Words, law
+from rag.types import ArticleOrder, Filter
+from tests.fakes.law.law import law
 
 
 def unit(angle: float) -> list[float]:
@@ -37,9 +33,6 @@ class Angles:
     def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
         return [of(*map(float, q.split())) for q in questions]
 
-    def texts(self, tokens: Sequence[int]) -> list[str]:
-        return [f"{token}°" for token in tokens]
-
 
 def colbert(folder: Path, *articles: Encoded) -> ColBERT:
     order = ArticleOrder.of([f"a{n}" for n in range(len(articles))])
@@ -54,29 +47,6 @@ def test_each_token_of_the_question_finds_its_best_one(tmp_path: Path) -> None:
     assert ranking[1].score == pytest.approx(0.5 + 1, abs=1e-3)
     assert ranking[2].score == pytest.approx(-0.5 - 0.5, abs=1e-3)  # 0° by 240°, 60° by 180°
     assert found.search(["", "0"], 0) == [(), ()]
-
-
-def test_matches_add_up_to_the_score(tmp_path: Path) -> None:
-    found = colbert(tmp_path, of(0, 90), of(60), of())
-    met = found.matches("0 60", "a0")
-    assert [(m.asked, m.found) for m in met] == [("0°", "0°"), ("60°", "90°")]
-    [ranking] = found.search(["0 60"], 1)
-    assert ranking == (Hit("a0", round(sum(m.share for m in met), 5)),)
-    assert found.matches("", "a0") == found.matches("0", "a2") == found.matches("0", "elsewhere") == ()
-
-
-def test_an_explanation_tells_them(tmp_path: Path) -> None:
-    articles = law()
-    words, mask, order = Words(SPLIT, articles), Mask(articles), ArticleOrder.of([a.id for a in articles])
-    late = ColBERT(words, TokenVectors.write(tmp_path, 16, [words.encode_articles(articles)]), order, mask)
-    keyword = BM25.build(count(articles, SPLIT), BM25Settings(), mask, SPLIT)
-    explainer = Explainer({a.id: a for a in articles}, {}, SPLIT, keyword, late)
-    ranks = {"a": {"keyword": 1}, "d": {"keyword": 2}}
-    tree, other = explainer.explain("mur voisin", ranks, "hybrid")
-    assert tree.matches[0] == TokenMatch("mur", "mur", pytest.approx(1, abs=1e-3))  # type: ignore[arg-type]
-    assert tree.max_sim == pytest.approx(late.search(["mur voisin"], 1)[0][0].score, abs=1e-5)
-    assert {m.found for m in other.matches} <= {"mariage", "enfant", "rural"}
-    assert explainer.explain("mur", ranks, "keyword")[0].max_sim is None
 
 
 @settings(max_examples=30, deadline=None)

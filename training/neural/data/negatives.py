@@ -64,12 +64,6 @@ def siblings(articles: Sequence[Article]) -> Pool:
     return pool
 
 
-def at_random(articles: Sequence[Article]) -> Pool:
-    """Return the pool of the whole corpus: the protocol of STARD (Su et al. 2024)."""
-    ids = [article.id for article in articles]
-    return lambda question: ids
-
-
 def published(extras: Mapping[str, Mapping[str, object]]) -> Pool:
     """Return the pool of the negatives that a data set came with (BSARD's files, indexes.sources.bsard).
 

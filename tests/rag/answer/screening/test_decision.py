@@ -6,12 +6,12 @@ import pytest
 
 import indexes
 from indexes.corpus.questions import read_questions
-from rag.answer.screening.decision import Advice, Decision, Reason, before, not_law
+from rag.answer.screening.decision import Decision, Reason, before, not_law
 from rag.answer.screening.personal_data import Kind
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.engine import Engine
 from rag.engine.result import KnownItem, Result, Shown, Why
-from rag.types import Article, Filter
+from rag.types import Article
 from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"
@@ -57,18 +57,12 @@ def test_reasons(question: str, of: dict[str, object], reason: Reason | None) ->
     made = decided(question, **of)
     assert made.reason is reason
     assert made.may_ask is (reason is None)
-    assert bool(made.advice) is (reason is not None)
 
 
 def test_an_article_named_by_number_needs_no_confidence() -> None:
     known = (KnownItem("article 1", "1", None, ("a",)),)
     assert decided("article 1 et la recette", known=known, confidence=None).may_ask
     assert decided("article 823 BGB", known=known).reason is Reason.OTHER_COUNTRY
-
-
-def test_filters_are_taken_away_first() -> None:
-    made = decided(doubtful=True, where=Filter(codes=frozenset({"Code"})))
-    assert made.advice == (Advice.FILTERS, Advice.MORE_WORDS, Advice.OTHER_WORDS, Advice.PEOPLE)
 
 
 def test_help_is_shown_whatever_is_decided() -> None:
