@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from rag.corpus.card import CorpusCard
     from rag.engine.engine import Engine
-    from rag.engine.result import Result, Shown
+    from rag.engine.result import Result
+    from rag.types import Shown
 
 DESCRIPTION = """\
 Finds the articles of law that answer a legal question, best first. Law: {title}{date}. \

@@ -16,8 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from rag.engine.explain import Frequencies
-from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, count, term_ids
+from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, Frequencies, count, term_ids
 from rag.text import Analyser
 from rag.types import Article, ArticleOrder, Ints, Question
 

@@ -19,7 +19,7 @@ from rag.corpus.structure import groups
 from rag.engine.confidence import RECIPROCAL, Confidence, Signals
 from rag.engine.expansion import Bridging, Over
 from rag.engine.explain import Counted, Explainer, Kept
-from rag.engine.result import Explanation, KnownItem, Mode, Result, Shown, Why
+from rag.engine.result import Explanation, Mode, Result
 from rag.errors import BadInput
 from rag.fusion.normalisation import Distribution
 from rag.fusion.rank_fusion import ranks
@@ -38,7 +38,7 @@ from rag.retrieval.question_knn import NEAREST, Nearest
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, Bridged, Removed
 from rag.text import Analyser
 from rag.text.spelling import TolerantAnalyser
-from rag.types import Article, Filter, Question, Ranking, Retriever
+from rag.types import Article, Filter, KnownItem, Question, Ranking, Retriever, Shown, Why
 
 MAX_QUESTION = 20_000  # characters; what follows is not read
 # what an encoder knows of law: fitted to texts of law alone, a language model trained further on them, or

@@ -13,32 +13,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from rag.encoders.static import StaticEncoder
-from rag.engine.result import Alike, Explanation, MeaningShare, Mode, Place, WordShare
+from rag.engine.result import Alike, Explanation, MeaningShare, Mode, Place
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import BridgedBM25
-from rag.retrieval.term_counts import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, term_ids
+from rag.retrieval.term_counts import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, Frequencies, term_ids
 from rag.text import Analyser
-from rag.types import Article, Floats, Question, Retriever
+from rag.types import Article, Floats, Question, Retriever, WordShare
 
 RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
 ALIKE = 3  # annotated questions that are told
 COMPARED = (
     12  # annotated questions of one article that a static encoder compares, those that share most words
 )
-
-
-class Frequencies(Protocol):
-    """How often terms stand in a text."""
-
-    def of(self, terms: frozenset[str], /) -> Mapping[str, int]:
-        """Return those of the terms that stand there, and how often."""
-        ...
 
 
 class Cut(Counter[str]):

@@ -6,16 +6,15 @@ Why an article stands where it does, as data: every total is the sum of the part
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from rag.corpus.card import Elsewhere, Moved
+from rag.corpus.card import Elsewhere
 from rag.retrieval.translation_model import Bridged, Removed
 from rag.text import Mended
-from rag.types import Article, Filter
+from rag.types import Filter, KnownItem, Reason, Shown, WordShare
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
@@ -30,43 +29,6 @@ class Level(StrEnum):
     DOUBTFUL = "doubtful"  # probably none does
     UNSURE = "unsure"  # one may
     SURE = "sure"  # one very probably does
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """The reason an article is shown."""
-
-    terms: frozenset[str] = frozenset()  # analysed terms of the question that stand in the article
-    ranks: Mapping[str, int] = field(default_factory=dict)  # system -> rank in its list, ties sharing one
-    asked: tuple[str, ...] = ()  # annotated questions that cite the article and share words with this one
-    known: bool = False  # the question named this article by number
-    moved_from: str | None = None  # the old number, when this article took over its content
-    shares: Mapping[str, float] = field(default_factory=dict)  # system -> what its list adds to the score
-    bridged: frozenset[str] = (
-        frozenset()
-    )  # terms of the law, told in `Result.bridged`, that stand in the article
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One article of a result."""
-
-    rank: int  # from 1
-    article: Article
-    score: float
-    why: Why
-
-
-@dataclass(frozen=True, slots=True)
-class KnownItem:
-    """An article that a question names by its number."""
-
-    reference: str  # as typed
-    article_no: str
-    code: str | None  # None: no code was named, so every code's article of that number is meant
-    found: tuple[str, ...]  # article ids that bear the number now
-    moved: tuple[Moved, ...] = ()  # where the content of that number went
-    former: bool = False  # "ancien article": the content of then is meant, not what bears the number now
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +58,6 @@ class Result:
         if self.confidence is None:
             return None
         return Level.SURE if self.confidence >= SURE else Level.UNSURE
-
-
-@dataclass(frozen=True, slots=True)
-class WordShare:
-    """What one term of the question adds to an article's BM25 score."""
-
-    term: str
-    word: str  # as the question writes it first
-    share: float
-    fields: Mapping[str, float] = field(default_factory=dict)  # field -> its part of `share`; they add up
-    bridged: str = ""  # the word of the law that it was searched by as well, where this is the share of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +91,6 @@ class Alike:
     def nearness(self) -> float:
         """The cosine where there is one, else the overlap."""
         return self.overlap if self.cosine is None else self.cosine
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """What one kind of evidence moved an article's learned score by."""
-
-    group: str  # a value of `rag.ltr.features.GROUPS`, or "base": what every candidate begins with
-    share: float  # below 0 where it spoke against the article
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from rag.engine.result import Reason
 from rag.errors import BadInput
 from rag.ltr.features import (
     DEPTH,
@@ -29,7 +28,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.query_expansion import BridgedBM25
 from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts
 from rag.text import Analyser
-from rag.types import Filter, Floats, Ranking, first, hits
+from rag.types import Filter, Floats, Ranking, Reason, first, hits
 
 # the lists that candidates are taken from, by their names in training.eval
 KEYWORD, MEANING = "bm25+questions", "dense"

@@ -19,12 +19,11 @@ from datetime import date
 from importlib.resources import files
 
 from rag.corpus.card import CorpusCard, Moved
-from rag.engine.result import KnownItem, Shown, Why
 from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.text.folding import fold, level
 from rag.text.references import Reference, find_references
-from rag.types import Article, Filter, in_force
+from rag.types import Article, Filter, KnownItem, Shown, Why, in_force
 
 
 def together(one: Article, other: Article) -> bool:

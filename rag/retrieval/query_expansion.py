@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rag.engine.result import WordShare
 from rag.errors import BadInput
 from rag.retrieval.base import ScoredRetriever
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, Bridge, Bridged, Removed
-from rag.types import Floats, Ints
+from rag.types import Floats, Ints, WordShare
 
 _ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
 # of Jelinek & Mercer (1980): how much of a term's likelihood in an article is that in all articles

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -209,3 +209,11 @@ def _summed(
     at: npt.NDArray[np.integer], added: npt.NDArray[np.floating], n_articles: int
 ) -> npt.NDArray[np.float64]:
     return np.asarray(np.bincount(at, weights=added, minlength=n_articles), dtype=np.float64)
+
+
+class Frequencies(Protocol):
+    """How often terms stand in a text."""
+
+    def of(self, terms: frozenset[str], /) -> Mapping[str, int]:
+        """Return those of the terms that stand there, and how often."""
+        ...

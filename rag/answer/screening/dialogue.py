@@ -15,10 +15,9 @@ from typing import Any
 
 from rag.answer.screening.patterns import data, plain
 from rag.corpus.asker_situations import region_name
-from rag.engine.result import Shown
 from rag.text import Analyser
 from rag.text.highlight import sentences
-from rag.types import Article
+from rag.types import Article, Shown
 
 LOOKED_AT = 5  # articles, the first ones: further down every split can be found
 COMPARABLE = 0.5  # of the first article's score; what falls further behind is no rival

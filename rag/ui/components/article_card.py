@@ -19,10 +19,10 @@ from rag.corpus.asker_situations import region_name
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
 from rag.corpus.contents import Law
-from rag.engine.result import Explanation, Shown, Why
+from rag.engine.result import Explanation
 from rag.text import Analyser
 from rag.text.highlight import best_passage, segments
-from rag.types import Article
+from rag.types import Article, Shown, Why
 from rag.ui.components.article_history import badge, label
 from rag.ui.components.entries import article_entry, link_to, title
 from rag.ui.components.explanation import panel, reasons

@@ -12,8 +12,8 @@ import streamlit as st
 
 from rag.corpus.card import CorpusCard, Moved
 from rag.corpus.citation import is_bare
-from rag.engine.result import KnownItem, Result
-from rag.types import Article, in_force
+from rag.engine.result import Result
+from rag.types import Article, KnownItem, in_force
 from rag.ui.components.entries import is_code, number_of
 from rag.ui.html import Html, join, tag
 from rag.ui.i18n import N_, Words

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from rag.corpus.card import CorpusCard
-from rag.engine.result import Explanation, Shown
+from rag.engine.result import Explanation
+from rag.types import Shown
 from rag.ui.components.article_history import label
 from rag.ui.components.entries import title
 from rag.ui.components.explanation import panel, percent, points, weight

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rag.corpus.card import CorpusCard
-from rag.engine.result import Explanation, MeaningShare, Shown, Why, WordShare
+from rag.engine.result import Explanation, MeaningShare
 from rag.text import Analyser
-from rag.types import Article
+from rag.types import Article, Shown, Why, WordShare
 from rag.ui.components.article_history import took_over
 from rag.ui.components.entries import number_of
 from rag.ui.html import Html, join, tag

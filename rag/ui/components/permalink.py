@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from rag.corpus.contents import Law
-from rag.engine.result import Shown, Why
-from rag.types import Article
+from rag.types import Article, Shown, Why
 from rag.ui import url_state
 from rag.ui.components import question_form
 from rag.ui.components.article_card import View, card_html

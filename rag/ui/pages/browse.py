@@ -11,8 +11,7 @@ import streamlit as st
 
 from rag.corpus.card import CorpusCard
 from rag.corpus.contents import Place, steps, written
-from rag.engine.result import Shown
-from rag.types import Article, Filter
+from rag.types import Article, Filter, Shown
 from rag.ui import layout
 from rag.ui.components.article_card import View, badges, foot
 from rag.ui.components.article_history import badge, moved_to, of_day, stood_for, took_over

@@ -12,22 +12,11 @@ from rag.corpus.asker_situations import Situation, situations
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.corpus.contents import Law
 from rag.engine.engine import Knows
-from rag.engine.result import (
-    Alike,
-    Explanation,
-    KnownItem,
-    MeaningShare,
-    Mode,
-    Place,
-    Result,
-    Shown,
-    Why,
-    WordShare,
-)
+from rag.engine.result import Alike, Explanation, MeaningShare, Mode, Place, Result
 from rag.errors import DamagedIndex
 from rag.retrieval.translation_model import KEEP_ALL, Bridged, Removed
 from rag.text import Mended, Token
-from rag.types import Article, Filter, Question
+from rag.types import Article, Filter, KnownItem, Question, Shown, Why, WordShare
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
 PATH = ("Livre II : Des biens", "Titre IV : Des servitudes", "Section 1 : Du mur et du fossé mitoyens")

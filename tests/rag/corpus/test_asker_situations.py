@@ -17,9 +17,8 @@ from rag.corpus.asker_situations import (
     region_name,
     situations,
 )
-from rag.engine.result import Shown, Why
 from rag.text.analysers import analyser
-from rag.types import Article
+from rag.types import Article, Shown, Why
 
 LANGUAGES = ("fr", "nl", "en", "de", "it", "zh")
 READ = tomllib.loads((Path(rag.__file__).parent / "situations.toml").read_text(encoding="utf-8"))

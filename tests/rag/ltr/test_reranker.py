@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.engine.result import Reason
 from rag.errors import BadInput
 from rag.ltr import reranker as module
 from rag.ltr.features import DEPTH, GROUPS, NAMES, Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING, RECENT, Learned, lists_of
 from rag.ltr.trees import Tree, Trees
-from rag.types import Article, Filter, Hit, Question, Ranking
+from rag.types import Article, Filter, Hit, Question, Ranking, Reason
 from tests.fakes.ranking.features import LAW, WAYS, asked, evidence_of, stump
 from tests.fakes.ranking.networks import network
 

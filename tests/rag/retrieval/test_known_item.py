@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard, Moved
-from rag.engine.result import KnownItem
 from rag.retrieval.known_item import KnownItems
-from rag.types import Article
+from rag.types import Article, KnownItem
 from tests.paths import ROOT
 
 CIVIL, LABOUR, MINFA = "Code civil", "Code du travail", "中华人民共和国民法典"

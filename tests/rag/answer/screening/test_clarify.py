@@ -6,8 +6,7 @@ import pytest
 
 import indexes
 from rag.answer.screening.dialogue import On, answered, clarify
-from rag.engine.result import Shown, Why
-from rag.types import Article
+from rag.types import Article, Shown, Why
 
 
 def shown(*articles: Article, scores: tuple[float, ...] = (), known: bool = False) -> list[Shown]:

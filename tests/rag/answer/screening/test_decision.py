@@ -10,8 +10,8 @@ from rag.answer.screening.decision import Decision, Reason, before, not_law
 from rag.answer.screening.personal_data import Kind
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.engine import Engine
-from rag.engine.result import KnownItem, Result, Shown, Why
-from rag.types import Article
+from rag.engine.result import Result
+from rag.types import Article, KnownItem, Shown, Why
 from training import screening as measure
 
 CASES = Path(__file__).parent / "cases"

@@ -6,8 +6,7 @@ from datetime import date
 import pytest
 
 from rag.corpus.card import CorpusCard
-from rag.engine.result import Shown, Why
-from rag.types import Article
+from rag.types import Article, Shown, Why
 from rag.ui.components.article_card import View, card_html
 from rag.ui.components.entries import title
 from rag.ui.components.explanation import matched_words

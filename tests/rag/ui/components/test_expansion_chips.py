@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag.engine.result import Explanation, WordShare
+from rag.engine.result import Explanation
 from rag.retrieval.translation_model import Bridged
+from rag.types import WordShare
 from rag.ui.components.explanation import panel
 from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, page

@@ -6,17 +6,9 @@ from importlib.resources import files
 
 import pytest
 
-from rag.engine.result import (
-    Alike,
-    Explanation,
-    MeaningShare,
-    Place,
-    Reason,
-    Shown,
-    Why,
-    WordShare,
-)
+from rag.engine.result import Alike, Explanation, MeaningShare, Place
 from rag.ltr.features import GROUPS
+from rag.types import Reason, Shown, Why, WordShare
 from rag.ui.components.article_card import View, card_html
 from rag.ui.components.explanation import MAX_ROWS, REASONS, panel, percent
 from rag.ui.i18n import LANGUAGES, words

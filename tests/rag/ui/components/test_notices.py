@@ -8,8 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.corpus.card import CorpusCard, Moved
-from rag.engine.result import KnownItem, Result, Shown, Why
+from rag.engine.result import Result
 from rag.text import Mended
+from rag.types import KnownItem, Shown, Why
 from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, MOVED, QUESTION, FakeEngine, FakeFacets

@@ -10,12 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from rag.corpus.card import CorpusCard
 from rag.engine.engine import Engine, IndexInfo
-from rag.engine.result import Shown, Why
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
-from rag.types import Article
+from rag.types import Article, Shown, Why
 from rag.ui.components.article_card import View, card_html
 from rag.ui.components.comparison import Column, table
 from rag.ui.i18n import words

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag.engine.result import Shown, Why
-from rag.types import Article, Question
+from rag.types import Article, Question, Shown, Why
 from rag.ui.components.comparison import Column, recall, reciprocal_rank, table
 from rag.ui.i18n import words
 from rag.ui.pages.compare import gold
