@@ -1,0 +1,1 @@
+"""Build an index from a corpus: tokenise, fit an encoder, index, stamp."""
