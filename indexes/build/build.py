@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from indexes.store import paths
-from indexes.store import versions
-
-
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexes.update import reuse
-from indexes.build import query_expansion, score_distributions, learned_fusion as learned
-
-from indexes.update.diff import Former, compare
-from indexes.corpus.corpus import Corpus, apart, to_learn_from
-from indexes.corpus.corpus import write as write_corpus
-from indexes.update.term_counts import canonical
+from indexes.build import learned_fusion as learned
+from indexes.build import query_expansion, score_distributions
 from indexes.build.encoder_choice import (
     FIT_FROM,
     Chosen,
@@ -29,13 +19,19 @@ from indexes.build.encoder_choice import (
     pretrained,
 )
 from indexes.build.fit_settings import How, refuse_no_fit
+from indexes.corpus.corpus import Corpus, apart, to_learn_from
+from indexes.corpus.corpus import write as write_corpus
+from indexes.store import paths, versions
 from indexes.store.manifest import Manifest, stamp
 from indexes.store.versions import KEEP
+from indexes.update import reuse
+from indexes.update.diff import Former, compare
+from indexes.update.term_counts import canonical
 from rag.encoders.static import StaticEncoder
-from rag.ltr.reranker import KEYWORD, MEANING
 from rag.errors import BadInput, PandectError
 from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, Kind, build_vectors

@@ -11,27 +11,23 @@ evidence for this one. What it gives is in docs/measurements.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
 from indexes.build import ensemble
-from indexes.corpus.corpus import Corpus, asked_and_written
-from indexes.build.static_encoder import Fitter
 from indexes.build.fit_settings import How, as_told, for_written
+from indexes.build.static_encoder import Fitter
 from indexes.cli.machine import machine
+from indexes.corpus.corpus import Corpus, asked_and_written, read, to_learn_from
 from indexes.store.manifest import read as read_manifest
-from indexes.store.paths import BUILTIN, locate
+from indexes.store.paths import BUILTIN, corpus_folder, locate
 from rag.corpus.licence import provenance
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text import Analyser
-from rag.types import Encoder, Question
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from indexes.corpus.corpus import Corpus, read, to_learn_from
-from indexes.store.paths import BUILTIN, corpus_folder, locate
-from rag.types import Article, Question
+from rag.types import Article, Encoder, Question
 
 
 def read_lent(names: Iterable[str], language: str) -> tuple[Corpus, ...]:

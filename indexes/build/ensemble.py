@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from indexes.build.training_pairs import bag
 from indexes.build.contrastive import Bags, embed
-from indexes.corpus.corpus import asked_and_written
-from indexes.build.static_encoder import Fitter, Progress
 from indexes.build.fit_settings import FitSettings, Fitted, as_told, for_written
+from indexes.build.static_encoder import Fitter, Progress
+from indexes.build.training_pairs import bag
+from indexes.corpus.corpus import asked_and_written
 from rag.text import Analyser
 from rag.text.chinese import Units, cuts_both_ways
 from rag.types import Floats, Question

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from indexes.corpus.corpus import Corpus, asked_and_written, to_learn_from
-from indexes.store.manifest import Manifest
 from indexes.corpus.links import references
+from indexes.store.manifest import Manifest
 from rag.corpus.structure import Surroundings
 from rag.errors import BadInput
 from rag.ltr.features import Evidence

@@ -54,7 +54,9 @@ def stop_terms(cut: Analyser) -> frozenset[str]:
 
     Stop words of a language give no terms at all.
     """
-    text = (files("indexes.build") / "translation_stopwords" / f"{cut.language}.txt").read_text(encoding="utf-8")
+    text = (files("indexes.build") / "translation_stopwords" / f"{cut.language}.txt").read_text(
+        encoding="utf-8"
+    )
     words = (word for line in text.splitlines() for word in line.partition("#")[0].split())
     return frozenset(term for word in words for term in cut.terms(word))
 

@@ -1,9 +1,9 @@
 """Fit a static encoder to a corpus, and then to its annotated questions.
 
 Two stages. First three passes over the articles, two over those of a large law, on pairs cut from the law
-itself (`indexes.build.training_pairs`), then six over (annotated question or its answer, article that it cites) with
-random and wrongly near articles as negatives (`indexes.build.training_pairs`). Numpy and scipy only, about two minutes for
-55,000 articles and 1,000 questions, a quarter of one for 15,000 (docs/measurements.md).
+itself, then six over (annotated question or its answer, article that it cites) with random and wrongly near
+articles as negatives (`indexes.build.training_pairs`). Numpy and scipy only, about two minutes for 55,000
+articles and 1,000 questions, a quarter of one for 15,000 (docs/measurements.md).
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from indexes.build.training_pairs import Asked, Batch, Make
 from indexes.build.contrastive import Room, SparseAdam, pair_gradient
-from indexes.build.tokenise import cut, in_texts
 from indexes.build.fit_settings import FitSettings, Fitted, suited
-from indexes.build.training_pairs import TASKS, TermIds, Texts, bags, pair
+from indexes.build.tokenise import cut, in_texts
+from indexes.build.training_pairs import TASKS, Asked, Batch, Make, TermIds, Texts, bags, pair
 from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser

@@ -14,19 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
+
 from indexes.build.contrastive import Bags, embed
 from indexes.build.fit_settings import FitSettings
 from rag.types import Bools, Floats, Ints, Question
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
-import numpy.typing as npt
-from indexes.build.contrastive import Bags
-from rag.types import Bools, Ints
-
 
 TermIds: TypeAlias = npt.NDArray[np.int32]  # the term numbers of one text, in order, repeats kept
 Task: TypeAlias = Literal["run", "quarter", "sibling"]

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from indexes.store import paths
-
-from tests.paths import ROOT
-
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fakes.law.corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, first, install
 
 import indexes
-from indexes.build.encoder_choice import FIT_FROM
 from indexes.build.build import BuildSettings, build_into
-from indexes.store import manifest
-
+from indexes.build.encoder_choice import FIT_FROM
+from indexes.store import manifest, paths
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from rag.types import Article, Question
+from tests.fakes.law.corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, first, install
+from tests.paths import ROOT
 
 MARK = "belette"  # stands in extra columns alone
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from indexes.store import paths
-from indexes.store import versions
-
-
-
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fakes.law.corpus import FIT, VILLAGE, install
 
 from indexes import __main__ as command
-from indexes.build.encoder_choice import fit_encoder
-from indexes.build.fit_settings import LARGE, MANY, suited
-from indexes.build.encoder_choice import articles_of, checked, questions_of, read_lent
-from indexes.build.fit_settings import FitSettings
+from indexes.build.encoder_choice import articles_of, checked, fit_encoder, questions_of, read_lent
+from indexes.build.fit_settings import LARGE, MANY, FitSettings, suited
 from indexes.corpus.corpus import Corpus
-
+from indexes.store import paths, versions
 from indexes.store.manifest import read as read_manifest
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Question
+from tests.fakes.law.corpus import FIT, VILLAGE, install
 from training.eval.workbench import Bench
 
 CUT = analyser("fr")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from indexes.store import paths
-
-
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, vstack
-from tests.fakes.law.corpus import TINY, VILLAGE, install
 
 from indexes import __main__ as command
 from indexes.build import ensemble
@@ -26,11 +21,12 @@ from indexes.build.fit_settings import FitSettings, Fitted, as_told, for_written
 from indexes.build.static_encoder import Fitter
 from indexes.build.training_pairs import bag
 from indexes.corpus.corpus import SYNTHETIC, to_learn_from, write
-
+from indexes.store import paths
 from indexes.store.manifest import read
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Floats, Question
+from tests.fakes.law.corpus import TINY, VILLAGE, install
 
 CUT = analyser("fr")
 QUESTIONS = to_learn_from(VILLAGE.questions)

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.fakes.law.corpus import TINY, VILLAGE
 
 from indexes.build import ensemble
 from indexes.build.encoder_choice import fit_encoder
@@ -18,6 +17,7 @@ from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.text.chinese import ChineseAnalyser, Units
 from rag.types import Article, Question
+from tests.fakes.law.corpus import TINY, VILLAGE
 
 CUT = analyser("zh")
 FRENCH = analyser("fr")

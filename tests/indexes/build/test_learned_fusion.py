@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from indexes.store import paths
-
-from tests.paths import ROOT
-
 import json
 import os
 import shutil
@@ -20,11 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.fakes.law.changing_law import AGAIN, built, hashes, histories, updated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.fakes.law.corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, edition, install
-from tests.fakes.ranking.networks import network
 
 import indexes
 import indexes.__main__ as commands
@@ -43,20 +36,23 @@ from indexes.build.learned_fusion import (
 )
 from indexes.corpus.corpus import SYNTHETIC, Corpus, to_learn_from, write
 from indexes.corpus.links import references
-
+from indexes.store import paths
 from indexes.store.manifest import read, stamp
 from indexes.store.open_index import open_index
 from indexes.update import term_counts
-from indexes.update.reuse import Start
 from indexes.update.diff import Changes
 from indexes.update.refit_fusion import refine
+from indexes.update.reuse import Start
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.ltr.trees import Tree, Trees
 from rag.text.analysers import analyser
 from rag.types import Article, Question
-
+from tests.fakes.law.changing_law import AGAIN, built, hashes, histories, updated
+from tests.fakes.law.corpus import CODE, FIT, GOAT, NONE, TINY, VILLAGE, edition, install
+from tests.fakes.ranking.networks import network
+from tests.paths import ROOT
 
 
 def stump(feature: int, threshold: float, value: float) -> Tree:

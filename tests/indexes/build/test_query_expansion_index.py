@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fakes.law.changing_law import built, hashes, updated
-from tests.fakes.law.corpus import NONE, VILLAGE, install
 
 from indexes.__main__ import main
 from indexes.build import query_expansion
@@ -17,6 +15,8 @@ from indexes.store import manifest
 from indexes.store.open_index import open_index
 from rag.errors import DamagedIndex
 from rag.types import Article, Question
+from tests.fakes.law.changing_law import built, hashes, updated
+from tests.fakes.law.corpus import NONE, VILLAGE, install
 
 GOATS = (
     *(Question(f"g{n}", f"ma bique {w}", ("v-5",)) for n, w in enumerate(("broute", "saute", "dort"))),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from indexes.store import paths
-
 import json
 import math
 from dataclasses import replace
@@ -12,20 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, install
 
 import indexes
 from indexes.build import score_distributions
 from indexes.corpus.corpus import to_learn_from
-
-from rag.ltr.reranker import KEYWORD, MEANING
+from indexes.store import paths
 from rag.errors import BadInput, DamagedIndex
+from rag.fusion import matrix_fusion
 from rag.fusion.normalisation import Distribution, percentile
 from rag.fusion.settings import FusionSettings
-from rag.fusion import matrix_fusion
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.dense import Dense
 from rag.retrieval.question_knn import NEAREST
 from rag.types import Article, Floats, Question, rank
+from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, install
 
 LEARNT = to_learn_from(VILLAGE.questions)
 

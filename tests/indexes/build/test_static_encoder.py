@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.build.training_pairs import TASKS, Texts, bags, pair
 from indexes.build.fit_settings import FitSettings, Fitted
 from indexes.build.static_encoder import Fitter
+from indexes.build.training_pairs import TASKS, Texts, bags, pair
 from rag.encoders.static import StaticEncoder
 from rag.text.analysers import analyser
 from rag.types import Article, Floats, Question
