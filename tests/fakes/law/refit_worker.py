@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexes import __main__
 from indexes.update.refit_fusion import refine
 from indexes.update.reuse import Start
 from rag.ltr.ranker import Ranker
@@ -25,7 +24,7 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    __main__.main = main  # type: ignore[assignment]
+    killed_worker.main = main  # type: ignore[assignment]
     os.fsync = lambda fd: None  # a killed process loses nothing that it wrote
     steps = os.memfd_create("steps")
     for line in sys.stdin:
