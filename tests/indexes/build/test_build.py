@@ -139,17 +139,21 @@ def test_extra_columns_do_not_reach_an_index(tmp_path: Path) -> None:
 def test_nothing_that_searches_or_learns_names_extra_columns() -> None:
     root = ROOT
     searching = [*(root / "rag").rglob("*.py"), *(root / "training").rglob("*.py")]
-    fitting = ("build/static_encoder", "build/pairs", "build/contrastive", "store/open")
+    fitting = ("build/static_encoder", "build/training_pairs", "build/contrastive", "store/open_index")
     searching += [root / "indexes" / f"{name}.py" for name in fitting]
     assert len(searching) > 40
     naming = [
-        p.name
+        p.relative_to(root).as_posix()
         for p in searching
         if ".extras" in p.read_text("utf-8") or "question_extras" in p.read_text("utf-8")
     ]
-    # one takes them away before a corpus is measured, one reads of them the negatives that BSARD published,
+    # one reads of them the negatives that BSARD published, one takes them away before a corpus is measured,
     # and one says who is asked and who learns
-    assert sorted(naming) == ["hard_negatives.py", "judge.py", "split_making.py"]
+    assert sorted(naming) == [
+        "training/neural/data/negatives.py",
+        "training/neural/trainer/validation.py",
+        "training/splits/__main__.py",
+    ]
 
 
 def test_a_corpus_of_one_article_and_of_empty_looking_texts() -> None:
