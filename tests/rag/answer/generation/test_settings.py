@@ -4,14 +4,14 @@ import copy
 import json
 import pickle
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.generation.rate_limit import Rate
-from rag.answer.generation.settings import FIELDS, SETTINGS, ModelSettings, Secret, read
+from rag.answer.generation.settings import SETTINGS, ModelSettings, Secret, read
 from rag.errors import BadInput
 from tests.paths import ROOT
 
@@ -61,7 +61,7 @@ def test_every_setting_is_read() -> None:
         60.0,
         20.0, 300.0, 0, Rate(3, 60.0), None,
     )  # fmt: skip
-    assert {setting.field for setting in SETTINGS} == set(FIELDS)
+    assert {setting.field for setting in SETTINGS} == {field.name for field in fields(ModelSettings)}
 
 
 @pytest.mark.parametrize(
