@@ -22,7 +22,7 @@ MEGABYTES = int(os.environ.get("PANDECT_STREAM_MB", "200"))  # of each file; 200
 CONSUMER = """
 import sys
 from pathlib import Path
-from indexes.formats import csv, jsonl, parquet, tabbed
+from indexes.formats import csv, jsonl, parquet
 from indexes.formats.validation import Inspection
 from indexes.sources import legi
 kind, path = sys.argv[1], Path(sys.argv[2])
@@ -32,7 +32,7 @@ read = {
     "jsonl": lambda: jsonl.records(path, Inspection()),
     "array": lambda: jsonl.array(path, Inspection()),
     "csv": lambda: csv.rows(path, Inspection()),
-    "tsv": lambda: tabbed.cells(path, ("id", "text"), Inspection()),
+    "tsv": lambda: csv.cells(path, ("id", "text"), Inspection()),
     "parquet": lambda: parquet.rows(path, Inspection()),
     "legi": lambda: legi._records(path, None, None, Inspection(), None),
     "tar": lambda: legi._records(path, None, None, Inspection(), None),
@@ -125,7 +125,7 @@ def test_a_large_file_streams_in_bounded_memory(
 KEEPER = """
 import sys
 from pathlib import Path
-from indexes.sources import load
+from indexes.sources.registry import load
 
 def peak():
     [line] = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
