@@ -20,7 +20,7 @@ ARROWS = {
 }
 # package -> what of others its modules may import at their top; the rest is imported where it is used
 ALLOWED = {
-    "rag": {"bm25s", "faiss", "jieba", "numpy", "scipy", "Stemmer"},
+    "rag": {"bm25s", "faiss", "rjieba", "numpy", "scipy", "Stemmer"},
     "rag/ui": {"streamlit"},
     "indexes": {"numpy", "scipy", "tqdm"},
     "training": {"ir_measures", "numpy", "scipy", "tqdm"},

@@ -15,7 +15,7 @@ from rag.errors import DamagedIndex, StaleIndex
 FILE = "manifest.json"
 FORMAT = 1  # raised when an older index can no longer be read
 LIBRARIES = ("bm25s", "faiss-cpu", "numpy", "PyStemmer", "scipy")
-OF_CHINESE = ("jieba",)
+OF_CHINESE = ("rjieba",)
 OF_MODELS = ("sentence-transformers", "torch")  # of encoders that are pretrained models
 
 

@@ -31,7 +31,7 @@ import numpy as np
 from rag.encoders import fasttext
 from rag.encoders.transformer import article_text
 from rag.errors import BadInput
-from rag.text.chinese import HAN, load_jieba
+from rag.text.chinese import HAN, segment
 from rag.text.folding import level
 from rag.types import Article, Floats
 
@@ -196,13 +196,13 @@ def words_of(language: str) -> Words:
 
     Elisions part ("l'avocat": l, avocat), hyphened words stay whole; Chinese is cut by jieba.
     """
-    return partial(_cut, load_jieba() if language == "zh" else None)
+    return partial(_cut, segment if language == "zh" else None)
 
 
-def _cut(jieba: Callable[[str], list[str]] | None, text: str) -> list[str]:
+def _cut(segmenter: Callable[[str], list[str]] | None, text: str) -> list[str]:
     found: list[str] = []
     for word in _WORD.findall(level(text)):
-        found += jieba(word) if jieba is not None and _HAN.fullmatch(word) else [word]
+        found += segmenter(word) if segmenter is not None and _HAN.fullmatch(word) else [word]
     return found
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
-from importlib.metadata import version
 from importlib.resources import files
 
 import Stemmer
 
 from rag.errors import BadInput
 from rag.text import Analyser
-from rag.text.chinese import ChineseAnalyser, Units
+from rag.text.chinese import DICTIONARY, ChineseAnalyser, Units
 from rag.text.folding import fold, level
 from rag.text.stemming import DIALECTS, WordAnalyser
 
@@ -59,7 +58,7 @@ def analyser(
         raise BadInput(f'chinese={chinese!r}: expected "words", "bigrams" or "both"')
     stop = _stop_set(language, stop_words)
     if language == "zh":
-        made = f"jieba-{version('jieba')}" if chinese != "bigrams" else "bigrams"
+        made = DICTIONARY if chinese != "bigrams" else "bigrams"
         return ChineseAnalyser(f"zh:{made}:{_digest(stop, chinese)}", stop, chinese)
     algorithm = f"snowball-{DIALECTS[language].algorithm}-{Stemmer.version()}" if stem else "words"
     return WordAnalyser(language, f"{language}:{algorithm}:{_digest(stop, str(stem))}", stop, stem)

@@ -32,10 +32,10 @@ LIBRARIES = (
     "bm25s",
     "faiss-cpu",
     "ir-measures",
-    "jieba",
     "lightgbm",
     "numpy",
     "PyStemmer",
+    "rjieba",
     "scipy",
 )
 

@@ -60,14 +60,14 @@ def test_it_tells_what_the_index_was_made_of(made: Path) -> None:
     assert "cores" in manifest.encoder["made_on"]
     assert manifest.encoder["settings"]["seed"] == 0
     assert {"bm25s", "numpy", "PyStemmer"} <= set(manifest.libraries)
-    assert not {"torch", "jieba"} & set(manifest.libraries)  # this index has nothing of theirs
+    assert not {"torch", "rjieba"} & set(manifest.libraries)  # this index has nothing of theirs
     assert manifest.built.endswith("+00:00")
 
 
 def test_libraries_are_those_that_the_index_needs() -> None:
     about: dict[str, Any] = {"name": "n", "version": "v", "built": "b", "corpus": {}, "bm25": {}}
     chinese = Manifest(**about, analyser={"options": {"language": "zh"}}, encoder=None)
-    assert "jieba" in libraries(chinese)
+    assert "rjieba" in libraries(chinese)
     assert "torch" not in libraries(chinese)
 
 
