@@ -6,7 +6,11 @@ What the log may hold: of an unexpected error one line, and which loggers are to
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Collection, Iterator
+from pathlib import Path
+
+STAMP = "pandect-home"  # ./pandect writes it into the environment that it makes: its root, a bar, the place
 
 
 class PandectError(Exception):
@@ -34,6 +38,23 @@ class MissingExtra(PandectError, ImportError):
 
 
 _log = logging.getLogger(__name__)
+
+
+def in_clone() -> bool:
+    """Return whether this environment is the one that ./pandect made: then nothing of it is on PATH."""
+    try:
+        made = (Path(sys.prefix) / STAMP).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return made.partition("|")[0] == str(Path(__file__).resolve().parents[1])
+
+
+def install_hint(extra: str) -> str:
+    """Return the command that installs an extra, such as "llm": by ./pandect, or by pip in a clone.
+
+    There is no third way: the package of the name pandect on the package index is another project's.
+    """
+    return f"./pandect {extra}" if in_clone() else f"pip install '.[{extra}]'"
 
 
 def log_failure(error: BaseException, what: str) -> None:

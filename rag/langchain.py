@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rag.errors import MissingExtra
+from rag.errors import MissingExtra, install_hint
 from rag.types import Filter
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _retriever_class() -> type:
         from langchain_core.retrievers import BaseRetriever
     except ImportError as error:
         raise MissingExtra(
-            "a LangChain retriever needs langchain-core: run pip install 'pandect[llm]'"
+            f"a LangChain retriever needs langchain-core: run {install_hint('llm')}"
         ) from error
 
     class PandectRetriever(BaseRetriever):  # type: ignore[misc]  # LangChain is not looked into
@@ -117,7 +117,7 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
     try:
         from langchain_core.tools import StructuredTool
     except ImportError as error:
-        raise MissingExtra("a LangChain tool needs langchain-core: run pip install 'pandect[llm]'") from error
+        raise MissingExtra(f"a LangChain tool needs langchain-core: run {install_hint('llm')}") from error
 
     def search(question: str) -> dict[str, Any]:
         """Find the articles that answer a question."""

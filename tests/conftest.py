@@ -56,6 +56,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+@pytest.fixture(autouse=True)
+def _outside_of_a_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have hints name the commands that are typed anywhere, not those of an environment of ./pandect."""
+    monkeypatch.setattr("rag.errors.STAMP", "no-such-file")
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The measuring data, for tests marked `data`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -12,7 +13,9 @@ import tomllib
 import venv
 import zipfile
 from collections import Counter
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
@@ -97,51 +100,105 @@ def test_scripts_can_be_run() -> None:
 # --- the lock ---
 
 
-def _lock() -> dict[str, str]:
-    """Package -> version, as constraints.txt pins them."""
-    pins: dict[str, str] = {}
+class Pin(NamedTuple):
+    version: str
+    hashes: tuple[str, ...]
+
+
+def _lock() -> dict[str, Pin]:
+    """Package -> version and hashes, as constraints.txt pins them."""
+    pins: dict[str, Pin] = {}
+    name = ""
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([0-9][0-9a-z.]*)", line)
-            assert match, f"{line!r}: expected name==version, with no local version, path, host or hash"
+        if hashes := re.fullmatch(r"# sha256:((?: [0-9a-f]{64})+)", line):
+            pins[name] = pins[name]._replace(hashes=tuple(hashes[1].split()))
+        elif not line.startswith("#"):
+            match = re.fullmatch(r"([a-z0-9][a-z0-9-]*)==([0-9][0-9a-z.]*)(?: ; (.+))?", line)
+            assert match, f"{line!r}: expected name==version, with no local version, path or host"
             name = canonicalize_name(match[1])
             assert name not in pins, f"{name} is pinned twice"
-            pins[name] = match[2]
+            pins[name] = Pin(match[2], ())
     return pins
 
 
 def _required() -> list[Requirement]:
+    """Return what the base and the extras ask for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [
-        *project["dependencies"],
-        *(r for extra in project["optional-dependencies"].values() for r in extra),
-    ]
-    return [Requirement(r) for r in wanted]
+    optional = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(r for extra in optional.values() for r in extra)]
+    named = [Requirement(r) for r in wanted]
+    return [r for r in named if canonicalize_name(r.name) != canonicalize_name(project["name"])]
+
+
+def _closure(wanted: list[Requirement]) -> set[str]:
+    """Return the names of all packages that these bring along, as the installed ones say."""
+    names: set[tuple[str, frozenset[str]]] = set()
+    while wanted:
+        requirement = wanted.pop()
+        key = canonicalize_name(requirement.name), frozenset(requirement.extras)
+        if key in names:
+            continue
+        names.add(key)
+        with contextlib.suppress(PackageNotFoundError):  # of an extra that is not installed here
+            for line in requires(requirement.name) or ():
+                inner = Requirement(line)
+                if not inner.marker or any(inner.marker.evaluate({"extra": e}) for e in ("", *key[1])):
+                    wanted.append(inner)
+    return {name for name, _ in names}
+
+
+def _cuda(name: str) -> bool:
+    return name.startswith(("nvidia-", "cuda-", "triton"))
 
 
 def test_lock_satisfies_the_project() -> None:
     lock = _lock()
     for requirement in _required():
         name = canonicalize_name(requirement.name)
-        if name == "pandect":  # an extra that takes in another one
-            continue
-        assert name in lock, f"{name} is not in constraints.txt"
-        assert requirement.specifier.contains(lock[name]), f"{requirement} and {name}=={lock[name]}"
+        assert name in lock, f"{name} is not in constraints.txt: run ./pandect lock"
+        assert requirement.specifier.contains(lock[name].version), (
+            f"{requirement} and {name}=={lock[name].version}"
+        )
+
+
+def test_lock_is_complete() -> None:
+    missing = {name for name in _closure(_required()) if not _cuda(name)} - _lock().keys()
+    assert not missing, "run ./pandect lock"
+
+
+def test_lock_has_hashes_for_the_base() -> None:
+    lock, base = _lock(), _closure([Requirement(r) for r in _base()])
+    assert "numpy" in base
+    assert "torch" not in base
+    assert {name for name in base if not lock[name].hashes} == set()
+
+
+def _base() -> list[str]:
+    project: dict[str, list[str]] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    return project["dependencies"]
 
 
 def test_lock_is_plain() -> None:
     lock = _lock()
-    assert all(Version(version).local is None for version in lock.values())
-    assert not [name for name in lock if name.startswith(("nvidia-", "cuda-", "triton"))]
+    assert all(Version(pin.version).local is None for pin in lock.values())
+    assert not [name for name in lock if _cuda(name)]
 
 
 def test_torch_is_not_in_the_base() -> None:
-    base = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    assert not {canonicalize_name(Requirement(r).name) for r in base} & {
+    assert not {canonicalize_name(Requirement(r).name) for r in _base()} & {
         "torch",
         "sentence-transformers",
         "transformers",
     }
+
+
+def test_the_wheel_cannot_be_uploaded() -> None:
+    # the package of the name pandect on the package index is somebody else's
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] != "pandect"
+    assert "Private :: Do Not Upload" in project["classifiers"]
 
 
 # --- the wheel ---

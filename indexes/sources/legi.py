@@ -14,7 +14,7 @@ from indexes.formats.jsonl import Progress, Record
 from indexes.formats.validation import ImportReport, Inspection, Place, Reason
 from indexes.sources.source import Source, assembled
 from rag.corpus.card import Contact, CorpusCard
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, install_hint
 
 CARD = CorpusCard(
     name="legi",
@@ -116,7 +116,7 @@ def _articles(path: Path, file: IO[bytes], inspection: Inspection) -> Iterator[t
     try:
         from lxml import etree
     except ImportError as error:
-        raise MissingExtra("LEGI needs lxml: pip install 'pandect[law]'") from error
+        raise MissingExtra(f"LEGI needs lxml: run {install_hint('law')}") from error
     line = 1
     try:
         for _, element in etree.iterparse(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
-from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError
+from rag.errors import BadInput, DamagedIndex, MissingIndex, PandectError, in_clone
 
 BUILTIN = "builtin"
 CURRENT = "CURRENT"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-STAMP = "pandect-home"  # ./pandect writes it into the environment that it makes: its root, a bar, the place
 
 
 def home() -> Path:
@@ -83,15 +81,6 @@ def names() -> list[str]:
     return sorted(name for name in found if NAME.fullmatch(name))
 
 
-def in_clone() -> bool:
-    """Tell whether this environment is the one that ./pandect made: then nothing of it is on PATH."""
-    try:
-        made = (Path(sys.prefix) / STAMP).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return False
-    return made.partition("|")[0] == str(Path(__file__).resolve().parents[2])
-
-
 def command(words: str = "") -> str:
     """Return a command of `python -m indexes` as it can be typed here: by ./pandect in a clone of its own."""
     return f"{'./pandect ' if in_clone() else ''}python -m indexes {words}".rstrip()
@@ -143,7 +132,7 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     """
     wanted = name_or_path if name_or_path is not None else os.environ.get("PANDECT_INDEX") or BUILTIN
     if str(wanted) == BUILTIN:
-        return builtin(), "pip install --force-reinstall pandect (or git checkout indexes/builtin)"
+        return builtin(), "git checkout indexes/builtin (or, without a clone, install the wheel again)"
     if isinstance(wanted, str) and not any(mark and mark in wanted for mark in (os.sep, os.altsep)):
         return current(wanted), rebuild(wanted)
     path = Path(wanted).expanduser()

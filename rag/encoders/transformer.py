@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Article, Floats
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class TransformerEncoder:
 
 def missing(model: str | Path) -> MissingExtra:
     """Return the error that says how to install what loads models."""
-    return MissingExtra(f"encoder {model} needs sentence-transformers: run pip install 'pandect[models]'")
+    return MissingExtra(f"encoder {model} needs sentence-transformers: run {install_hint('models')}")
 
 
 def sound(text: str) -> str:

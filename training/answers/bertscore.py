@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Floats
 
 
@@ -37,7 +37,7 @@ class BERTScore:
         try:
             from transformers import AutoModel, AutoTokenizer
         except ImportError as error:
-            raise MissingExtra("BERTScore needs transformers: run pip install 'pandect[models]'") from error
+            raise MissingExtra(f"BERTScore needs transformers: run {install_hint('models')}") from error
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(model)
             self._model: Any = AutoModel.from_pretrained(model).eval()

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rag.errors import MissingExtra
+from rag.errors import MissingExtra, install_hint
 from rag.text import Analyser
 from rag.text.analysers import analyser
 
@@ -73,7 +73,7 @@ def rouge(words: Words) -> Callable[[str, str], dict[str, float]]:
         from rouge_score.rouge_scorer import RougeScorer
     except ImportError as error:
         raise MissingExtra(
-            "ROUGE needs rouge-score: run pip install 'pandect[llm]', or leave it out with --no-overlap"
+            f"ROUGE needs rouge-score: run {install_hint('eval')}, or leave it out with --no-overlap"
         ) from error
     scorer: Any = RougeScorer(ROUGE, tokenizer=words)
 

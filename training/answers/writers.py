@@ -16,7 +16,7 @@ from rag.answer.generation.settings import read
 from rag.answer.generation.writer import ModelWriter
 from rag.answer.types import Passed, Removed, Statement, Usage
 from rag.answer.verification.gate import RULES, CitationGate
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.analysers import analyser
 from rag.types import Article
 from training.answers.chat import ChatFailedError, Reply
@@ -116,7 +116,7 @@ def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:
-        raise MissingExtra(f"{spec.model} needs LangChain: run pip install 'pandect[llm]'") from error
+        raise MissingExtra(f"{spec.model} needs LangChain: run {install_hint('llm')}") from error
     silence_clients()  # they log whole requests at "debug"
     provider = spec.model.partition(":")[0]
     options: dict[str, Any] = {} if spec.base_url is None else {"base_url": spec.base_url}
@@ -133,7 +133,7 @@ def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported
         return init_chat_model(spec.model, temperature=spec.temperature, **options)
     except ImportError as error:
         raise MissingExtra(
-            f"{spec.model} needs a package of its provider ({error.name}): run pip install 'pandect[llm]'"
+            f"{spec.model} needs a package of its provider ({error.name}): run {install_hint('llm')}"
         ) from error
     except Exception as error:  # noqa: BLE001 - of the provider: no key, no such name; its text may quote the key
         raise BadInput(

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import ir_measures
 import numpy as np
 import numpy.typing as npt
 
-from rag.errors import BadInput
+from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Qrels, Run
+
+if TYPE_CHECKING:
+    import ir_measures
 
 DEFAULT = ("R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "R-precision", "Success@1", "Success@10")
 # the papers' names and the library's own -> the library's, and whether a cut-off may, must or must not follow
@@ -39,13 +42,23 @@ def parse(name: str) -> ir_measures.Measure:
 
     Raises:
         BadInput: there is no such measure.
+        MissingExtra: ir_measures is not installed.
     """
     stem, at, cut = name.partition("@")
     library, cutoff = _STEMS.get(stem, ("", ""))
     fits = re.fullmatch("[1-9][0-9]{0,8}", cut) and cutoff != "not" if at else cutoff != "must"
     if not library or not fits:  # asked for a cut-off of 0, the library ends the whole process
         raise BadInput(f"no measure {name!r}: use names such as {', '.join(DEFAULT)}, MAP@100, P@5")
-    return ir_measures.parse_measure(library + at + cut)
+    measure: ir_measures.Measure = _library().parse_measure(library + at + cut)
+    return measure
+
+
+def _library() -> Any:  # noqa: ANN401 - loaded where it is used: the page does without
+    try:
+        import ir_measures
+    except ImportError as error:
+        raise MissingExtra(f"measuring needs ir-measures: run {install_hint('eval')}") from error
+    return ir_measures
 
 
 def per_question(
@@ -71,7 +84,7 @@ def per_question(
     for name in values:
         named.setdefault(parse(name), []).append(name)  # one measure may be asked for by two names
     if answered:
-        for value in ir_measures.iter_calc(list(named), relevance, answered):
+        for value in _library().iter_calc(list(named), relevance, answered):
             for name in named[value.measure] if value.query_id in place else ():
                 values[name][place[value.query_id]] = value.value
     return values

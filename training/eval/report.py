@@ -28,7 +28,7 @@ from training.eval.run import Measured
 
 METRICS = "metrics.json"
 LIBRARIES = (
-    "pandect",
+    "pandect-law",
     "bm25s",
     "faiss-cpu",
     "ir-measures",
@@ -157,7 +157,7 @@ def _versions() -> dict[str, str]:
     found = {}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
+            found[name.removesuffix("-law")] = version(name)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rag.errors import MissingExtra
+from rag.errors import MissingExtra, install_hint
 from rag.ltr.trees import Tree
 from rag.types import Bools, Floats
 
@@ -60,7 +60,7 @@ def library() -> Any:  # noqa: ANN401 - loaded where it is used
         import lightgbm
     except (ImportError, OSError) as error:  # OSError: a library of the system that it links to
         raise MissingExtra(
-            f"LightGBM cannot be loaded ({error}): pip install lightgbm, and where libgomp is missing "
+            f"LightGBM cannot be loaded ({error}): run {install_hint('eval')}, and where libgomp is missing "
             "apt-get install libgomp1"
         ) from error
     return lightgbm

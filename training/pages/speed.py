@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rag.errors import MissingExtra, PandectError
+from rag.errors import MissingExtra, PandectError, install_hint
 from training.pages.serving import Served
 from training.pages.users import times
 
@@ -126,7 +126,7 @@ def chromium() -> Iterator[Browser]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
-        raise MissingExtra("the browser is driven by playwright: run pip install 'pandect[dev]'") from error
+        raise MissingExtra(f"the browser is driven by playwright: run {install_hint('dev')}") from error
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
         raise PandectError(f"none of {', '.join(BROWSERS)} is on the PATH: run apt-get install chromium")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rag.errors import MissingExtra, PandectError
+from rag.errors import MissingExtra, PandectError, install_hint
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
@@ -58,7 +58,7 @@ class Visitor:
             from websockets.asyncio.client import connect
             from websockets.typing import Subprotocol
         except ImportError as error:
-            raise MissingExtra("a scripted user needs websockets: run pip install 'pandect[dev]'") from error
+            raise MissingExtra(f"a scripted user needs websockets: run {install_hint('dev')}") from error
         begun = time.perf_counter()
         address = f"ws://127.0.0.1:{port}/_stcore/stream"
         streamlit = Subprotocol("streamlit")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rag.answer.generation.errors import Failure, Reason, silence_clients, silence_langchain
 from rag.answer.generation.prompt import Messages
 from rag.answer.generation.settings import ModelSettings
-from rag.errors import BadInput, MissingExtra, PandectError
+from rag.errors import BadInput, MissingExtra, PandectError, install_hint
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -162,7 +162,7 @@ def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
     try:
         from langchain.chat_models import init_chat_model
     except ImportError:
-        raise MissingExtra('answers need LangChain: run pip install "pandect[llm]"') from None
+        raise MissingExtra(f"answers need LangChain: run {install_hint('llm')}") from None
     if settings.url is None and os.environ.get("LANGSMITH_GATEWAY", "").lower() not in (
         "",
         "0",
@@ -182,8 +182,8 @@ def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
         )
     except ImportError:
         package = _PACKAGES.get(provider, "langchain-" + provider.replace("_", "-"))
-        what = '"pandect[llm]"' if package in _SHIPPED else package
-        raise MissingExtra(f"the model {settings.model} needs {package}: run pip install {what}") from None
+        hint = install_hint("llm") if package in _SHIPPED else f"pip install {package}"
+        raise MissingExtra(f"the model {settings.model} needs {package}: run {hint}") from None
     except (
         ValueError
     ) as error:  # pydantic's too; its message quotes what it was given, so it is not passed on

@@ -20,7 +20,7 @@ from rag.answer.generation.session import Cancel, Draft, Job, Means
 from rag.answer.generation.settings import ModelSettings, read
 from rag.answer.types import Gate, Quote, Statement
 from rag.answer.verification.gate import CitationGate
-from rag.errors import MissingExtra
+from rag.errors import MissingExtra, install_hint
 from rag.types import Article
 
 # A gate reads its word lists with the first sentence, for which nobody should wait.
@@ -135,7 +135,6 @@ def model_writer(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise MissingExtra(
-            f'written answers need {", ".join(missing)}: run pip install "pandect[llm]", '
-            "or unset PANDECT_MODEL"
+            f"written answers need {', '.join(missing)}: run {install_hint('llm')}, or unset PANDECT_MODEL"
         )
     return ModelWriter(settings, CitationGate())

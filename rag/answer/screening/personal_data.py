@@ -18,7 +18,7 @@ from functools import cache, partial
 from importlib import import_module
 
 from rag.answer.screening.patterns import data
-from rag.errors import MissingExtra
+from rag.errors import MissingExtra, install_hint
 from rag.text.folding import level
 
 _NAME_LETTER = r"[^\W\d_\u4e00-\u9fff]"
@@ -210,7 +210,7 @@ def _checked(module: str) -> Callable[..., bool]:
     except ImportError as error:
         raise MissingExtra(
             "personal data is looked for before a question leaves, which needs python-stdnum: "
-            "run pip install 'pandect[llm]'"
+            f"run {install_hint('llm')}"
         ) from error
     return valid
 
@@ -257,7 +257,7 @@ def _phones(text: str, region: str) -> Iterator[tuple[int, int]]:
     except ImportError as error:
         raise MissingExtra(
             "personal data is looked for before a question leaves, which needs phonenumbers: "
-            "run pip install 'pandect[llm]'"
+            f"run {install_hint('llm')}"
         ) from error
     known = region if region in phonenumbers.SUPPORTED_REGIONS else None
     for found in phonenumbers.PhoneNumberMatcher(text, known):

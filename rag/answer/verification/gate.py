@@ -18,7 +18,7 @@ from rag.answer.verification.normalise import language_of
 from rag.answer.verification.quantities import named_articles
 from rag.answer.verification.quotes import Places, Span, around, long_enough, sentences
 from rag.answer.verification.sanitise import marked
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.article_numbers import number_key
 from rag.text.references import Reference
 from rag.types import Article, Encoder
@@ -79,7 +79,7 @@ class EntailmentSupport:
             from sentence_transformers import CrossEncoder
         except ImportError as error:
             raise MissingExtra(
-                f"entailment model {model} needs sentence-transformers: run pip install 'pandect[models]'"
+                f"entailment model {model} needs sentence-transformers: run {install_hint('models')}"
             ) from error
         try:
             self._model: CrossEncoder = CrossEncoder(str(model), device=device)

@@ -284,7 +284,7 @@ def test_commands_are_printed_as_they_can_be_typed(
     capsys: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, law: Path
 ) -> None:
     root = Path(indexes.__file__).resolve().parents[1]
-    monkeypatch.setattr("indexes.store.paths.STAMP", "pandect-home")
+    monkeypatch.setattr("rag.errors.STAMP", "pandect-home")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     for made_for, by in ((None, ""), (tmp_path, ""), (root, "./pandect ")):
         if made_for is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'pandect[dev]'")
+    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install '.[dev]'")
     with sync.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield chromium

@@ -109,7 +109,7 @@ def comer(browser: Browser, fake: Server) -> Iterator[Page]:
 
 def axe(page: Page, name: str) -> list[str]:
     """What axe-core says against the page, in light, and of contrast in dark too."""
-    bundled = pytest.importorskip("axe_playwright_python.base", reason="needs pip install 'pandect[dev]'")
+    bundled = pytest.importorskip("axe_playwright_python.base", reason="needs pip install '.[dev]'")
     if not page.evaluate("'axe' in window"):
         page.evaluate(bundled.AXE_SCRIPT)
     said: list[str] = []

@@ -88,7 +88,7 @@ def test_without_a_model(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_overlap_with_reference_answers(corpus: Path, tmp_path: Path) -> None:
-    pytest.importorskip("rouge_score", reason="rouge-score is not installed: pip install 'pandect[llm]'")
+    pytest.importorskip("rouge_score", reason="rouge-score is not installed: pip install '.[llm]'")
     asked = [{**r, "answer": "La règle commune."} for r in questions_as_records(QUESTIONS[:6])]
     path = write_lines(tmp_path / "asked.jsonl", [*asked, *questions_as_records(QUESTIONS[6:8])])
     shared = ("--corpus", corpus, "--questions", path, "--contexts", "bm25", "--output")
@@ -279,7 +279,7 @@ def test_a_judge_over_the_wire(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_a_provider_that_is_none(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("langchain", reason="langchain is not installed: pip install 'pandect[llm]'")
+    pytest.importorskip("langchain", reason="langchain is not installed: pip install '.[llm]'")
     assert run("--corpus", corpus, "--judge", "nonsense:x", "--contexts", "none") == 2
     assert "nonsense:x: " in capsys.readouterr().err
 
@@ -288,7 +288,7 @@ def test_without_langchain_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
     import sys
 
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'pandect\[llm\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[llm\]'"):
         writers.chat(ModelSpec("openai:x"))
 
 

@@ -89,7 +89,7 @@ def test_each_language_is_cut_in_its_own_way() -> None:
 
 
 def test_rouge_by_hand() -> None:
-    pytest.importorskip("rouge_score", reason="rouge-score is not installed: pip install 'pandect[llm]'")
+    pytest.importorskip("rouge_score", reason="rouge-score is not installed: pip install '.[llm]'")
     from training.answers.overlap import rouge
 
     score = rouge(Words("fr"))

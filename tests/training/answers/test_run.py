@@ -186,7 +186,7 @@ def test_a_rate_limit_is_waited_for_once(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_another_gate_left_is_asked_anew() -> None:
-    pytest.importorskip("langchain", reason="langchain is not installed: pip install 'pandect[llm]'")
+    pytest.importorskip("langchain", reason="langchain is not installed: pip install '.[llm]'")
     ours = writers.candidate(ModelSpec("openai:x", base_url="http://127.0.0.1:9/v1"), "fr", 10)
     bare = writers.candidate(ModelSpec("openai:x", base_url="http://127.0.0.1:9/v1", baseline=True), "fr", 10)
     assert (ours.settings or {})["gate"] == RULES
@@ -205,7 +205,7 @@ class Talking:
 
 
 def test_a_question_is_in_no_log_and_no_error(caplog: pytest.LogCaptureFixture) -> None:
-    pytest.importorskip("langsmith", reason="langchain is not installed: pip install 'pandect[llm]'")
+    pytest.importorskip("langsmith", reason="langchain is not installed: pip install '.[llm]'")
     logging.getLogger("openai._base_client").setLevel(logging.DEBUG)
     caplog.set_level(logging.DEBUG)
     model = writers.LangChainChat(ModelSpec("openai:x"), Talking())

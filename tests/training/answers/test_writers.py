@@ -30,9 +30,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     for package in (
         "transformers", "torch", "accelerate", "fastapi", "uvicorn", "openai", "langchain_openai",
     ):  # fmt: skip
-        pytest.importorskip(
-            package, reason=f"{package} is not installed: pip install 'pandect[dev,llm,models]'"
-        )
+        pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[dev,llm,models]'")
     program = shutil.which("transformers", path=str(Path(sys.executable).parent)) or shutil.which(
         "transformers"
     )

@@ -351,6 +351,6 @@ def test_a_question_whose_gold_is_no_candidate_teaches_nothing() -> None:
 def test_a_missing_library_is_told_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     bench = Records()
-    with pytest.raises(MissingExtra, match="pip install lightgbm"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[eval\]'"):
         found_by(bench)
     assert bench.learnt == []

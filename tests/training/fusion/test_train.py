@@ -86,7 +86,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
         patch.setenv("PANDECT_HOME", str(home))
-        patch.setattr("indexes.store.paths.STAMP", "no-such-file")  # as in `home`, below
+        patch.setattr("rag.errors.STAMP", "no-such-file")  # as in `home`, below
         install()
         assert indexes.open("hamlet").learned is None
         assert fusion("--always", *QUICK) == 0
@@ -97,7 +97,6 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("os.fsync", lambda handle: None)
-    monkeypatch.setattr("indexes.store.paths.STAMP", "no-such-file")  # commands as they are typed anywhere
     return tmp_path / "home"
 
 
@@ -318,7 +317,7 @@ def test_what_it_cannot_be_fitted_to(
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "lightgbm", None)
         patch.setattr(Bench, "evidence", _never)
-        assert "pip install lightgbm" in refused(capsys)
+        assert "pip install '.[eval]'" in refused(capsys)
     assert paths.current("hamlet") == former
 
 

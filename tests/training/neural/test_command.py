@@ -146,7 +146,7 @@ def test_every_recipe_of_a_paper_is_rehearsed_on_its_files(
     name: str, published: dict[str, Path], brought: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if name in OF_WORDS:
-        pytest.importorskip("peft", reason="peft is not installed: pip install 'pandect[train]'")
+        pytest.importorskip("peft", reason="peft is not installed: pip install '.[train]'")
     data = name.partition("-")[0]
     before = sorted(published[data].rglob("*"))
     typed = [name, "--corpus", str(published[data]), "--dry-run", "--device", "cpu"]

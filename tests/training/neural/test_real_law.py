@@ -51,7 +51,7 @@ def test_it_is_trained_on_the_law_that_ships(name: str, some: Data, tmp_path: Pa
         changes += [*SMALL, *PUBLISHED[name]]
     of = read_recipe(name, changes, scratch=name in PUBLISHED)
     if of.system == "yes-no":
-        pytest.importorskip("peft", reason="peft is not installed: pip install 'pandect[train]'")
+        pytest.importorskip("peft", reason="peft is not installed: pip install '.[train]'")
     [task] = tasks(of, some)
     run(task, order_of(tmp_path / "out"), here())
     entry = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8"))

@@ -251,7 +251,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> Non
     import torch.multiprocessing
 
     if system == "yes-no":
-        pytest.importorskip("peft", reason="peft is not installed: pip install 'pandect[train]'")
+        pytest.importorskip("peft", reason="peft is not installed: pip install '.[train]'")
     of = recipe(
         model=scratch(dropout=0.0),
         training={"steps": 3, "batch": 5},  # one has three, the other two

@@ -58,7 +58,7 @@ LORA: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _peft() -> None:
-    pytest.importorskip("peft", reason="peft is not installed: pip install 'pandect[train]'")
+    pytest.importorskip("peft", reason="peft is not installed: pip install '.[train]'")
 
 
 def lora(**tables: dict[str, Any]) -> Recipe:
@@ -97,7 +97,7 @@ def make(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("torch", "transformers", "peft"):
-        pytest.importorskip(package, reason=f"{package} is not installed: pip install 'pandect[train]'")
+        pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[train]'")
     return make(tmp_path_factory.mktemp("qwen3") / "tiny")
 
 

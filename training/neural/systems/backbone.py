@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, install_hint
 from training.neural.recipe.settings import Model, Scratch
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def require() -> None:
         import sentence_transformers  # noqa: F401
         import torch  # noqa: F401
     except ImportError as error:
-        raise MissingExtra("training a model needs torch: run pip install 'pandect[models]'") from error
+        raise MissingExtra(f"training a model needs torch: run {install_hint('models')}") from error
 
 
 def load_backbone(

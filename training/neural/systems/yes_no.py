@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.encoders import model_recipes
-from rag.errors import BadInput, MissingExtra
+from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Article, Retriever
 from training.neural.data.tokens import article_text
 from training.neural.recipe.recipe import read_recipe
@@ -82,7 +82,7 @@ def libraries() -> tuple[Any, Any]:
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
-            f"a language model that says yes or no needs {error.name}: run pip install 'pandect[train]'"
+            f"a language model that says yes or no needs {error.name}: run {install_hint('train')}"
         ) from error
     return torch, peft
 

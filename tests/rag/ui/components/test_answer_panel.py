@@ -538,7 +538,7 @@ def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     engine_cache.model.clear()
 
     assert found is None
-    assert problem.startswith('written answers need langchain: run pip install "pandect[llm]"')
+    assert problem.startswith("written answers need langchain: run pip install '.[llm]'")
 
 
 def test_without_a_named_model_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
