@@ -178,7 +178,7 @@ def test_entities_that_grow_are_refused(tmp_path: Path) -> None:
 
 def test_without_lxml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "lxml", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'pandect\[law\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[law\]'"):
         load("legi", put(tmp_path, "a.xml", article()))
     with pytest.raises(BadInput, match="no such file or folder"):
         load("legi", tmp_path / "nowhere")

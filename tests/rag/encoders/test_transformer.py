@@ -179,7 +179,7 @@ def test_chunks_that_make_no_sense(chunk: int, overlap: int) -> None:
 
 def test_without_the_packages_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'pandect\[models\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[models\]'"):
         TransformerEncoder("any/model")
 
 
@@ -244,6 +244,7 @@ def hub(folder: Path) -> Iterator[str]:
     thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_a_model_is_loaded_from_a_hub(
     hub: str, encoder: TransformerEncoder, folder: Path, tmp_path: Path
