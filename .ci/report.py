@@ -52,7 +52,7 @@ def complaints(outcomes: Outcomes, data: bool, chromium: bool) -> list[str]:
     """Name the skips that nothing here excuses."""
     found = []
     if data:
-        skipped = sorted(outcomes.marks["data"] - outcomes.marks["long"] - outcomes.ran)
+        skipped = sorted(outcomes.marks["data"] - outcomes.ran)
         found += [f"the measuring data is here, but {test} did not run" for test in skipped]
     if chromium and not outcomes.marks["browser"] & outcomes.ran:
         found.append("chromium is here, but no test marked browser ran")

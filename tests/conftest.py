@@ -1,59 +1,38 @@
-"""Where the tests find what they need, and the reasons they give when it is missing."""
+"""Where the tests find what they need, and which of them the default run leaves out."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tests.paths import ROOT, SHARED
+from tests.paths import SHARED
 
-# The same examples at every run of CI: what it finds, anybody can find again. Elsewhere they are drawn anew.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("here", deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+# By default the same examples at every run: what it finds, anybody can find again. CI runs the property tests
+# once more with examples drawn anew: --hypothesis-profile fresh --hypothesis-seed N.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("fresh", deadline=None)
+settings.load_profile("same")
 
-
-MARKS = ("browser", "data", "long")  # written into JUnit reports, for the report of CI
-# The files that take longest, longest first: with files handed out to several processes in this order, none
-# of them is begun when the other processes have nothing left to do.
-LONGEST = (
-    "tests/rag/ui/test_answer_browser.py", "tests/indexes/store/test_killed.py",
-    "tests/indexes/update/test_update.py", "tests/rag/ui/test_accessibility.py",
-    "tests/rag/ui/test_pages_browser.py", "tests/rag/ui/test_ask_browser.py",
-    "tests/indexes/corpus/test_export.py", "tests/training/neural/test_training.py",
-    "tests/rag/answer/screening/test_decision.py", "tests/indexes/build/test_learned_fusion.py",
-    "tests/indexes/digest/test_command.py", "tests/indexes/describing/test_datacard.py",
-    "tests/indexes/store/test_switching.py", "tests/indexes/sources/test_fuzz.py",
-    "tests/indexes/sources/test_measuring_data.py", "tests/training/eval/test_metrics.py",
-    "tests/rag/encoders/test_transformer.py", "tests/test_repository.py",
-    "tests/rag/corpus/test_out_of_scope.py", "tests/training/splits/test_near_duplicates.py",
-    "tests/indexes/formats/test_streaming.py",
-)  # fmt: skip
+MARKS = ("browser", "data")  # written into JUnit reports, for the report of CI
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
-    parser.addoption(
-        "--long", action="store_true", help="run the tests marked long too, which CI has no time for"
-    )
+    parser.addoption("--all", action="store_true", help="run the tests marked slow too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     data = (SHARED / "data").is_dir()
-    turn = {ROOT / file: n for n, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: turn.get(item.path, len(turn)))  # stable: the others stay as they are
     for item in items:
         item.user_properties += [("mark", mark) for mark in MARKS if item.get_closest_marker(mark)]
-        if "slow" in item.keywords and not config.getoption("--slow"):
-            item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
-        if "long" in item.keywords and not config.getoption("--long"):
-            item.add_marker(pytest.mark.skip(reason="long: run with --long"))
-        if "data" in item.keywords and not data:
+        if item.get_closest_marker("data") and not data:
             reason = f"needs the measuring data, absent from {SHARED / 'data'}"
             item.add_marker(pytest.mark.skip(reason=reason))
+    if not config.getoption("--all"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
 
 
 @pytest.fixture(autouse=True)

@@ -57,18 +57,16 @@ def _report(work: Path, *, shared: str = "shared", path: str = "bin") -> tuple[i
 
 def test_skips_are_grouped_and_excused(work: Path) -> None:
     _write(work, "readme", _case("tests.a::one"), _case("tests.a::two", "no torch"), PAGE)
-    _write(
-        work, "models", _case("tests.b::three", "no torch"), _case("tests.b::four", "slow: run with --slow")
-    )
+    _write(work, "models", _case("tests.b::three", "no torch"), _case("tests.b::four", "no network"))
     status, said = _report(work)
     assert status == 0
     assert "    2  no torch\n" in said
-    assert said.index("no torch") < said.index("slow: run with --slow")
+    assert said.index("no torch") < said.index("no network")
     assert "2 tests ran, 3 were skipped in every run" in said
 
 
 def test_a_test_that_another_run_has_run_is_not_skipped(work: Path) -> None:
-    _write(work, "readme", _case("tests.a.TestK::one[x/y]", "slow: run with --slow", "data"), PAGE)
+    _write(work, "readme", _case("tests.a.TestK::one[x/y]", "no network", "data"), PAGE)
     _write(work, "slow", _case("tests.a.TestK::one[x/y]"))
     assert _report(work) == (0, "2 tests ran, 0 were skipped in every run\n")
 
@@ -79,11 +77,6 @@ def test_data_is_here_but_its_test_was_skipped(work: Path) -> None:
     assert status == 1
     assert "ERROR: the measuring data is here, but tests.a::one[p::q] did not run" in said
     assert _report(work, shared="elsewhere")[0] == 0
-
-
-def test_a_long_test_of_the_data_may_stay_out(work: Path) -> None:
-    _write(work, "readme", _case("tests.a::one", "long: run with --long", "data", "long"), PAGE)
-    assert _report(work)[0] == 0
 
 
 def test_chromium_is_here_but_no_page_was_opened(work: Path) -> None:
@@ -105,13 +98,19 @@ def _conftest(config: pytest.Config) -> Any:
 def test_the_marks_of_a_test_are_written_beside_it(request: pytest.FixtureRequest) -> None:
     item = pytest.Function.from_parent(request.node.parent, name="test_nothing_ran")
     item.add_marker("data")
-    item.add_marker("long")
-    item.add_marker("slow")
+    item.add_marker("models")
     _conftest(request.config).pytest_collection_modifyitems(request.config, [item])
-    assert item.user_properties == [("mark", "data"), ("mark", "long")]
+    assert item.user_properties == [("mark", "data")]
 
 
-def test_the_files_that_go_first_are_there(pytestconfig: pytest.Config) -> None:
-    assert [
-        file for file in _conftest(pytestconfig).LONGEST if not (REPORT.parent.parent / file).is_file()
-    ] == []
+def test_the_default_run_leaves_out_what_is_slow(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("test_nothing_ran", "test_skips_are_grouped_and_excused")
+    slow, quick = (pytest.Function.from_parent(request.node.parent, name=name) for name in names)
+    slow.add_marker("slow")
+    for everything, kept in ((False, [quick]), (True, [slow, quick])):
+        monkeypatch.setattr(request.config.option, "all", everything)
+        items: list[pytest.Item] = [slow, quick]
+        _conftest(request.config).pytest_collection_modifyitems(request.config, items)
+        assert items == kept

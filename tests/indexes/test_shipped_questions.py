@@ -85,6 +85,7 @@ def test_a_benchmark_stays_as_it_was_published_wherever_it_was_read_from(origin:
     assert with_shipped_questions(benchmark) is benchmark
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_a_published_data_set_stays_as_it_was_published(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -76,6 +76,7 @@ def test_a_free_encoder_is_written_with_its_card(tmp_path: Path, capsys: pytest.
     assert "python -m indexes build small --encoder fit" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("card", "told"),
     [

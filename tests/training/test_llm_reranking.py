@@ -256,6 +256,7 @@ def test_a_prompt_file_that_is_not_whole(source: str, told: str) -> None:
         prompts.parse(f'version = "9"\n{whole}'.replace("{question}", ""), "mine", prompts.RERANK)
 
 
+@pytest.mark.slow
 def test_over_the_wire_in_an_evaluation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -376,6 +376,7 @@ def refining(home: Path) -> Iterator[Callable[..., dict[str, Any]]]:
         orders.close()
 
 
+@pytest.mark.slow
 def test_killed_at_its_steps_it_leaves_the_former_version(
     home: Path, tmp_path: Path, refining: Callable[..., dict[str, Any]]
 ) -> None:

@@ -143,6 +143,7 @@ def measuring(request: pytest.FixtureRequest, data: Path) -> Corpus:
     return corpus
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("to", FORMATS)
 def test_measuring_data(measuring: Corpus, tmp_path: Path, to: str) -> None:

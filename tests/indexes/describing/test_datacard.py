@@ -139,10 +139,11 @@ def test_the_tables_in_the_docs_are_current(builtin: Description) -> None:
         assert shown.strip() == made[name], "python -m indexes describe builtin --output FOLDER"
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "articles"),
-    [("de", 4_392), ("fr", 14_894), pytest.param("stard", 55_497, marks=pytest.mark.long)],
+    [("de", 4_392), ("fr", 14_894), pytest.param("stard", 55_497, marks=pytest.mark.slow)],
 )
 def test_the_measuring_data(data: Path, tmp_path: Path, name: str, articles: int) -> None:
     corpus, _ = registry.load(name, data / name)

@@ -166,6 +166,7 @@ def test_what_ships_of_acceptances_can_be_read() -> None:
     read_accepted(builtin().parent / "accepted.json")
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_summaries_that_ship_are_clean(data: Path) -> None:
     checked = check_builtin(

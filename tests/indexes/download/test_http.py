@@ -236,6 +236,7 @@ def test_a_server_that_falls_silent(tmp_path: Path) -> None:
             fetch(Wanted(url), tmp_path / "law", timeout=0.05, sleep=Pauses())
 
 
+@pytest.mark.slow
 def test_a_server_that_only_drips(odd: Odd, tmp_path: Path) -> None:
     odd.in_turn(Answer(200, LAW, {"ETag": '"v1"'}, drip=0.02))
     pauses = Pauses()

@@ -23,6 +23,7 @@ VILLAGE = Corpus(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["stard", "fr", "de"])
 def test_golden_counts_and_round_trip(data: Path, tmp_path: Path, name: str) -> None:

@@ -124,7 +124,8 @@ def test_build_killed_before_each_of_its_steps(home: Path, worker: Worker) -> No
     tidy(home)
 
 
-@pytest.mark.parametrize("kills", [30, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [30, pytest.param(200, marks=pytest.mark.slow)])
 def test_build_killed_at_any_moment(home: Path, worker: Worker, kills: int) -> None:
     install(edition(0))
     seconds = worker(*BUILD, pause=PAUSE)["seconds"]
@@ -176,7 +177,8 @@ def test_import_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
     tidy(home)
 
 
-@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_import_and_build_killed_at_any_moment(
     home: Path, worker: Worker, tmp_path: Path, kills: int
 ) -> None:
@@ -220,6 +222,7 @@ def law_of_versions() -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_update_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_path: Path) -> None:
     install(edition(0), settings=FIT)  # its encoder is kept: the files are linked
     before, outcomes = edition(0).sha256, []
@@ -270,7 +273,8 @@ def test_rollback_killed_before_each_of_its_steps(home: Path, worker: Worker) ->
     tidy(home)
 
 
-@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_whatever_is_killed_at_any_moment(home: Path, worker: Worker, tmp_path: Path, kills: int) -> None:
     install(edition(0), settings=FIT)
     chance, now = random.Random(13), edition(0).sha256  # noqa: S311
@@ -306,6 +310,7 @@ def test_whatever_is_killed_at_any_moment(home: Path, worker: Worker, tmp_path: 
     tidy(home)
 
 
+@pytest.mark.slow
 def test_removal_killed_before_each_of_its_steps(home: Path, worker: Worker) -> None:
     for step in range(1, 1000):
         install(edition(step))

@@ -74,6 +74,7 @@ def asking() -> Iterator[list[Asking]]:
             thread.join(60)
 
 
+@pytest.mark.slow
 def test_questions_are_answered_while_versions_change(home: Path, tmp_path: Path) -> None:
     install(edition(0), settings=FIT)
     before = indexes.open("village")

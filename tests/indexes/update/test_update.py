@@ -61,6 +61,7 @@ def same_answers(one: Path, other: Path) -> None:
             assert a == b
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -360,7 +361,7 @@ def test_what_is_damaged_is_not_built_on(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_hundredth_of_real_law_is_a_build_from_nothing_too(data: Path, tmp_path: Path) -> None:
     whole, _ = registry.load("stard", data / "stard")
     articles = whole.articles[::7]

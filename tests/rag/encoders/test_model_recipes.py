@@ -117,6 +117,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_model.make(tmp_path_factory.mktemp("model")).parent / "bare"
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_pooling_of_the_last_hidden_states(bare: Path) -> None:
     import torch

@@ -347,6 +347,7 @@ def test_the_index_that_ships_tells_a_doubtful_question_from_a_sure_one() -> Non
     assert engine.ask("arbre du voisin", where=only).confidence is None, "and for the whole corpus"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [

@@ -234,6 +234,7 @@ def test_z_scores_have_mean_0_and_deviation_1(mine: Ranking) -> None:
     assert sorted(found) == pytest.approx(sorted((values - values.mean()) / values.std()), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 @settings(max_examples=40)  # of each fusion
 @given(data=st.data(), systems=st.integers(1, 4), blank=st.integers(0, 3))

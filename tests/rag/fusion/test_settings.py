@@ -43,6 +43,7 @@ def test_every_method_is_there() -> None:
     assert set(SCALES) < set(METHODS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @given(systems=lists(2, 2), weights=st.lists(st.sampled_from([0.0, 0.05, 0.7, 2.0]), min_size=2, max_size=2))
 def test_a_name_gives_the_function(method: str, systems: list[Ranking], weights: list[float]) -> None:

@@ -188,6 +188,7 @@ def test_every_moved_article_stands_where_the_table_says(data: Path) -> None:
     assert sum(row.old in numbers for row in rows()) > 100  # borne by another content today
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "former"),
     [

@@ -36,13 +36,14 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium"),
 ]
 WITHIN = 0.3  # seconds: what the page promises
 TRIES = 5  # a busy machine may stand still for longer than that; one try in which it does not is enough
 KEY = "clef-tres-secrete-0123456789"
 WRITE = "Rédiger une réponse"
-WIDE = pytest.param(1280, marks=pytest.mark.long)  # the phone is the harder one, and is always driven
+WIDE = pytest.param(1280, marks=pytest.mark.slow)  # the phone is the harder one, and is always driven
 # test_accessibility.py drives the first six of these states too; the others differ from "dead" in words alone
 ELSEWHERE = {"offered", "doubtful", "urgent", "personal", "written", "dead"}
 ELSEWHERE |= {"refused", "unreadable", "broken", "limited"}
@@ -86,7 +87,7 @@ ENDED = {
 
 
 def _driven(states: Iterable[str]) -> list[Any]:
-    return [pytest.param(state, marks=[pytest.mark.long] if state in ELSEWHERE else []) for state in states]
+    return [pytest.param(state, marks=[pytest.mark.slow] if state in ELSEWHERE else []) for state in states]
 
 
 def _fits(page: Page) -> None:

@@ -58,6 +58,7 @@ def test_the_first_card_answers_and_the_question_is_nowhere(browser: Browser, tm
         assert word.encode("unicode_escape").decode() not in log
 
 
+@pytest.mark.slow
 def test_a_hostile_corpus_does_nothing(browser: Browser, fake: Server) -> None:
     with visit(browser, f"{fake.url}/?engine=hostile") as page:
         ask(page, "arbre")
@@ -73,6 +74,7 @@ def test_a_hostile_corpus_does_nothing(browser: Browser, fake: Server) -> None:
         assert page.locator("[data-testid=stMain] img, [data-testid=stMain] .katex").count() == 0
 
 
+@pytest.mark.slow
 def test_the_question_is_never_markup(browser: Browser, fake: Server) -> None:
     question = "<img src=x onerror=alert(1)> arbre [x](javascript:alert(2)) $$x$$"
     with visit(browser, fake.url) as page:
@@ -84,6 +86,7 @@ def test_the_question_is_never_markup(browser: Browser, fake: Server) -> None:
         assert "onerror" not in page.url
 
 
+@pytest.mark.slow
 def test_the_keyboard_is_enough(browser: Browser, fake: Server) -> None:
     with visit(browser, fake.url) as page:
         box = page.get_by_role("textbox", name="Votre question")
@@ -101,6 +104,7 @@ def test_the_keyboard_is_enough(browser: Browser, fake: Server) -> None:
         assert page.locator(".pd-card details[open]").count() == 1
 
 
+@pytest.mark.slow
 def test_a_citation_is_copied_in_one_click(browser: Browser, fake: Server) -> None:
     with visit(browser, fake.url, permissions=["clipboard-read", "clipboard-write"]) as page:
         ask(page, QUESTION)
@@ -114,6 +118,7 @@ def test_a_citation_is_copied_in_one_click(browser: Browser, fake: Server) -> No
         page.wait_for_function("document.querySelector('.pd-copy').textContent === 'Copier la référence'")
 
 
+@pytest.mark.slow
 def test_the_official_text_opens_apart(browser: Browser, fake: Server) -> None:
     with visit(browser, fake.url) as page:
         ask(page, QUESTION)
@@ -123,6 +128,7 @@ def test_the_official_text_opens_apart(browser: Browser, fake: Server) -> None:
         assert "noopener" in (link.get_attribute("rel") or "").split()
 
 
+@pytest.mark.slow
 def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: Server) -> None:
     with visit(browser, fake.url, locale="en-GB") as page:
         assert page.locator("html").get_attribute("lang") == "en"
@@ -137,6 +143,7 @@ def test_the_language_changes_the_page_and_the_address(browser: Browser, fake: S
         assert page.locator(".pd-card").count() == 3
 
 
+@pytest.mark.slow
 def test_the_question_goes_along_to_the_page_that_compares_and_back(browser: Browser, tmp_path: Path) -> None:
     with served(ROOT / "app.py", tmp_path) as server, visit(browser, f"{server.url}/?lang=en") as page:
         ask(page, QUESTION)

@@ -276,6 +276,7 @@ def test_what_was_analysed_is_kept_and_gives_the_same(corpus: Path, tmp_path: Pa
         assert first == second
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FORKS, reason="nothing forks here")
 def test_folds_asked_side_by_side_answer_the_same(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -454,6 +455,7 @@ def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
     assert [source["name"] for source in entry["sources"]][1:] == ["code-civil"]
 
 
+@pytest.mark.slow
 def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     import indexes
     from indexes.build.query_expansion import pairs_of

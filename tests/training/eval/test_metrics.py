@@ -172,6 +172,7 @@ def random_case(rng: random.Random) -> tuple[dict[str, frozenset[str]], dict[str
     return qrels, run
 
 
+@pytest.mark.slow
 def test_a_second_library_agrees(tmp_path: Path) -> None:
     """ranx breaks ties by insertion order: it is given whole numbers that fall. Its compiler stays off."""
     pytest.importorskip("ranx")

@@ -221,6 +221,7 @@ def test_our_trees_score_as_lightgbm_does(monkeypatch: pytest.MonkeyPatch, found
         assert trees.contributions(rows).sum(axis=1) == pytest.approx(scores, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_trees() -> None:
     made = made_up()
     assert fit(made, FEW).to_json() == fit(made, FEW).to_json()

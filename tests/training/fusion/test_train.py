@@ -132,6 +132,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return next(line for line in said.err.splitlines() if line.startswith("error: "))
 
 
+@pytest.mark.slow
 def test_from_the_command_to_the_answer(
     learned: Path, fitted: tuple[Path, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,6 +192,7 @@ def test_words_are_cut_as_the_index_cuts_them(home: Path, monkeypatch: pytest.Mo
     assert evidence.nearest.analyser.terms("le") == ["le"]  # no stop word there
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain", "quick")
 def test_priors_are_left_out_when_they_are_not_wanted() -> None:
     assert fusion("--always", "--no-priors", "--seed", "3", *QUICK) == 0
@@ -253,6 +255,7 @@ def test_it_is_held_against_the_fusion_that_the_index_has(
     assert ", percentile " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +276,7 @@ def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
     assert ", min-max " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_where_one_of_the_two_is_not_fused_it_is_held_against_reciprocal_rank(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,6 +338,7 @@ def test_an_encoder_of_another_version_is_refused(home: Path, capsys: pytest.Cap
     assert "another version of Pandect fitted" in refused(capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home", "quick")
 def test_an_encoder_of_before_there_were_several_fits_is_of_one() -> None:
     folder = install()
@@ -382,6 +387,7 @@ def test_a_full_disk_is_told_and_leaves_the_index(
     assert indexes.open("hamlet").ask(ASKED).shown
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain", "quick")
 def test_another_command_meanwhile_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

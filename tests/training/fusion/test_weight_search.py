@@ -72,6 +72,7 @@ def test_no_grid(systems: int, step: float) -> None:
         simplex(systems, step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHARES)
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6))

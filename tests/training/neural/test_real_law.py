@@ -43,6 +43,7 @@ PUBLISHED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*(n for n in names() if n.startswith("scratch-")), *PUBLISHED])
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")  # peft's
 def test_it_is_trained_on_the_law_that_ships(name: str, some: Data, tmp_path: Path) -> None:

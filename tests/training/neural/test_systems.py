@@ -65,6 +65,7 @@ def other(system: str, **training: object) -> Recipe:
     return made({**tables, "model": {**TINY["model"], **scratch(dropout=0.0)}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", OTHERS)
 def test_gradient_caching_is_exact_for_every_system(system: str) -> None:
     of = other(system)
@@ -75,6 +76,7 @@ def test_gradient_caching_is_exact_for_every_system(system: str) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mini", [0, 3])
 @pytest.mark.parametrize("system", ["biencoder", *OTHERS])
 def test_every_system_takes_a_step_in_bfloat16(system: str, mini: int) -> None:
@@ -94,6 +96,7 @@ def test_every_system_takes_a_step_in_bfloat16(system: str, mini: int) -> None:
     assert float(a @ b / np.linalg.norm(a) / np.linalg.norm(b)) > (0.85 if system == "colbert" else 0.98)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", OTHERS)
 def test_every_system_is_trained_written_and_read(system: str, tmp_path: Path) -> None:
     of = other(system, steps=40, mini_batch=16)

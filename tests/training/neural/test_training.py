@@ -244,6 +244,7 @@ YES_NO = {
 }
 
 
+@pytest.mark.slow
 @FORKS
 @pytest.mark.parametrize("system", LOSSES)
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")  # peft's

@@ -48,6 +48,7 @@ def test_what_went_wrong_is_counted_and_named_once() -> None:
     assert json.loads(json.dumps(said)) == said  # it is kept as it is
 
 
+@pytest.mark.slow
 def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
     async def visit(page: Served) -> None:
         visitor, came = await Visitor.arrive(page.port)

@@ -142,6 +142,7 @@ def test_an_estimate_counts_what_is_left_alone(tmp_path: Path) -> None:
     assert rest.cost(2.0, 5.0) == pytest.approx((2 * rest.read + 5 * 240) / 1e6)
 
 
+@pytest.mark.slow
 def test_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

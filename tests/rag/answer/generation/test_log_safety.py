@@ -90,6 +90,7 @@ def check(everything: Everything, capfd: pytest.CaptureFixture[str], found: Answ
     assert "clés" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai", "ollama", "anthropic"])
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
 def test_nothing_is_logged_or_printed(

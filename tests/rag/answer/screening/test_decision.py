@@ -90,8 +90,9 @@ def test_no_off_topic_question_reaches_a_model(engine: Engine) -> None:
     assert all(count["stopped"] == count["questions"] for count in counts.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "every", [4, pytest.param(1, marks=pytest.mark.long)], ids=["every-fourth", "every-one"]
+    "every", [4, pytest.param(1, marks=pytest.mark.slow)], ids=["every-fourth", "every-one"]
 )
 def test_legal_questions_are_not_taken_for_others(engine: Engine, every: int) -> None:
     builtin = Path(indexes.__file__).parent / "builtin"
