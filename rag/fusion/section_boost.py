@@ -57,7 +57,7 @@ def lift(ranking: Ranking, group: Mapping[str, int], share: float) -> Ranking:
     by_id = sorted(ranking, key=lambda hit: hit.article_id)
     own = np.array([hit.score for hit in by_id], dtype=np.float64)
     top = np.array([best.get(group.get(hit.article_id, -1), hit.score) for hit in by_id], dtype=np.float64)
-    towards = np.where(top > 0, share * ((1 - OWN) * top + OWN * own), own)
+    towards = np.where(top > 0, share * (top - OWN * (top - own)), own)
     order = in_order(tuple(hit.article_id for hit in by_id))
     return rank(np.maximum(own, towards), order, len(by_id), decimals=None)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
@@ -48,6 +48,8 @@ groups = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3))
 
 
 @given(rankings, groups, st.floats(0, 1))
+@example((Hit("a", 6.5),), {"a": 0}, 1.0)
+@example((Hit("a", 6.5), Hit("b", 6.5)), {"a": 0, "b": 0}, 1.0)
 def test_the_same_articles_the_best_first_and_none_lower(
     ranking: Ranking, group: Mapping[str, int], share: float
 ) -> None:
