@@ -175,7 +175,7 @@ def _random_case(rng: random.Random) -> dict[str, Any]:
 
 
 def _by_ranx(case: dict[str, Any]) -> dict[str, list[float]]:
-    """Return the values of ranx: it breaks ties by insertion order, so it is given whole numbers that fall."""
+    """Return the values of ranx: it breaks ties by insertion order, hence numbers that fall."""
     from ranx import Qrels, Run, evaluate  # type: ignore[import-not-found, unused-ignore]  # for the fixture only
 
     qrels = Qrels({q: dict.fromkeys(gold, 1) for q, gold in case["qrels"].items()})
