@@ -38,7 +38,7 @@ from rag.types import Article, Question
 
 CODE = "Code civil"
 # scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
-# stands tells much. Chosen on the dev half of the test questions (docs/measurements.md).
+# stands tells much. Chosen on the dev half of the test questions (docs/results.md).
 FUSION = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, NEAREST: 0.7})
 LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
 TEST = "questions_test.jsonl"

@@ -5,7 +5,7 @@ What an encoder learns from other corpora of the same language: their articles a
 Laypeople say "virer" and "proprio" whatever the law is. A corpus that few questions were annotated for may
 therefore have another's beside its own: the encoder is fitted to the articles and the questions of both, and
 encodes the articles of its own alone. Nothing else learns from them: what experts cite in another law is no
-evidence for this one. What it gives is in docs/measurements.md.
+evidence for this one. What it gives is in docs/results.md.
 """
 
 from __future__ import annotations

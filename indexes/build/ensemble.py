@@ -5,7 +5,7 @@ together is less so (bagging: Breiman 1996). Where Chinese is cut into words and
 the second fit looks at pairs alone and the third at words alone: fits that do not
 see the same err elsewhere (random subspaces: Ho 1998). Side by side they are one encoder of so many times the
 length. To turn that to the directions which articles fill most, and keep as many as one fit has, costs
-a third to a half of what the others bring (docs/measurements.md, what was tried).
+a third to a half of what the others bring (docs/results.md, what was tried).
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def suited(n_questions: int, n_articles: int = 0) -> FitSettings:
     """Return how an encoder is fitted to so many annotated questions, and to law of so many articles.
 
     A thousand questions would be learnt by heart, so much of each is left out; thousands cannot be, and say
-    more whole. A large law says in two passes what a smaller one does in three (docs/measurements.md).
+    more whole. A large law says in two passes what a smaller one does in three (docs/results.md).
     """
     settings = _FOR_MANY if n_questions >= MANY else FitSettings()
     return replace(settings, passes=2) if n_articles >= LARGE else settings

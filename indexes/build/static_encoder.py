@@ -3,7 +3,7 @@
 Two stages. First three passes over the articles, two over those of a large law, on pairs cut from the law
 itself, then six over (annotated question or its answer, article that it cites) with random and wrongly near
 articles as negatives (`indexes.build.training_pairs`). Numpy and scipy only, about two minutes for 55,000
-articles and 1,000 questions, a quarter of one for 15,000 (docs/measurements.md).
+articles and 1,000 questions, a quarter of one for 15,000 (docs/results.md).
 """
 
 from __future__ import annotations

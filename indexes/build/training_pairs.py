@@ -5,7 +5,7 @@ keep a thousand questions from being learnt by heart: terms are left out at rand
 (dropout, Srivastava et al. 2014), the answer says the same in the law's own words, and every second
 pass the articles that are wrongly near are looked up and put among the negatives (Xiong et al. 2021).
 Where articles have several questions, some steps pair those of the same article with each other, so that
-what says the same is near whatever the law calls it. What each of them gives is in docs/measurements.md.
+what says the same is near whatever the law calls it. What each of them gives is in docs/results.md.
 
 Pairs of texts that belong together, cut from a corpus without anybody's labels.
 """

@@ -29,7 +29,7 @@ _CHUNK = 512  # lay terms that are compared with all terms of the law at a time
 
 @dataclass(frozen=True, slots=True)
 class BridgeSettings:
-    """How a bridge is learnt; tried on the dev half of the builtin test questions (docs/bridge.md)."""
+    """How a bridge is learnt; tried on the dev half of the builtin test questions (docs/ranking.md)."""
 
     rounds: int = 5  # of expectation maximisation: later ones fit rare words to their one article
     article_terms: int = 40  # of one article, by term frequency times idf

@@ -53,7 +53,7 @@ BUILTIN: Mapping[str, str] = {
     "language_variety": "French of France, plain words in the summaries, everyday words in the questions.",
     "written_by": "A machine, from the official text: one unofficial summary an article. All were read "
     "against that text twice more, article by article, and compared with it by a program; what was found "
-    "was mended (docs/the-law-that-ships.md). The readers were machines too: no lawyer has checked them.",
+    "was mended (docs/builtin-law.md). The readers were machines too: no lawyer has checked them.",
     "asked_by": "A machine, which was told to imagine somebody who has never read the article: a short "
     "query, a plain question, a small story. Nobody asked them.",
     "labelled_by": "By construction: a question belongs to the article that it was written for. Each was "

@@ -26,7 +26,7 @@ LONG = 360  # characters of a sentence shown whole; of a longer one, clauses
 LONGEST = 1_200  # to which clauses that deny or except may make it grow
 RECENT = 512  # articles whose sentences stay at hand: some kilobytes each
 # Beside the share of words: weight of the cosine, and what the first sentence is ahead by, as an article says
-# its rule first. Chosen on one half of the test questions, measured on the other: docs/before-the-model.md.
+# its rule first. Chosen on one half of the test questions, measured on the other: docs/answers.md.
 MEANING, FIRST = 0.5, 0.15
 _CLAUSE = re.compile(r"[;:]\s+|[；：]\s*|,\s+|，\s*")
 

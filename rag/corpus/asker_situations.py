@@ -1,7 +1,7 @@
 """What a person says of themselves in front of a question, as data sets have it, and what is offered.
 
 The sentences are in the language of the law, where they are searched for with the question; what is offered
-comes from the loaded corpus. Whether that helps was measured: docs/situations.md.
+comes from the loaded corpus. Whether that helps was measured: docs/use.md.
 """
 
 from __future__ import annotations

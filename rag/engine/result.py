@@ -20,7 +20,7 @@ Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
 
 
-SURE = 0.7  # calibrated probability; 181 of 185 test questions above it were answered: docs/confidence.md
+SURE = 0.7  # calibrated probability; 181 of 185 test questions above it were answered: docs/ranking.md
 
 
 class Level(StrEnum):

@@ -35,7 +35,7 @@ from rag.types import DECIMALS, Ranking
 Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
-DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/measurements.md)
+DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/results.md)
 
 
 @dataclass(frozen=True, slots=True)

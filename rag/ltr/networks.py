@@ -2,7 +2,7 @@
 
 Two hidden layers of rectified units over standardised features, fitted list by list
 (`training.fusion.listwise`). They err elsewhere than boosted trees, which they stand beside (Qin et al.
-2021 compare the two kinds; docs/measurements.md has our numbers).
+2021 compare the two kinds; docs/results.md has our numbers).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Ranker:
     """A sum of trees and of networks over the same named features.
 
     They are fitted to the same questions and err elsewhere: by most measures a list that both made is better
-    than either's (docs/measurements.md, what was tried). Either may be missing.
+    than either's (docs/results.md, what was tried). Either may be missing.
     """
 
     trees: Trees

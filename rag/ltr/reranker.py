@@ -34,7 +34,7 @@ from rag.types import Filter, Floats, Ranking, Reason, first, hits
 KEYWORD, MEANING = "bm25+questions", "dense"
 # Who asks for few articles, as a page does, has a twentieth of the trees choose the candidates that all trees
 # and networks score: by trees alone 1,229 of STARD's 1,235 questions had the same first ten as if all had
-# been, with networks all 247 of a fold (docs/learned-fusion.md).
+# been, with networks all 247 of a fold (docs/ranking.md).
 FEW = 20
 CHOSEN = 150
 BEGINNING = 20

@@ -28,7 +28,7 @@ EVEN_WEIGHTS: Mapping[str, float] = {
     "headings": 1.0,
     "code": 1.0,
     "questions": 1.0,
-    "answers": 0.15,  # 0.1 to 0.5 served STARD alike (docs/measurements.md)
+    "answers": 0.15,  # 0.1 to 0.5 served STARD alike (docs/results.md)
 }
 
 

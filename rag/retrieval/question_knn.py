@@ -2,7 +2,7 @@
 
 What an expert cited for one question is evidence for the next that says the same: nearest-neighbour
 classification (Cover & Hart 1967) with articles for labels. On STARD's questions it was the largest
-single gain of all that was tried (docs/measurements.md).
+single gain of all that was tried (docs/results.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
 
 NEAREST = "nearest"  # the name of its list in training.eval
 # Of the list: how much the words of a question count beside its meaning, how fast its vote fades, and what
-# the articles under the same headings get of it (docs/nearest-questions.md).
+# the articles under the same headings get of it (docs/ranking.md).
 WORDS, FADING, BESIDE = 0.1, 0.12, 0.2
 Cut: TypeAlias = Callable[[], Sequence[Sequence[str]]]
 # of votes as a feature of the learned fusion: a question as much farther in cosine counts e times less

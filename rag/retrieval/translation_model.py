@@ -19,7 +19,7 @@ from rag.errors import BadInput
 
 PAIRS = "pairs.json"
 # What an expanded term counts, times its probability, beside one that was typed. At 2, words alone find a
-# little more, and a fusion with lists that know the law's words without it loses (docs/bridge.md).
+# little more, and a fusion with lists that know the law's words without it loses (docs/ranking.md).
 WEIGHT = 1.0
 TOLD = 4  # pairs that people are told, one for each word, and
 TOLD_FROM = 0.1  # the probability from which: what is less likely than that is seldom what was meant

@@ -1,4 +1,4 @@
-"""What ships, held against what is said of it in docs/the-law-that-ships.md."""
+"""What ships, held against what is said of it in docs/builtin-law.md."""
 
 from __future__ import annotations
 

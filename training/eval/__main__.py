@@ -58,7 +58,7 @@ examples
     python -m training.eval --corpus law --splits grouped.splits.jsonl
   real questions, learning from others that were written for the same law:
     python -m training.eval --corpus law --questions law/questions_dev.jsonl --annotated written.jsonl
-  with word vectors and a pretrained encoder, neither learnt here (docs/zero-shot.md):
+  with word vectors and a pretrained encoder, neither learnt here (docs/measure.md):
     python -m training.eval --corpus law --vectors cc.fr.300.bin --encoder multilingual-e5-base
   written answers, with a model or without one (it has a --help of its own):
     python -m training.eval answers --help

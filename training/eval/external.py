@@ -87,7 +87,7 @@ Say = Callable[[str], object]
 
 def add_options(top: argparse.ArgumentParser) -> None:
     """Add the options of systems that are brought along."""
-    group = top.add_argument_group("zero-shot systems (docs/zero-shot.md)")
+    group = top.add_argument_group("zero-shot systems (docs/measure.md)")
     group.add_argument(
         "--vectors",
         type=Path,
@@ -108,7 +108,7 @@ def add_options(top: argparse.ArgumentParser) -> None:
         "--remote-code", action="store_true", help="run the code that comes with a model of --encoder"
     )
     group.add_argument("--device", help="of models: cpu, cuda, … (the best there is)")
-    trained = top.add_argument_group("trained models (docs/training.md)")
+    trained = top.add_argument_group("trained models (docs/train.md)")
     trained.add_argument(
         "--trained",
         action="append",
@@ -120,7 +120,7 @@ def add_options(top: argparse.ArgumentParser) -> None:
 
 
 def _add_reranking(top: argparse.ArgumentParser) -> None:
-    group = top.add_argument_group("models that re-rank (docs/rerank-llm.md)")
+    group = top.add_argument_group("models that re-rank (docs/measure.md)")
     group.add_argument(
         "--rerank",
         nargs="+",

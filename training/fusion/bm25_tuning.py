@@ -100,7 +100,7 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
     """Choose reciprocal rank's damping, and how far a hybrid lifts neighbours, the lists being what they are.
 
     The hybrid that is tuned adds up scores rather than ranks:
-    on corpora with annotated questions that put the right article first more often (docs/fusion.md).
+    on corpora with annotated questions that put the right article first more often (docs/ranking.md).
     """
     asked, learn = parts[0]  # an encoder is fitted for each part: one is enough for two numbers
     made = bench.systems([OVER, "bm25+questions", "dense"], learn, settings)

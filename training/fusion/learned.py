@@ -37,7 +37,7 @@ MOST = 3000  # questions that are asked: the features of each take some 300 KB, 
 FITS = 2  # of trees
 NETWORKS = 4
 # Networks gain by what the question's terms weigh, trees overfit to it; trees gain by what articles refer to,
-# networks lose by it (docs/measurements.md).
+# networks lose by it (docs/results.md).
 _OF_NETWORKS = frozenset(name for name in NAMES if name.endswith(BY_WEIGHT))
 _OF_TREES = frozenset(REFERENCES)
 _SPREAD_OF = 300  # lists, of whose scores the spread is looked at

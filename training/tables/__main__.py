@@ -2,6 +2,7 @@
 
 `python -m training.tables --into README.md docs/*.md` puts them where the documents name them, between
 
+    <!-- overview: NAME … -->      three systems of each file, the published row beside
     <!-- table: NAME -->           systems and measures of docs/results/NAME.json
     <!-- recalls: NAME -->         the same at 5, 10 and 100, and MRR@10
     <!-- comparisons: NAME -->     each system against its rival, with p-values
@@ -133,6 +134,34 @@ def recalls(entry: Mapping[str, Any]) -> str:
     return markdown(entry, RECALLS)
 
 
+OVERVIEW: Mapping[str, tuple[str, tuple[str, str, str]]] = {  # name of a file -> title, three systems
+    "builtin": ("the Code civil that ships", ("bm25", "dense", "hybrid")),
+    "fr": ("eight French codes, citizens' questions", ("bm25", "dense", "hybrid")),
+    "stard": ("STARD, five folds", ("bm25", "dense", "learned")),
+}
+PUBLISHED: Mapping[str, Mapping[str, float]] = {  # of the fine-tuned encoder of the paper, in percent
+    "stard": {"R@10": 60.6, "R@100": 90.7, "MRR@10": 47.2},
+}
+
+
+def overview(entries: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return one small table: three systems a corpus in percent, and the published row.
+
+    Args:
+        entries: name of the file -> what it holds.
+    """
+    measures = ("R@10", "R@100", "MRR@10")
+    lines = head(["corpus", "system", *measures])
+    for name, entry in entries.items():
+        title, systems = OVERVIEW[name]
+        for system in systems:
+            values = entry["systems"][system]
+            lines.append(row([title, f"`{system}`", *(_said(values[m]) for m in measures)]))
+        if name in PUBLISHED:
+            lines.append(row([title, "published", *(str(PUBLISHED[name][m]) for m in measures)]))
+    return "\n".join(lines)
+
+
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "table": markdown,
     "recalls": recalls,
@@ -155,7 +184,7 @@ WHOLE: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by ki
     "sweep": (neural.trained, neural.costs, neural.sweep_table),
 }
 MARKED = re.compile(
-    rf"<!-- (?P<kind>{'|'.join(KINDS)}): (?P<name>[a-z0-9-]+) -->\n(?P<table>(?:\|[^\n]*\n)*)"
+    rf"<!-- (?P<kind>overview|{'|'.join(KINDS)}): (?P<name>[a-z0-9 -]+) -->\n(?P<table>(?:\|[^\n]*\n)*)"
 )
 
 
@@ -166,9 +195,13 @@ def filled(text: str, results: Path = RESULTS) -> str:
     """
 
     def made(match: re.Match[str]) -> str:
-        path = results / f"{match['name']}.json"
-        there = path.is_file()
-        table = KINDS[match["kind"]](json.loads(path.read_text(encoding="utf-8"))) if there else ""
+        paths = [results / f"{name}.json" for name in match["name"].split()]
+        read = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()}
+        table = (
+            overview(read)
+            if match["kind"] == "overview"
+            else "".join(map(KINDS[match["kind"]], read.values()))
+        )
         return f"<!-- {match['kind']}: {match['name']} -->\n" + (f"{table}\n" if table else "")
 
     return MARKED.sub(made, text)
@@ -205,7 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n\n".join(filter(None, shown)))
     for path in parsed.into or ():
         text = path.read_text(encoding="utf-8")
-        for name in sorted({match["name"] for match in MARKED.finditer(text)}):
+        for name in sorted({n for match in MARKED.finditer(text) for n in match["name"].split()}):
             if not (RESULTS / f"{name}.json").is_file():
                 print(f"{path}: no {name}.json in {RESULTS}: its tables stay empty", file=sys.stderr)
         if (new := filled(text)) != text:

@@ -129,7 +129,7 @@ def _joints(text: Told) -> Iterator[tuple[frozenset[_Item], str]]:
                 yield frozenset((left[-1], right[0])), kind
 
 
-COVERED = 0.8  # share of a sentence's content terms that must stand in what it quotes: docs/answers-gate.md
+COVERED = 0.8  # share of a sentence's content terms that must stand in what it quotes: docs/answers.md
 HALF = 0.5  # of a clause's terms: who leaves out a consent leaves out who gives it too
 HINTED, WHOLE = 0.3, 0.75  # shares of a condition's terms between which it is told in part
 TOLD = 0.6  # share of a clause's terms from which on a sentence tells that clause

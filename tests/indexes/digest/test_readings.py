@@ -11,7 +11,7 @@ from indexes.store import paths
 from tests.paths import ROOT
 
 FILE = ROOT / "docs" / "results" / "readings.jsonl"
-PAGE = ROOT / "docs" / "the-law-that-ships.md"
+PAGE = ROOT / "docs" / "builtin-law.md"
 STYLE = {"hard to read", "copied words"}  # faults that lose and change nothing of the law
 
 

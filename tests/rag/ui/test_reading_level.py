@@ -1,6 +1,6 @@
 """How hard our own texts are to read: LIX (Björnsson 1968), which is made for several languages.
 
-`pytest -s tests/rag/ui/test_reading_level.py` prints the table of docs/accessibility.md.
+`pytest -s tests/rag/ui/test_reading_level.py` prints the table of docs/pages.md.
 """
 
 from __future__ import annotations

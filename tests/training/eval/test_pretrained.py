@@ -19,7 +19,7 @@ from tests.fakes.ranking.benchmark import ARTICLES, CORPUS, TOPICS
 from tests.paths import ROOT
 from training.eval.__main__ import main, parser
 
-DOCUMENT = ROOT / "docs" / "zero-shot.md"
+DOCUMENT = ROOT / "docs" / "measure.md"
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +200,7 @@ def test_a_folder_says_what_kind_of_model_it_holds(corpus: Path, tmp_path: Path)
 
 def _rows() -> list[tuple[str, list[str]]]:
     """Each row of the document's table of published rows: what they are called, the words of its command."""
-    table = DOCUMENT.read_text(encoding="utf-8").partition("| published | row |")[2]
+    table = DOCUMENT.read_text(encoding="utf-8").partition("| published | row |")[2].partition("\n\n")[0]
     cells = [line.split(" | ") for line in table.splitlines()[2:] if line.startswith("|")]
     return [(row[-2], shlex.split(re.findall("`([^`]+)`", row[-1])[-1])) for row in cells]
 

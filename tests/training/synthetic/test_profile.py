@@ -123,7 +123,7 @@ def test_what_stands_beside_the_profile_is_what_was_printed() -> None:
         t for t in json.loads((PUBLISHED / "jurifindit.json").read_text("utf-8")) if t["table"] == "9"
     ]
     rows = {row["system"]: row["values"] for row in printed["rows"]}
-    said = (ROOT / "docs" / "synthetic.md").read_text(encoding="utf-8")
+    said = (ROOT / "docs" / "train.md").read_text(encoding="utf-8")
     for name, row, digits in (
         ("words", "n_tokens", 1), ("characters a word", "char_per_tok", 2),
         ("content words", "lexical_density", 2),
