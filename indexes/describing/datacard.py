@@ -2,23 +2,47 @@
 
 The sections follow the data statements of Bender and Friedman (2018): rationale, language variety, who
 wrote, who labelled, text characteristics; with the date of the law, the licence, the uses and the
-maintenance beside them. They are filled from the corpus's card, from `indexes.facts` and from what was
+maintenance beside them. They are filled from the corpus's card, from `facts.toml` and from what was
 measured. A section that none of them fills says so.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
+from types import MappingProxyType
 
 from indexes.describing.description import Description
 from indexes.describing.tables import Share, Table, as_markdown, shown
-from indexes.facts import FACTS, SECTIONS, Facts
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import licence_of, provenance
 from rag.errors import BadInput
 
+Facts = Mapping[str, str]  # a section of the data card -> what is known
+
+# The sections that facts may fill, each with its heading on the data card.
+SECTIONS: Facts = MappingProxyType(
+    {
+        "published": "Published as",
+        "rationale": "Why it was made",
+        "language_variety": "Language variety",
+        "written_by": "Who wrote the texts",
+        "asked_by": "Who asked the questions",
+        "labelled_by": "Who labelled them, and how",
+        "preparation": "How it was prepared",
+        "intended_use": "Intended use",
+        "out_of_scope": "Out of scope",
+        "maintenance": "Maintenance",
+        "known_gaps": "Known gaps and faults",
+    }
+)
+# The origin on a card -> its facts. What is not there is said to be unknown, never guessed.
+FACTS: Mapping[str, Facts] = MappingProxyType(
+    tomllib.loads(files("indexes.describing").joinpath("facts.toml").read_text(encoding="utf-8"))
+)
 GAP = "Not stated by the source."
 _SCHEME = "Data statement (Bender and Friedman 2018), with date of the law, licence, uses and maintenance"
 _OF_QUESTIONS = ("asked_by", "labelled_by")
@@ -81,7 +105,7 @@ def data_card(of: Description, origin: str = "") -> DataCard:
 
     Args:
         of: what was measured.
-        origin: a key of `indexes.facts.FACTS`, where the card itself names none.
+        origin: a key of `FACTS`, where the card itself names none.
 
     Raises:
         BadInput: the card describes a section that there is not.

@@ -11,11 +11,10 @@ import pytest
 
 from indexes.corpus.card import card_bytes, read_card
 from indexes.corpus.corpus import Corpus, write
-from indexes.describing.datacard import GAP, DataCard, data_card
+from indexes.describing.datacard import FACTS, GAP, SECTIONS, DataCard, data_card
 from indexes.describing.description import Description
 from indexes.describing.measure import measure, units
 from indexes.describing.tables import grid, tables
-from indexes.facts import FACTS, SECTIONS
 from indexes.sources import (
     bbsard,
     bsard,
