@@ -20,7 +20,6 @@ from rag.errors import BadInput, PandectError
 from rag.types import Question
 from training.answers import contexts, report, tasks
 from training.answers.aggregate import Overlap, Prices, Row, pooled, row
-from training.answers.bertscore import BERTScore
 from training.answers.chat import Chat, replies
 from training.answers.contexts import FILL, GOLD, MADE, PART, Context, Part, Rankings, rankings, sample
 from training.answers.judge import VERSION, Judged, judge
@@ -82,10 +81,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--limit", type=int, metavar="N", help="only N of the questions, drawn by --seed")
     top.add_argument("--judge", metavar="MODEL", help="PROVIDER:NAME that judges whether passages support")
     top.add_argument("--judge-base-url", metavar="URL", help="its server")
-    top.add_argument("--no-overlap", action="store_true", help="leave out METEOR, ROUGE and BERTScore")
-    top.add_argument("--bertscore-model", metavar="MODEL", help="an encoder: a folder or an id on the hub")
-    top.add_argument("--bertscore-layer", type=int, default=-1, help="whose vectors are compared (the last)")
-    top.add_argument("--bertscore-idf", action="store_true", help="weigh rare tokens more")
+    top.add_argument("--no-overlap", action="store_true", help="leave out METEOR and ROUGE")
     top.add_argument("--price-in", type=float, metavar="P", help="of a million tokens read, in any currency")
     top.add_argument("--price-out", type=float, metavar="P", help="of a million tokens written")
     top.add_argument("--replies", type=Path, metavar="FILE", help="what was replied (under PANDECT_HOME)")
@@ -289,8 +285,7 @@ def _overlap(run: _Run, asked: Sequence[Question]) -> Overlap | None:
     if run.parsed.no_overlap or not any(q.answer for q in asked):
         return None
     words = Words(run.bench.corpus.card.language)
-    model, layer, idf = run.parsed.bertscore_model, run.parsed.bertscore_layer, run.parsed.bertscore_idf
-    return Overlap(words, rouge(words), BERTScore(model, layer=layer, idf=idf) if model else None)
+    return Overlap(words, rouge(words))
 
 
 def _judged(run: _Run, judging: Chat | None, what: str, written: Sequence[Written]) -> Judged | None:
@@ -337,7 +332,6 @@ def _entry(
     parsed, corpus = run.parsed, run.bench.corpus
     gold = len(asked) if task else sum(bool(q.article_ids) for q in asked)
     cards = cards_of(corpus.card, (parsed.questions, file_of(parsed.annotated)))
-    bertscore = parsed.bertscore_model and f"{parsed.bertscore_model}, layer {parsed.bertscore_layer}"
     return {
         "kind": report.KIND,
         **head(corpus, command=command, questions=gold, unanswerable=len(asked) - gold, seed=parsed.seed),
@@ -347,7 +341,6 @@ def _entry(
         "k": parsed.k,
         "fill": parsed.fill,
         "judge": {"model": parsed.judge, "prompt": VERSION} if parsed.judge else None,
-        "bertscore": bertscore,
         "prices": {"in": parsed.price_in, "out": parsed.price_out},
         "systems": report.entries(rows),
     }

@@ -42,7 +42,6 @@ class Overlap:
 
     words: Words
     rouge: Callable[[str, str], dict[str, float]]
-    bertscore: Callable[[Sequence[str], Sequence[str]], Values] | None = None
 
 
 def row(
@@ -128,7 +127,7 @@ def _referenced(written: Sequence[Written]) -> list[Written]:
 
 
 def _compared(written: Sequence[Written], overlap: Overlap) -> dict[str, Values]:
-    """Return METEOR, ROUGE and BERTScore of every question that has a reference answer."""
+    """Return METEOR and ROUGE of every question that has a reference answer."""
     words = overlap.words
     pairs = [(text_of(w, words.language), w.context.question.answer or "") for w in _referenced(written)]
     if not pairs:
@@ -137,8 +136,6 @@ def _compared(written: Sequence[Written], overlap: Overlap) -> dict[str, Values]
     found = {"METEOR": np.array([meteor(words.words(a), words.words(r)) for a, r in pairs])}
     for key, shown in (("rouge1", "ROUGE-1"), ("rouge2", "ROUGE-2"), ("rougeL", "ROUGE-L")):
         found[shown] = np.array([each[key] for each in rouge])
-    if overlap.bertscore is not None:
-        found["BERTScore"] = overlap.bertscore([a for a, _ in pairs], [r for _, r in pairs])
     return found
 
 

@@ -99,7 +99,7 @@ ANSWERS = (
     "faithful before",
     "faithful after",
 )
-OVERLAPS = ("METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BERTScore")
+OVERLAPS = ("METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L")
 
 
 def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
