@@ -1,6 +1,7 @@
 """`python -m training.tables RESULT.json …`: the Markdown tables of README and docs, from result files.
 
-`python -m training.tables --into README.md docs/*.md` puts them where the documents name them, between
+`python -m training.tables --into README.md docs/results.md docs/results/*.md` puts them where the
+documents name them, between
 
     <!-- overview: NAME … -->      three systems of each file, the published row beside
     <!-- table: NAME -->           systems and measures of docs/results/NAME.json

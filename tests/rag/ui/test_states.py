@@ -7,15 +7,8 @@ import re
 from tests.fakes.pages.page_states import APP, FAKE, OFFLINE
 from tests.paths import ROOT
 
-PAGE = (ROOT / "docs" / "pages.md").read_text(encoding="utf-8")
-
-
-def _section(title: str) -> str:
-    """Return a section of the page on the pages, its parts included."""
-    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-
-
-TABLE = _section("Every state of the pages")
+TABLES = ROOT / "docs" / "tables"
+TABLE = (TABLES / "page-states.md").read_text(encoding="utf-8")
 
 
 def test_the_table_names_tests_that_are_there() -> None:
@@ -37,7 +30,7 @@ def test_every_state_that_is_looked_at_is_in_the_table() -> None:
 
 
 def test_the_product_s_lines_name_files_that_are_there() -> None:
-    lines = _section("What the page must do").splitlines()
+    lines = (TABLES / "page-requirements.md").read_text(encoding="utf-8").splitlines()
     cells = [line.strip("|").split("|") for line in lines if line.startswith("| ") and "---" not in line]
     places = [name for row in cells for name in re.findall(r"`([\w/]+\.\w+)`", row[1])]
     held = [name for row in cells for name in re.findall(r"`([\w/]+\.\w+)`", row[2])]
