@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from indexes.store.paths import version_of
+from indexes.store.paths import current_version
 from rag.errors import PandectError
 from rag.types import Question
 from rag.ui import engine_cache, layout, navigation
@@ -46,7 +46,7 @@ def _asked(index: str | None) -> Sequence[Question]:
 def main() -> None:
     """Draw the page."""
     index = os.environ.get("PANDECT_INDEX") or None
-    version = version_of(index)  # one small file is read
+    version = current_version(index)  # one small file is read
     layout.set_up()
     t = layout.interface(st.session_state.get("corpus_language"))
     layout.masthead(t)
@@ -69,11 +69,11 @@ def main() -> None:
             st.rerun()
     handed: tuple[object, ...] = ()  # what a page needs beside the index
     if page == navigation.COMPARE:
-        handed = (partial(engine_cache.asked_questions, index, version, _asked),)
+        handed = (partial(engine_cache.held_out_questions, index, version, _asked),)
     elif page == navigation.QUALITY:
         from indexes.cli import results
 
-        handed = (partial(results.of, index),)
+        handed = (partial(results.read_results, index),)
     elif page in (navigation.ASK, navigation.ABOUT):
         handed = (engine_cache.answers(index, version, engine), kept, *([begun] if begun is not None else []))
     page_module = import_module(f"rag.ui.pages.{page or 'ask'}")  # only now: it brings the analysers

@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 from indexes.build import query_expansion
 from indexes.build.build import BuildSettings, build
-from indexes.build.encoder_choice import read_lent
-from indexes.build.learned_fusion import asked_by_people, worth_fitting
+from indexes.build.encoder_choice import read_lending_corpora
+from indexes.build.learned_fusion import count_human_questions, is_worthwhile
 from indexes.cli import arguments as grammar
 from indexes.cli import update
 from indexes.cli.importing import bring_in, with_cleaning, with_shipped
@@ -28,7 +28,7 @@ from indexes.sources import registry
 from indexes.store import paths, versions
 from indexes.store.manifest import read as read_manifest
 from indexes.store.manifest import verify
-from indexes.store.open_index import analyser_of, assemble
+from indexes.store.open_index import assemble, index_analyser
 from rag.corpus.licence import licence_of
 from rag.errors import BadInput, MissingIndex, PandectError
 from rag.fusion.settings import FusionSettings
@@ -71,7 +71,7 @@ def _import(parsed: argparse.Namespace) -> None:
     if not parsed.no_shipped_questions:
         imported = with_shipped(imported)
     corpus, source, counted = imported.corpus, imported.source, imported.counted()
-    building = replace(building, lent=read_lent(parsed.lent, corpus.card.language))
+    building = replace(building, lent=read_lending_corpora(parsed.lent, corpus.card.language))
     name = corpus.card.name
     with versions.new_corpus(name, replace=parsed.replace) as place:
         imported.keep(place)
@@ -114,7 +114,7 @@ def _build(parsed: argparse.Namespace) -> None:
         if not folder.is_dir():
             raise _no_corpus(name)
         corpus = read(folder)
-    settings = replace(settings, lent=read_lent(parsed.lent, corpus.card.language))
+    settings = replace(settings, lent=read_lending_corpora(parsed.lent, corpus.card.language))
     _build_index(corpus, name, settings, parsed.keep)
 
 
@@ -133,8 +133,8 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
     manifest = read_manifest(made, paths.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
-    if worth_fitting(manifest):
-        asked = f"{asked_by_people(manifest):,} annotated questions"
+    if is_worthwhile(manifest):
+        asked = f"{count_human_questions(manifest):,} annotated questions"
         print(f"to have its {asked} decide what counts how much: {paths.learn_fusion(name)}")
     print(f"next: {paths.page(name)}")
 
@@ -209,7 +209,7 @@ def _bridge(parsed: argparse.Namespace) -> None:
     folder, again = paths.locate(parsed.name)
     manifest = read_manifest(folder, again)
     verify(folder, manifest, again, below=(query_expansion.FOLDER,))
-    _print(query_expansion.told(folder, analyser_of(manifest, again), parsed.words))
+    _print(query_expansion.format_pairs(folder, index_analyser(manifest, again), parsed.words))
 
 
 def _results(parsed: argparse.Namespace) -> None:
@@ -234,9 +234,9 @@ def _feedback(parsed: argparse.Namespace) -> None:
 
 def _export(parsed: argparse.Namespace) -> None:
     if parsed.name == paths.BUILTIN:
-        from indexes.builtin_corpus import whole
+        from indexes.builtin_corpus import complete_corpus
 
-        corpus = whole(paths.builtin())
+        corpus = complete_corpus(paths.builtin())
     else:
         place = paths.corpus_folder(paths.checked_name(parsed.name))
         if not place.is_dir():

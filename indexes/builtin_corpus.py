@@ -21,9 +21,9 @@ from indexes.build.encoder_choice import Report, fit_encoder
 from indexes.corpus import corpus as corpora
 from indexes.corpus import questions
 from indexes.corpus.articles import read_articles
-from indexes.corpus.card import card_of
+from indexes.corpus.card import parse_card
 from indexes.corpus.corpus import Corpus
-from indexes.corpus.questions import Cited, attach, read_cited
+from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited
 from indexes.store import manifest as manifests
 from indexes.store.manifest import Manifest
 from indexes.store.paths import BUILTIN
@@ -32,14 +32,14 @@ from rag.errors import BadInput
 from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
-from rag.retrieval.question_knn import NEAREST
+from rag.retrieval.question_knn import QUESTION_KNN
 from rag.text.analysers import analyser
 from rag.types import Article, Question
 
 CODE = "Code civil"
 # scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
 # stands tells much. Chosen on the dev half of the test questions (docs/results.md).
-FUSION = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, NEAREST: 0.7})
+FUSION = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, QUESTION_KNN: 0.7})
 LISTS = ("contacts", "elsewhere", "moved")  # parts of the card that have a file of their own
 TEST = "questions_test.jsonl"
 INDEX = "index"
@@ -64,7 +64,7 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
         BadInput: a summary has no article, an article no summary, or a file cannot be used.
     """
     official = read_articles(law)
-    card = whole_card(folder)
+    card = read_card(folder)
     shipped = assemble(official, card, *(_written(written) if written else _kept(folder)))
     cut = analyser(card.language)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
@@ -95,16 +95,19 @@ def ranker(folder: Path) -> Ranker | None:
     return Ranker.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def whole_card(folder: Path) -> CorpusCard:
+def read_card(folder: Path) -> CorpusCard:
     """Read the card and the lists that stand beside it."""
     record = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     for name in LISTS:
         record[name] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return card_of(record, str(folder / "card.json"))
+    return parse_card(record, str(folder / "card.json"))
 
 
 def assemble(
-    official: Sequence[Article], card: CorpusCard, summaries: dict[str, str], asked: Sequence[Cited]
+    official: Sequence[Article],
+    card: CorpusCard,
+    summaries: dict[str, str],
+    asked: Sequence[AnnotatedQuestion],
 ) -> Corpus:
     """Join each official number, heading path and link with its summary.
 
@@ -139,18 +142,18 @@ def _summarised(article: Article, summary: str) -> Article:
     )
 
 
-def _written(folder: Path) -> tuple[dict[str, str], Sequence[Cited]]:
+def _written(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
     lines = (folder / "code_civil_digest.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     summaries = {str(r["article_no"]): str(r["summary"]) for r in records}
     return summaries, read_cited(folder / "code_civil_questions.jsonl")
 
 
-def _kept(folder: Path) -> tuple[dict[str, str], Sequence[Cited]]:
+def _kept(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
     kept = corpora.read(folder / INDEX / "corpus")
     number = {a.id: a.article_no for a in kept.articles}
     cited = [
-        Cited(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
+        AnnotatedQuestion(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
         for q in kept.questions
     ]
     return {a.article_no: a.text for a in kept.articles}, cited
@@ -177,7 +180,7 @@ def read_test_questions(index: Path) -> tuple[Question, ...]:
     return questions.read_questions(index.parent / TEST, articles)
 
 
-def whole(index: Path) -> Corpus:
+def complete_corpus(index: Path) -> Corpus:
     """Return the corpus that ships with all its questions, each with its split.
 
     Those that the index learns from are "train"; test questions that the law answers follow, "dev" or

@@ -15,7 +15,7 @@ from indexes.builtin_corpus import CODE
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
-from indexes.corpus.questions import Cited, attach, read_cited
+from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited
 from indexes.store.paths import builtin
 from rag.corpus.card import CorpusCard
 
@@ -40,28 +40,30 @@ def with_shipped_questions(corpus: Corpus) -> Corpus:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> tuple[Cited, ...]:
+def shipped() -> tuple[AnnotatedQuestion, ...]:
     """Return the questions of the index that ships, by code and article number."""
     own = read(builtin() / "corpus")
     number = {article.id: article.article_no for article in own.articles}
     return tuple(
-        Cited(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
+        AnnotatedQuestion(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
         for q in own.questions
     )
 
 
 @lru_cache(maxsize=1)
-def written_zh() -> tuple[Cited, ...]:
+def written_zh() -> tuple[AnnotatedQuestion, ...]:
     """Return the questions that were written for Chinese national law, by law and article number."""
     return read_cited(WRITTEN / "zh" / "questions.jsonl")
 
 
-def card_of_written() -> CorpusCard:
+def written_card() -> CorpusCard:
     """Return the card of those questions, which says under which licence they are."""
     return read_card(WRITTEN / "zh" / CARD)
 
 
-_SHIPS: Mapping[tuple[str, str], Callable[[], tuple[Cited, ...]]] = {  # by jurisdiction and language
+_SHIPS: Mapping[
+    tuple[str, str], Callable[[], tuple[AnnotatedQuestion, ...]]
+] = {  # by jurisdiction and language
     ("FR", "fr"): shipped,
     ("CN", "zh"): written_zh,
 }

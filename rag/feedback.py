@@ -46,7 +46,7 @@ CREATE INDEX word_day ON word (day);
 _COLUMNS = "day, index_name, index_version, shown, article_id, reason, question, comment"
 
 
-class Reason(StrEnum):
+class FeedbackReason(StrEnum):
     """What a person may say."""
 
     ANSWERS = "answers"  # this article answers my question
@@ -56,19 +56,19 @@ class Reason(StrEnum):
     DISLIKE = "I dislike the law"  # of what the law says, which is no fault of the ranking
 
 
-class NotKept(PandectError):
+class FeedbackNotSaved(PandectError):
     """A word could not be kept, or none be read: a full disk, a file that may not be written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class FeedbackEntry:
     """What somebody said of one article of a list, or of the list."""
 
     day: date
     index: str  # name of the index
     version: str
     shown: tuple[str, ...]  # article ids, best first
-    reason: Reason
+    reason: FeedbackReason
     article_id: str | None = None  # None: the list as a whole
     question: str | None = None  # None: the person did not say that it may be kept
     comment: str | None = None
@@ -87,7 +87,7 @@ class Feedback:
         if not 1 <= self.days <= MOST_DAYS:
             raise BadInput(f"feedback is kept for {self.days} days: choose 1 to {MOST_DAYS:,}")
 
-    def keep(self, word: Word) -> None:
+    def keep(self, word: FeedbackEntry) -> None:
         """Write one word; what is older than the days goes in the same breath, so that the promise holds.
 
         Raises:
@@ -107,7 +107,7 @@ class Feedback:
             db.execute(f"INSERT INTO word ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608 - ours
             _delete(db, word.day - timedelta(days=self.days))
 
-    def words(self) -> Iterator[Word]:
+    def words(self) -> Iterator[FeedbackEntry]:
         """Yield all that is kept, oldest first.
 
         Raises:
@@ -116,12 +116,12 @@ class Feedback:
         with _opened(self.path) as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
         for day, index, version, shown, article_id, reason, question, comment in rows:
-            yield Word(
+            yield FeedbackEntry(
                 date.fromisoformat(day),
                 index,
                 version,
                 tuple(json.loads(shown)),
-                Reason(reason),
+                FeedbackReason(reason),
                 article_id,
                 question,
                 comment,
@@ -154,7 +154,7 @@ def _delete(db: sqlite3.Connection, before: date) -> int:
 def _opened(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
     """Open the file for one short piece of work; errors of SQLite become ours, with the cure."""
     if not make and not path.is_file():
-        raise NotKept(
+        raise FeedbackNotSaved(
             f"{path}: no feedback is kept there. PANDECT_FEEDBACK=FILE names the file that the page writes."
         )
     try:
@@ -165,9 +165,9 @@ def _opened(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
             _prepare(db, path)
             yield db
     except sqlite3.Error as error:  # its messages name a file's state, never what was to be written
-        raise NotKept(f"{path}: {error}. {_cure(error)}") from None
+        raise FeedbackNotSaved(f"{path}: {error}. {_cure(error)}") from None
     except OSError as error:
-        raise NotKept(f"{path}: {error.strerror}. {_WRITABLE}") from None
+        raise FeedbackNotSaved(f"{path}: {error.strerror}. {_WRITABLE}") from None
 
 
 _WRITABLE = "Name a place that may be written, with room on its disk: PANDECT_FEEDBACK=FILE"
@@ -205,9 +205,9 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
         db.execute("PRAGMA secure_delete = ON")
     application, schema = _stamp(db)
     if application != APPLICATION:
-        raise NotKept(f"{path}: a file of another program. Name another one: PANDECT_FEEDBACK=FILE")
+        raise FeedbackNotSaved(f"{path}: a file of another program. Name another one: PANDECT_FEEDBACK=FILE")
     if schema != SCHEMA:
-        raise NotKept(
+        raise FeedbackNotSaved(
             f"{path}: feedback of schema {schema}, this installation reads {SCHEMA}. "
             "Export it with the version that wrote it, or name another file"
         )
@@ -240,15 +240,15 @@ def _stamp(db: sqlite3.Connection) -> tuple[int, int]:
     return cast(int, application), cast(int, schema)
 
 
-def counted(words: Sequence[Word]) -> Mapping[str, Mapping[Reason, int]]:
+def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[FeedbackReason, int]]:
     """Return index name -> reason -> how often it was given."""
-    found: dict[str, Counter[Reason]] = {}
+    found: dict[str, Counter[FeedbackReason]] = {}
     for word in words:
         found.setdefault(word.index, Counter())[word.reason] += 1
     return found
 
 
-def of_environment(environ: Mapping[str, str]) -> Feedback | None:
+def from_environment(environ: Mapping[str, str]) -> Feedback | None:
     """Return where the host has feedback kept; None where it does not, as without any setting.
 
     PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept, PANDECT_FEEDBACK_COMMENTS=1

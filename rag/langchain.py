@@ -121,7 +121,7 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
 
     def search(question: str) -> dict[str, Any]:
         """Find the articles that answer a question."""
-        return found(engine.ask(question, k=k, where=where), engine.card)
+        return as_tool_output(engine.ask(question, k=k, where=where), engine.card)
 
     card = engine.card
     date = f", as of {card.law_date.isoformat()}" if card.law_date else ""
@@ -130,7 +130,7 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
     return made
 
 
-def found(result: Result, card: CorpusCard) -> dict[str, Any]:
+def as_tool_output(result: Result, card: CorpusCard) -> dict[str, Any]:
     """Return a result as a tool returns it: notices first, then the articles with their texts."""
     articles = [{**metadata(shown, result, card), "text": shown.article.text} for shown in result.shown]
     return {"status": result.status, "notices": _notices(result), "articles": articles}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.corpus.corpus import read
-from indexes.shipped_questions import card_of_written, written_zh
+from indexes.shipped_questions import written_card, written_zh
 from indexes.store import paths
 from indexes.store.manifest import Manifest
 from rag.corpus.card import CorpusCard
@@ -26,7 +26,7 @@ from training.tables.__main__ import markdown as measures_table
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TrainingSource:
     """A corpus or a set of questions that a model learnt from."""
 
     name: str
@@ -34,7 +34,7 @@ class Source:
     attribution: str = ""
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Source:
+    def of(cls, record: Mapping[str, Any]) -> TrainingSource:
         """Make it of what `rag.corpus.licence.provenance` returned, perhaps in an older version."""
         text, url = str(record.get("licence") or ""), record.get("licence_url")
         licence = Licence(text, classify(text, url), url)
@@ -47,7 +47,7 @@ class ModelCard:
 
     name: str
     about: str  # what it is, in a sentence or two
-    sources: tuple[Source, ...]
+    sources: tuple[TrainingSource, ...]
     intended: str
     misuse: tuple[str, ...]
     limits: tuple[str, ...]
@@ -66,7 +66,7 @@ class ModelCard:
         return strictest([source.licence for source in self.sources])
 
     @property
-    def restricted(self) -> tuple[Source, ...]:
+    def restricted(self) -> tuple[TrainingSource, ...]:
         """The sources that are non-commercial, unchangeable, or without a grant."""
         return tuple(source for source in self.sources if source.licence.restricted)
 
@@ -162,7 +162,7 @@ _MISUSE = (
 
 def learnt_from(
     folder: Path, manifest: Manifest, card: CorpusCard, learnt: Sequence[Question]
-) -> tuple[Source, ...]:
+) -> tuple[TrainingSource, ...]:
     """Return what the encoder of an index learnt from, each once.
 
     What the index recorded counts. An index from before licences were recorded is taken at its corpus's
@@ -179,19 +179,19 @@ def learnt_from(
     own = "borrowed_from" not in entry and folder.resolve() != paths.builtin().resolve()
     fitted_to = (entry.get("fitted_to") or {}).get("corpus_sha256")
     if entry.get("learnt_from"):
-        found = [Source.of(record) for record in entry["learnt_from"]]
+        found = [TrainingSource.of(record) for record in entry["learnt_from"]]
     elif not own:
-        found = [Source.of(provenance(ours.card))]
+        found = [TrainingSource.of(provenance(ours.card))]
     elif fitted_to == manifest.corpus["sha256"]:
-        found = [Source.of(provenance(card))]
+        found = [TrainingSource.of(provenance(card))]
     else:
-        found = [Source.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
+        found = [TrainingSource.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
     if own:
-        ships = (ours.card, ours.questions), (card_of_written(), [each.question for each in written_zh()])
+        ships = (ours.card, ours.questions), (written_card(), [each.question for each in written_zh()])
         asked = {(question.id, question.text) for question in learnt}
         for whose, questions in ships:
             if not asked.isdisjoint((question.id, question.text) for question in questions):
-                found.append(Source.of({**provenance(whose), "name": "the questions that ship"}))
+                found.append(TrainingSource.of({**provenance(whose), "name": "the questions that ship"}))
     return tuple(found)
 
 

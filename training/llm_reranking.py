@@ -25,9 +25,9 @@ from rag.text import Analyser
 from rag.types import Article, Filter, Hit, Ranking, Reranker, Retriever
 from training.answers.chat import Chat, ChatFailedError, Reply
 from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key
-from training.synthetic.prompts import Prompts, boundary, said, shown
+from training.synthetic.prompts import Prompts, boundary, format_article, strip_reasoning
 
-How: TypeAlias = Literal["pointwise", "listwise"]
+RerankMode: TypeAlias = Literal["pointwise", "listwise"]
 
 YES = frozenset({"yes", "oui", "ja", "sì", "si", "是", "是的", "true"})
 NO = frozenset({"no", "non", "nein", "nee", "否", "不", "不是", "false"})
@@ -57,7 +57,7 @@ class RerankSettings:
 
 
 @dataclass
-class Spent:
+class RerankCost:
     """What re-ranking took so far."""
 
     calls: int = 0  # to the server
@@ -82,7 +82,7 @@ class Asker:
     def __init__(self, chat: Chat, cache: Cache, settings: RerankSettings, prompts: Prompts) -> None:
         """Ask this model; replies join the cache, failures do not."""
         self.chat, self.cache, self.settings, self.prompts = chat, cache, settings, prompts
-        self.spent = Spent()
+        self.spent = RerankCost()
         self._failures = 0  # in a row
 
     def ask(self, prompt: str) -> str | None:
@@ -138,7 +138,9 @@ class Asker:
 class LLMReranker:
     """Reorders rankings by what a language model says of their first articles."""
 
-    def __init__(self, how: How, asker: Asker, articles: Mapping[str, Article], analyser: Analyser) -> None:
+    def __init__(
+        self, how: RerankMode, asker: Asker, articles: Mapping[str, Article], analyser: Analyser
+    ) -> None:
         """Reorder rankings of these articles, cut to what matters by the analyser where they are long."""
         self.how, self.asker, self.articles, self.analyser = how, asker, articles, analyser
 
@@ -185,13 +187,13 @@ class LLMReranker:
     def _prompt_of_one(self, question: str, article: Article) -> str:
         prompts = self.asker.prompts
         text = self._fitted(question, [article], prompts.texts["pointwise"])
-        block = shown(article, text[article.id]) if text else shown(article, "")
+        block = format_article(article, text[article.id]) if text else format_article(article, "")
         return prompts.fill("pointwise", boundary=boundary(question, block), question=question, article=block)
 
     def _prompt_of_list(self, question: str, articles: Sequence[Article]) -> tuple[str, list[str]]:
         prompts = self.asker.prompts
         texts = self._fitted(question, articles, prompts.texts["listwise"])
-        blocks = {a.id: shown(a, texts[a.id]) for a in articles if a.id in texts}
+        blocks = {a.id: format_article(a, texts[a.id]) for a in articles if a.id in texts}
         mark = boundary(question, *blocks.values())
         listed = "\n\n".join(
             prompts.fill("numbered", boundary=mark, number=n, article=block)
@@ -205,7 +207,9 @@ class LLMReranker:
     def _fitted(self, question: str, articles: Sequence[Article], around: str) -> dict[str, str]:
         """Return article id -> what of its text is shown, so that all fit; the last ones may lack."""
         room = self.asker.settings.tokens - _REPLY - tokens(around) - tokens(question)
-        fitted = fit(articles, question, room, self.analyser, lambda a: tokens(shown(a, "")) + _MARKS)
+        fitted = fit(
+            articles, question, room, self.analyser, lambda a: tokens(format_article(a, "")) + _MARKS
+        )
         return {excerpt.article.id: excerpt.text for excerpt in fitted.excerpts}
 
 
@@ -219,8 +223,8 @@ def windows(n: int, size: int) -> list[int]:
 
 def yes_or_no(reply: str) -> bool | None:
     """Return what a reply says; None where it says neither, or both and begins with none."""
-    words = [word.casefold() for word in _WORD.findall(said(reply))]
-    if not words and (signs := said(reply)):
+    words = [word.casefold() for word in _WORD.findall(strip_reasoning(reply))]
+    if not words and (signs := strip_reasoning(reply)):
         words = [signs]
     found = [word in YES for word in words if word in YES | NO]
     if not found:
@@ -235,7 +239,7 @@ def numbers(reply: str, count: int) -> list[int] | None:
 
     The last list in brackets counts, else a reply of nothing but numbers; an empty list chooses none.
     """
-    text = said(reply)
+    text = strip_reasoning(reply)
     lists = _LIST.findall(text)
     if lists:
         text = lists[-1]
@@ -246,7 +250,7 @@ def numbers(reply: str, count: int) -> list[int] | None:
     return chosen if chosen or not found else None
 
 
-class Reranked:
+class LLMReranking:
     """A retriever whose first articles a reranker puts in order; scores count down by ones."""
 
     def __init__(self, first: Retriever, reranker: Reranker, depth: int) -> None:

@@ -13,11 +13,11 @@ from time import process_time
 import numpy as np
 
 from rag.answer.extractive import Extractor
-from rag.answer.screening.decision import before
+from rag.answer.screening.decision import screen_question
 from rag.answer.screening.dialogue import JOINT, Conversation, clarify, leans, standalone
 from rag.answer.screening.emergencies import situations
 from rag.answer.screening.jurisdiction import other_country
-from rag.answer.screening.personal_data import Finding, Kind, personal_data
+from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data
 from rag.engine.engine import Engine
 from rag.text.highlight import sentences
 from rag.types import Article, Question
@@ -35,24 +35,24 @@ _MARK = re.compile(r"\[\[(\w+)\|(.*?)\]\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class LabelledText:
     """A text and the personal data in it."""
 
     region: str
     text: str
-    findings: frozenset[Finding]
+    findings: frozenset[PersonalDataSpan]
 
 
-def marked(path: Path) -> list[Marked]:
+def marked(path: Path) -> list[LabelledText]:
     """Read texts in which personal data stands as [[kind|text]]."""
     read = []
     for region, typed in rows(path):
         text, at, findings = "", 0, set()
         for mark in _MARK.finditer(typed):
             text += typed[at : mark.start()]
-            findings.add(Finding(len(text), len(text) + len(mark[2]), Kind(mark[1])))
+            findings.add(PersonalDataSpan(len(text), len(text) + len(mark[2]), PersonalDataKind(mark[1])))
             text, at = text + mark[2], mark.end()
-        read.append(Marked(region, text + typed[at:], frozenset(findings)))
+        read.append(LabelledText(region, text + typed[at:], frozenset(findings)))
     return read
 
 
@@ -92,7 +92,7 @@ def off_topic(path: Path, engine: Engine) -> dict[str, Counts]:
         result = engine.ask(question)
         count = counts[language]
         count["questions"] += 1
-        count["stopped"] += not before(question, result, engine.card, leaves=False).may_ask
+        count["stopped"] += not screen_question(question, result, engine.card, leaves=False).may_ask
         count["by confidence"] += result.doubtful or not result.shown
     return dict(counts)
 
@@ -102,7 +102,7 @@ def decisions(questions: Iterable[Question], engine: Engine) -> dict[str, Counte
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for question in questions:
         result = engine.ask(question.text)
-        made = before(question.text, result, engine.card)
+        made = screen_question(question.text, result, engine.card)
         count = counts["answerable" if question.article_ids else question.category or "no gold"]
         count["questions"] += 1
         count[str(made.reason or "may ask")] += 1
@@ -192,7 +192,7 @@ def milliseconds(questions: Sequence[Question], engine: Engine) -> Mapping[str, 
         result = engine.ask(question.text)
         articles = [shown.article for shown in result.shown]
         for name, run in (
-            ("before", lambda q=question.text, r=result: before(q, r, engine.card)),
+            ("before", lambda q=question.text, r=result: screen_question(q, r, engine.card)),
             ("extract, new articles", lambda q=question.text, a=articles: extractor.extract(q, a)),
             ("extract, again", lambda q=question.text, a=articles: extractor.extract(q, a)),
             ("clarify", lambda q=question.text, r=result: clarify(q, r.shown, engine.card.language)),

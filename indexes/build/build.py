@@ -12,20 +12,20 @@ from indexes.build import learned_fusion as learned
 from indexes.build import query_expansion, score_distributions
 from indexes.build.encoder_choice import (
     FIT_FROM,
-    Chosen,
+    EncoderChoice,
     Report,
     choose,
     fit_encoder,
     pretrained,
 )
-from indexes.build.fit_settings import How, refuse_no_fit
-from indexes.corpus.corpus import Corpus, apart, to_learn_from
+from indexes.build.fit_settings import FitSpec, refuse_no_fit
+from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
 from indexes.store import paths, versions
 from indexes.store.manifest import Manifest, stamp
-from indexes.store.versions import KEEP
+from indexes.store.versions import DEFAULT_VERSIONS
 from indexes.update import reuse
-from indexes.update.diff import Former, compare
+from indexes.update.diff import FormerCorpus, compare
 from indexes.update.term_counts import canonical
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput, PandectError
@@ -35,7 +35,7 @@ from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, Kind, build_vectors
-from rag.retrieval.question_knn import NEAREST
+from rag.retrieval.question_knn import QUESTION_KNN
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
 from rag.text.analysers import analyser
@@ -44,7 +44,7 @@ from rag.types import Floats, Question
 __all__ = [
     "FIT_FROM",
     "BuildSettings",
-    "Ready",
+    "IndexParts",
     "Report",
     "build",
     "build_into",
@@ -59,7 +59,7 @@ class BuildSettings:
 
     encoder: str = "auto"  # auto | fit | borrow | none | a model's path or hub id
     bm25: BM25Settings = field(default_factory=BM25Settings)
-    fit: How = 1  # a number: so many fits, as is suited to the number of questions
+    fit: FitSpec = 1  # a number: so many fits, as is suited to the number of questions
     lent: tuple[Corpus, ...] = ()  # of the same language, whose questions the encoder learns from too
     vectors: Kind = "flat"
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
@@ -85,7 +85,7 @@ def build(
     name: str,
     settings: BuildSettings | None = None,
     report: Report | None = None,
-    keep: int = KEEP,
+    keep: int = DEFAULT_VERSIONS,
 ) -> Path:
     """Build the index of a corpus and switch it in; the former one serves until then.
 
@@ -112,7 +112,7 @@ def build(
 def _record_changes(name: str, corpus: Corpus, folder: Path) -> None:
     """Keep with a version what changed against the one that is in use, if there is one."""
     try:
-        former = Former.read(paths.current(name))
+        former = FormerCorpus.read(paths.current(name))
     except (PandectError, OSError):  # none, or it is damaged: that is why it is built again
         return
     compare(former, corpus).changes.write(folder)
@@ -140,23 +140,23 @@ def build_into(
     """
     chosen = settings or BuildSettings()
     tell = report or (lambda what, done, total: None)
-    cut, options = analyser_of(corpus, chosen.analyser)
+    cut, options = resolve_analyser(corpus, chosen.analyser)
     learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
     write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
     counts = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
     counts = canonical(counts.with_questions(learnt, cut.terms))
-    meaning = Chosen(*encoder) if encoder is not None else _encoder(corpus, learnt, cut, chosen, tell)
+    meaning = EncoderChoice(*encoder) if encoder is not None else _encoder(corpus, learnt, cut, chosen, tell)
     vectors = None
     if meaning is not None:
         vectors = meaning.encoder.encode_articles(corpus.articles)
         tell("encoding articles", total, total)
         if isinstance(meaning.encoder, StaticEncoder):
             meaning.encoder.save(folder / "encoder")
-    ready = Ready(corpus, learnt, cut, options, counts, meaning, vectors)
+    ready = IndexParts(corpus, learnt, cut, options, counts, meaning, vectors)
     return write_index(folder, ready, name, version, chosen)
 
 
-def analyser_of(corpus: Corpus, chosen: Mapping[str, Any]) -> tuple[Analyser, Mapping[str, Any]]:
+def resolve_analyser(corpus: Corpus, chosen: Mapping[str, Any]) -> tuple[Analyser, Mapping[str, Any]]:
     """Return the analyser of a corpus's language with the options chosen, and all options as they are kept.
 
     Raises:
@@ -171,7 +171,7 @@ def analyser_of(corpus: Corpus, chosen: Mapping[str, Any]) -> tuple[Analyser, Ma
 
 def _encoder(
     corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
-) -> Chosen | None:
+) -> EncoderChoice | None:
     if settings.encoder in ("auto", "fit", "borrow", "none"):
         return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell, settings.lent)
     if settings.lent:
@@ -182,7 +182,7 @@ def _encoder(
 
 
 @dataclass(frozen=True)
-class Ready:
+class IndexParts:
     """All that an index is made of, once words are counted and articles encoded."""
 
     corpus: Corpus
@@ -190,13 +190,13 @@ class Ready:
     cut: Analyser
     options: Mapping[str, Any]  # that make the analyser again
     counts: FieldCounts  # in their canonical form
-    meaning: Chosen | None = None
+    meaning: EncoderChoice | None = None
     vectors: Floats | None = None  # (n_articles, dim), where there is an encoder
 
 
 def write_index(
     folder: Path,
-    ready: Ready,
+    ready: IndexParts,
     name: str,
     version: str,
     settings: BuildSettings,
@@ -236,8 +236,8 @@ def write_index(
     if settings.learned is not None and ready.meaning is not None:
         learned.save(settings.learned, corpus, counts, settings.bm25, ready.cut, folder)
     if settings.updatable:
-        reuse.keep(counts, ready.vectors, settings.vectors, folder)
-    _, written = apart(ready.learnt)
+        reuse.store_for_updates(counts, ready.vectors, settings.vectors, folder)
+    _, written = split_synthetic(ready.learnt)
     manifest = Manifest(
         name=name,
         version=version,
@@ -266,10 +266,12 @@ def _refuse_unfit(fusion: FusionSettings | None) -> None:
     """
     if fusion is None or not fusion.systems:
         return
-    named, lists = set(fusion.systems), {KEYWORD, MEANING, NEAREST}
+    named, lists = set(fusion.systems), {KEYWORD, MEANING, QUESTION_KNN}
     if len(named) < 2 or not named <= lists:
         raise BadInput(
             f"a fusion of {', '.join(fusion.systems)}: name two or three of {', '.join(sorted(lists))}"
         )
-    if fusion.method == "percentile" and NEAREST in named:
-        raise BadInput(f"percentiles of {NEAREST} are not estimated: leave it out, or choose another fusion")
+    if fusion.method == "percentile" and QUESTION_KNN in named:
+        raise BadInput(
+            f"percentiles of {QUESTION_KNN} are not estimated: leave it out, or choose another fusion"
+        )

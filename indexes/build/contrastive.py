@@ -60,7 +60,7 @@ class Gradient:
         return np.concatenate([of for _, _, of in self.parts()])
 
 
-class Room:
+class StepBuffers:
     """Memory for the rows of a step, used again by the next: fresh pages cost more than what fills them."""
 
     def __init__(self) -> None:

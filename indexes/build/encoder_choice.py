@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from indexes.build import ensemble
-from indexes.build.fit_settings import How, as_told, for_written
+from indexes.build.fit_settings import FitSpec, for_written, resolve_settings
 from indexes.build.static_encoder import Fitter
 from indexes.cli.machine import machine
-from indexes.corpus.corpus import Corpus, asked_and_written, read, to_learn_from
+from indexes.corpus.corpus import Corpus, human_or_synthetic, read, to_learn_from
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN, corpus_folder, locate
 from rag.corpus.licence import provenance
@@ -30,7 +30,7 @@ from rag.text import Analyser
 from rag.types import Article, Encoder, Question
 
 
-def read_lent(names: Iterable[str], language: str) -> tuple[Corpus, ...]:
+def read_lending_corpora(names: Iterable[str], language: str) -> tuple[Corpus, ...]:
     """Read the corpora that lend their questions: imported ones, or "builtin".
 
     Args:
@@ -68,13 +68,13 @@ def checked(lent: Corpus, name: str, language: str) -> Corpus:
     return lent
 
 
-def articles_of(lent: Sequence[Corpus]) -> list[Article]:
+def merged_articles(lent: Sequence[Corpus]) -> list[Article]:
     """Return the articles of these corpora, under ids that are no other's."""
     return [replace(a, id=_renamed(n, a.id)) for n, corpus in enumerate(lent) for a in corpus.articles]
 
 
-def questions_of(lent: Sequence[Corpus]) -> list[Question]:
-    """Return the questions of these corpora that may be learnt from, citing the ids of `articles_of`."""
+def merged_questions(lent: Sequence[Corpus]) -> list[Question]:
+    """Return the questions of these corpora that may be learnt from, citing the ids of `merged_articles`."""
     return [
         replace(q, id=_renamed(n, q.id), article_ids=tuple(_renamed(n, id_) for id_ in q.article_ids))
         for n, corpus in enumerate(lent)
@@ -92,7 +92,7 @@ TRAINED = "manifest.json"  # beside the folder of a model that `python -m traini
 FIT_FROM = 3000  # articles; a smaller corpus says too little about a language's words
 
 
-class Chosen(NamedTuple):
+class EncoderChoice(NamedTuple):
     """An encoder, and what the manifest says of it."""
 
     encoder: Encoder
@@ -104,10 +104,10 @@ def choose(
     corpus: Corpus,
     learnt: Sequence[Question],
     cut: Analyser,
-    fit: How,
+    fit: FitSpec,
     tell: Report,
     lent: Sequence[Corpus] = (),
-) -> Chosen | None:
+) -> EncoderChoice | None:
     """Return the static encoder that was asked for: "auto", "fit", "borrow" or "none".
 
     Raises:
@@ -120,11 +120,11 @@ def choose(
         return None
     asked_for = wanted == "fit" or lent or (isinstance(fit, int) and fit > 1)
     if asked_for or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
-        return Chosen(*fit_encoder(corpus, learnt, cut, fit, tell, lent))
+        return EncoderChoice(*fit_encoder(corpus, learnt, cut, fit, tell, lent))
     return borrow(corpus, cut, required=wanted == "borrow")
 
 
-def pretrained(model: str, options: Mapping[str, Any]) -> Chosen:
+def pretrained(model: str, options: Mapping[str, Any]) -> EncoderChoice:
     """Load a sentence-transformers model.
 
     Raises:
@@ -144,7 +144,7 @@ def pretrained(model: str, options: Mapping[str, Any]) -> Chosen:
     }
     if learnt := trained_on(Path(model)):
         entry["learnt_from"] = learnt
-    return Chosen(made, entry)
+    return EncoderChoice(made, entry)
 
 
 def trained_on(model: Path) -> list[Any]:
@@ -163,7 +163,7 @@ def fit_encoder(
     corpus: Corpus,
     learnt: Sequence[Question],
     cut: Analyser,
-    how: How,
+    how: FitSpec,
     tell: Report,
     lent: Sequence[Corpus] = (),
 ) -> tuple[StaticEncoder, Mapping[str, Any]]:
@@ -180,10 +180,10 @@ def fit_encoder(
     Returns:
         The encoder, and what the manifest says of it.
     """
-    asked = [*learnt, *questions_of(lent)]
-    articles = [*corpus.articles, *articles_of(lent)]
-    people, written = asked_and_written(asked)
-    chosen = as_told(how, len(people), len(articles))
+    asked = [*learnt, *merged_questions(lent)]
+    articles = [*corpus.articles, *merged_articles(lent)]
+    people, written = human_or_synthetic(asked)
+    chosen = resolve_settings(how, len(people), len(articles))
     fitted = ensemble.fit(
         Fitter(articles, cut, chosen),
         asked,
@@ -215,7 +215,7 @@ def fit_encoder(
     return fitted.encoder(name, cut), entry
 
 
-def borrow(corpus: Corpus, cut: Analyser, *, required: bool) -> Chosen | None:
+def borrow(corpus: Corpus, cut: Analyser, *, required: bool) -> EncoderChoice | None:
     """Take the encoder that ships, if it speaks the corpus's language in the same terms.
 
     Raises:
@@ -225,7 +225,7 @@ def borrow(corpus: Corpus, cut: Analyser, *, required: bool) -> Chosen | None:
     manifest = read_manifest(folder, again)
     if manifest.encoder is not None and manifest.analyser["id"] == cut.id:
         entry = {**manifest.encoder, "borrowed_from": manifest.version}
-        return Chosen(StaticEncoder.load(folder / "encoder", cut), entry)
+        return EncoderChoice(StaticEncoder.load(folder / "encoder", cut), entry)
     if required:
         raise BadInput(
             f"no encoder to borrow for {corpus.card.language!r} analysed by {cut.id}: the one that ships is "

@@ -16,17 +16,17 @@ from dataclasses import replace
 import numpy as np
 
 from indexes.build.contrastive import Bags, embed
-from indexes.build.fit_settings import FitSettings, Fitted, as_told, for_written
+from indexes.build.fit_settings import FitSettings, FittedParameters, for_written, resolve_settings
 from indexes.build.static_encoder import Fitter, Progress
 from indexes.build.training_pairs import bag
-from indexes.corpus.corpus import asked_and_written
+from indexes.corpus.corpus import human_or_synthetic
 from rag.text import Analyser
-from rag.text.chinese import Units, cuts_both_ways
+from rag.text.chinese import Units, uses_words_and_bigrams
 from rag.types import Floats, Question
 
 _VIEWS: tuple[Units, ...] = ("both", "bigrams", "words")  # and from the beginning again
 # Fits to the law, of whatever seed, and then to questions that a machine wrote, if there are any.
-Begin = Callable[[Fitter, Sequence[Question]], Fitted]
+Begin = Callable[[Fitter, Sequence[Question]], FittedParameters]
 
 
 def fit(
@@ -38,7 +38,7 @@ def fit(
     law: Progress | None = None,
     taught: Progress | None = None,
     asked: Progress | None = None,
-) -> Fitted:
+) -> FittedParameters:
     """Fit to the law, then to questions where there are any, as often as is wanted.
 
     Where some were asked by people and others written by a machine, it is fitted to the written ones
@@ -57,12 +57,12 @@ def fit(
     Raises:
         BadInput: fewer than one fit.
     """
-    people, written = asked_and_written(questions)
+    people, written = human_or_synthetic(questions)
     each = _each(fitter, len(people), fits)
     made = [
         begin(one, written)
         if begin
-        else begun(one, written, law=_part(law, n, len(each)), taught=_part(taught, n, len(each)))
+        else pretrain(one, written, law=_part(law, n, len(each)), taught=_part(taught, n, len(each)))
         for n, one in enumerate(each)
     ]
     if people:
@@ -73,17 +73,17 @@ def fit(
     if len(made) == 1:
         return made[0]
     articles = [fitter.texts.whole(i) for i in range(fitter.n_articles)]
-    return beside(made, bag(articles, len(made[0].vocabulary)))
+    return concatenate(made, bag(articles, len(made[0].vocabulary)))
 
 
-def begun(
+def pretrain(
     fitter: Fitter,
     written: Sequence[Question],
-    of_law: Fitted | None = None,
+    of_law: FittedParameters | None = None,
     *,
     law: Progress | None = None,
     taught: Progress | None = None,
-) -> Fitted:
+) -> FittedParameters:
     """Fit once to the law, and to questions that a machine wrote.
 
     Args:
@@ -106,12 +106,12 @@ def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:
     All of it where there is one fit, where a text is cut in one way alone, or as the settings say where
     they name other units than both.
     """
-    apart = settings.fits > 1 and settings.units == "both" and cuts_both_ways(cut)
+    apart = settings.fits > 1 and settings.units == "both" and uses_words_and_bigrams(cut)
     return tuple(_VIEWS[nth % len(_VIEWS)] if apart else settings.units for nth in range(settings.fits))
 
 
 def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
-    settings = fitter.given or as_told(fits, n_questions, fitter.n_articles)
+    settings = fitter.given or resolve_settings(fits, n_questions, fitter.n_articles)
     if settings.fits == 1:
         return [fitter]
     looked_at = views(settings, fitter.analyser)
@@ -121,7 +121,7 @@ def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
     ]
 
 
-def beside(fits: Sequence[Fitted], articles: Bags) -> Fitted:
+def concatenate(fits: Sequence[FittedParameters], articles: Bags) -> FittedParameters:
     """Return one encoder of all of them, as long as they are together.
 
     Each counts alike: its vectors are divided by the mean length of an article's sum.

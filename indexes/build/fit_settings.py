@@ -74,8 +74,8 @@ def refuse_no_fit(fits: int) -> None:
         raise BadInput(f"--fits {fits}: an encoder is fitted once or more: give 1 or more")
 
 
-How: TypeAlias = FitSettings | int  # settings; or how many fits, as is suited to the number of questions
-MANY = 5000  # annotated questions; between a thousand and seven thousand nothing was measured
+FitSpec: TypeAlias = FitSettings | int  # settings; or how many fits, as is suited to the number of questions
+MANY_QUESTIONS = 5000  # annotated questions; between a thousand and seven thousand nothing was measured
 _FOR_MANY = FitSettings(
     question_batch=256, random_negatives=512, alike_every=4, drop_question=0.2, drop_article=0.3
 )
@@ -90,7 +90,7 @@ def suited(n_questions: int, n_articles: int = 0) -> FitSettings:
     A thousand questions would be learnt by heart, so much of each is left out; thousands cannot be, and say
     more whole. A large law says in two passes what a smaller one does in three (docs/results.md).
     """
-    settings = _FOR_MANY if n_questions >= MANY else FitSettings()
+    settings = _FOR_MANY if n_questions >= MANY_QUESTIONS else FitSettings()
     return replace(settings, passes=2) if n_articles >= LARGE else settings
 
 
@@ -110,13 +110,13 @@ def for_written(settings: FitSettings, n_questions: int) -> FitSettings:
     )
 
 
-def as_told(how: How, n_questions: int, n_articles: int = 0) -> FitSettings:
+def resolve_settings(how: FitSpec, n_questions: int, n_articles: int = 0) -> FitSettings:
     """Return the settings; or so many fits of those that suit so many annotated questions and articles."""
     return how if isinstance(how, FitSettings) else replace(suited(n_questions, n_articles), fits=how)
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedParameters:
     """Parameters of a static encoder, still in float32 so that fitting can go on."""
 
     vocabulary: Mapping[str, int] = field(repr=False)

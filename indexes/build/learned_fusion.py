@@ -15,20 +15,20 @@ from pathlib import Path
 
 import numpy as np
 
-from indexes.corpus.corpus import Corpus, asked_and_written, to_learn_from
+from indexes.corpus.corpus import Corpus, human_or_synthetic, to_learn_from
 from indexes.corpus.links import references
 from indexes.store.manifest import Manifest
 from rag.corpus.structure import Surroundings
 from rag.errors import BadInput
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import Learned, of_questions
-from rag.ltr.trees import AGAIN
+from rag.ltr.reranker import LearnedReranker, question_bm25
+from rag.ltr.trees import REFIT_HINT
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
-from rag.retrieval.query_expansion import BridgedBM25
-from rag.retrieval.question_knn import Nearest
+from rag.retrieval.query_expansion import ExpandedBM25
+from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
 from rag.text import Analyser
 from rag.types import Article, Ints, Question
@@ -38,11 +38,11 @@ TREES = "trees.json"  # and networks
 LAW = "law"  # BM25 over the law's own fields
 TERMS = "terms"  # of the annotated questions: cutting them takes a second for each ten thousand
 REFERENCES = "references.npy"  # which articles refer to each other: reading all texts takes seconds
-ASKED = "asked"  # BM25 over annotated questions and answers
-WORTH_IT = 300  # annotated questions: of fewer, little is learnt that is not chance
+QUESTION_BM25 = "asked"  # BM25 over annotated questions and answers
+MIN_QUESTIONS = 300  # annotated questions: of fewer, little is learnt that is not chance
 
 
-def worth_fitting(manifest: Manifest) -> bool:
+def is_worthwhile(manifest: Manifest) -> bool:
     """Tell whether an index is likely to rank better by a learned fusion.
 
     It needs some hundreds of annotated questions, and an encoder that was fitted to this law: of another
@@ -50,10 +50,10 @@ def worth_fitting(manifest: Manifest) -> bool:
     """
     encoder = manifest.encoder
     own = encoder is not None and encoder["kind"] == "static" and "borrowed_from" not in encoder
-    return own and asked_by_people(manifest) >= WORTH_IT
+    return own and count_human_questions(manifest) >= MIN_QUESTIONS
 
 
-def asked_by_people(manifest: Manifest) -> int:
+def count_human_questions(manifest: Manifest) -> int:
     """Return how many questions a learned fusion would be fitted to: all where a machine wrote all."""
     learnt = int(manifest.corpus["learnt"])
     return learnt - int(manifest.corpus.get("written", 0)) or learnt
@@ -85,8 +85,8 @@ def save(
     place.mkdir()
     np.save(place / REFERENCES, references(corpus.articles, corpus.card), allow_pickle=False)
     save_terms([cut.terms(q.text) for q in learnt], place / TERMS)
-    of_law(counts, settings, mask, cut).save(place / LAW)
-    of_questions(counts, settings, mask, cut).save(place / ASKED)
+    law_bm25(counts, settings, mask, cut).save(place / LAW)
+    question_bm25(counts, settings, mask, cut).save(place / QUESTION_BM25)
     (place / TREES).write_text(ranker.to_json(), encoding="utf-8")
 
 
@@ -112,25 +112,25 @@ def load_terms(folder: Path) -> list[list[str]]:
     return [terms[begin:end] for begin, end in pairwise([0, *ends])]
 
 
-def of_law(counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser) -> BM25:
+def law_bm25(counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser) -> BM25:
     """Return BM25 over the law's own fields alone."""
     weights = {name: settings.weights.get(name, 0.0) for name in LAW_FIELDS}
     return BM25.build(counts, replace(settings, weights=weights), mask, cut)
 
 
-def is_there(folder: Path) -> bool:
+def has_learned_fusion(folder: Path) -> bool:
     """Tell whether a version has a learned fusion, readable or not."""
     return (folder / FOLDER / TREES).is_file()
 
 
-def ranker_of(folder: Path) -> Ranker | None:
+def read_ranker(folder: Path) -> Ranker | None:
     """Read what the learned fusion of a version ranks by; None where none was fitted.
 
     Raises:
         BadInput: the file is something else.
         OSError: it cannot be read.
     """
-    if not is_there(folder):
+    if not has_learned_fusion(folder):
         return None
     return Ranker.from_json((folder / FOLDER / TREES).read_text(encoding="utf-8"))
 
@@ -141,8 +141,8 @@ def load(
     meaning: Dense | None,
     articles: Sequence[Article],
     learnt: Sequence[Question],
-    bridge: BridgedBM25 | None = None,
-) -> Learned | None:
+    bridge: ExpandedBM25 | None = None,
+) -> LearnedReranker | None:
     """Open the learned fusion of a version; None where there is none, or no encoder.
 
     Args:
@@ -157,23 +157,23 @@ def load(
         BadInput: it is of another version.
         OSError, ValueError: a file cannot be read.
     """
-    ranker = ranker_of(folder)
+    ranker = read_ranker(folder)
     if ranker is None or meaning is None:
         return None
     place = folder / FOLDER
     law, asked = (
         BM25.load(place / name, keyword.order, keyword.mask, keyword.analyser, keyword.weights)
-        for name in (LAW, ASKED)
+        for name in (LAW, QUESTION_BM25)
     )
     kept = place / TERMS
     cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
-    nearest = Nearest(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
-    around = around_of(articles, learnt, _links(place / REFERENCES, len(articles)))
+    nearest = QuestionKNN(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
+    around = build_surroundings(articles, learnt, _links(place / REFERENCES, len(articles)))
     evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
-    return Learned(evidence, ranker)
+    return LearnedReranker(evidence, ranker)
 
 
-def around_of(
+def build_surroundings(
     articles: Sequence[Article], learnt: Sequence[Question], references: Ints | None
 ) -> Surroundings:
     """Return where articles stand, and how people's questions cite them: what a machine wrote is no citation.
@@ -183,7 +183,7 @@ def around_of(
         learnt: the annotated questions.
         references: as `Surroundings.of` takes them.
     """
-    people, _ = asked_and_written(learnt)
+    people, _ = human_or_synthetic(learnt)
     return Surroundings.of(articles, people, references)
 
 
@@ -199,5 +199,5 @@ def _links(file: Path, n_articles: int) -> Ints | None:
     links = np.load(file, allow_pickle=False)
     whole = links.ndim == 2 and links.shape[1] == 2 and np.issubdtype(links.dtype, np.integer)
     if not whole or (links < 0).any() or (links >= n_articles).any():
-        raise BadInput(f"{file.name} of a law of other than {n_articles} articles: {AGAIN}")
+        raise BadInput(f"{file.name} of a law of other than {n_articles} articles: {REFIT_HINT}")
     return np.asarray(links, np.int64)

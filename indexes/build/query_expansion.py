@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from indexes.build.translation_model import BridgeSettings, learn
+from indexes.build.translation_model import TranslationSettings, learn
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.query_expansion import BridgedBM25, LawWords
+from rag.retrieval.query_expansion import ExpandedBM25, LawWords
 from rag.retrieval.term_counts import FieldCounts
-from rag.retrieval.translation_model import PAIRS, Bridge, Pair
+from rag.retrieval.translation_model import PAIRS, Pair, TranslationModel
 from rag.text import Analyser
 from rag.types import Article, Encoder, Question
 
@@ -29,8 +29,8 @@ def learnt_from(
     questions: Sequence[Question],
     cut: Analyser,
     encoder: Encoder | None = None,
-    settings: BridgeSettings | None = None,
-) -> Bridge | None:
+    settings: TranslationSettings | None = None,
+) -> TranslationModel | None:
     """Return the bridge of a corpus; None where it has too few annotated questions to learn one from.
 
     Args:
@@ -46,7 +46,7 @@ def learnt_from(
     static = encoder if isinstance(encoder, StaticEncoder) and encoder.analyser.id == cut.id else None
     stop = stop_terms(cut)
     made = learn(counts, questions, [cut.terms(q.text) for q in questions], static, settings, stop)
-    return Bridge(made.pairs, forms(articles, cut, made.law_terms))
+    return TranslationModel(made.pairs, forms(articles, cut, made.law_terms))
 
 
 def stop_terms(cut: Analyser) -> frozenset[str]:
@@ -77,7 +77,7 @@ def forms(articles: Sequence[Article], cut: Analyser, terms: Sequence[str]) -> d
     return {term: word for term, (_, _, word) in sorted(best.items())}
 
 
-def save(bridge: Bridge, counts: FieldCounts, settings: BM25Settings, folder: Path) -> None:
+def save(bridge: TranslationModel, counts: FieldCounts, settings: BM25Settings, folder: Path) -> None:
     """Write into the folder of a version a bridge, and what the words that it reaches add to articles."""
     place = folder / FOLDER
     place.mkdir()
@@ -85,18 +85,18 @@ def save(bridge: Bridge, counts: FieldCounts, settings: BM25Settings, folder: Pa
     LawWords.of(counts, settings, bridge.law_terms).save(place)
 
 
-def load(folder: Path, keyword: BM25) -> BridgedBM25 | None:
+def load(folder: Path, keyword: BM25) -> ExpandedBM25 | None:
     """Open the bridge of a version; None where it has none.
 
     Raises:
         BadInput, ValueError: a file is something else.
         OSError: one cannot be read.
     """
-    pairs = pairs_of(folder)
-    return None if pairs is None else BridgedBM25(keyword, pairs, LawWords.load(folder / FOLDER))
+    pairs = read_pairs(folder)
+    return None if pairs is None else ExpandedBM25(keyword, pairs, LawWords.load(folder / FOLDER))
 
 
-def pairs_of(folder: Path) -> Bridge | None:
+def read_pairs(folder: Path) -> TranslationModel | None:
     """Read the pairs of a version; None where it has none.
 
     Raises:
@@ -104,16 +104,16 @@ def pairs_of(folder: Path) -> Bridge | None:
         OSError: it cannot be read.
     """
     place = folder / FOLDER
-    return Bridge.load(place) if (place / PAIRS).is_file() else None
+    return TranslationModel.load(place) if (place / PAIRS).is_file() else None
 
 
-def told(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iterator[str]:
+def format_pairs(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iterator[str]:
     """Yield the pairs of a version, a line for each lay term; of these words alone where some are given.
 
     Raises:
         BadInput: the version has no bridge.
     """
-    bridge = pairs_of(folder)
+    bridge = read_pairs(folder)
     if bridge is None:
         raise BadInput(
             f"{folder} has no bridge: it is learnt by a build from {LEAST} annotated questions or more"
@@ -129,7 +129,7 @@ def told(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iterator[str
             yield _line(word, bridge.pairs.get(term, ()), bridge)
 
 
-def _line(word: str, pairs: Sequence[Pair], bridge: Bridge) -> str:
+def _line(word: str, pairs: Sequence[Pair], bridge: TranslationModel) -> str:
     said = (f"{bridge.form(p.law)} {p.probability:.3f} ({_evidence(p)})" for p in pairs)
     return f"{word}: {'; '.join(said) or 'nothing'}"
 

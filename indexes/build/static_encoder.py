@@ -17,16 +17,16 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from indexes.build.contrastive import Room, SparseAdam, pair_gradient
-from indexes.build.fit_settings import FitSettings, Fitted, suited
-from indexes.build.tokenise import cut, in_texts
-from indexes.build.training_pairs import TASKS, Asked, Batch, Make, TermIds, Texts, bags, pair
+from indexes.build.contrastive import SparseAdam, StepBuffers, pair_gradient
+from indexes.build.fit_settings import FitSettings, FittedParameters, suited
+from indexes.build.tokenise import in_texts, tokenise_texts
+from indexes.build.training_pairs import TASKS, AnnotatedTexts, Batch, Make, TermIds, Texts, bags, pair
 from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser
 from rag.types import Article, Bools, Floats, Question
 
-__all__ = ["FitSettings", "Fitted", "Fitter", "Progress"]
+__all__ = ["FitSettings", "FittedParameters", "Fitter", "Progress"]
 
 Progress = Callable[[int, int, float], object]  # steps done, steps in all, loss
 
@@ -53,7 +53,9 @@ class Fitter:
         self.position = {a.id: i for i, a in enumerate(articles)}
         above = [(a.code, *a.headings) for a in articles]
         titles = {title: i for i, title in enumerate(dict.fromkeys(chain.from_iterable(above)))}
-        found = cut(analyser, [*(a.text for a in articles), *titles])  # a title stands above many articles
+        found = tokenise_texts(
+            analyser, [*(a.text for a in articles), *titles]
+        )  # a title stands above many articles
         text, title = found.texts[: len(articles)], found.texts[len(articles) :]
         headings = [np.concatenate([title[titles[t]] for t in each]) for each in above]
         whole = [np.concatenate(each) for each in zip(text, headings, strict=True)]
@@ -88,10 +90,10 @@ class Fitter:
         enough.sort(key=lambda t: (-counts[t], t))
         return {t: i for i, t in enumerate(sorted(enough[: self.settings.max_terms]))}
 
-    def start(self) -> Fitted:
+    def start(self) -> FittedParameters:
         """Return random vectors with weights of 0.3 idf: a blurred TF-IDF."""
         rng = np.random.default_rng(self.settings.seed)
-        return self._looking(Fitted(self.vocabulary, *self._fresh(self.in_articles, rng)))
+        return self._looking(FittedParameters(self.vocabulary, *self._fresh(self.in_articles, rng)))
 
     def _kept(self, terms: Iterable[str]) -> Bools:
         """Return which terms this fit looks at, (n_terms,)."""
@@ -99,7 +101,7 @@ class Fitter:
             return np.array([True for _ in terms], dtype=np.bool_)
         return np.array([self.analyser.gives(t, self.settings.units) for t in terms], dtype=np.bool_)
 
-    def _looking(self, fitted: Fitted) -> Fitted:
+    def _looking(self, fitted: FittedParameters) -> FittedParameters:
         """Return the parameters without the vectors of terms that this fit does not look at."""
         kept = self._kept(fitted.vocabulary)
         return fitted if kept.all() else replace(fitted, vectors=fitted.vectors * kept[:, None])
@@ -112,7 +114,7 @@ class Fitter:
         idf = np.log(max(self.n_articles, 1) / np.maximum(in_articles, 1))
         return vectors, np.log(s.weight_start * np.maximum(idf, 0.1)).astype(np.float32)
 
-    def _with_words_of(self, fitted: Fitted, questions: Sequence[Question]) -> Fitted:
+    def _with_words_of(self, fitted: FittedParameters, questions: Sequence[Question]) -> FittedParameters:
         """Return the parameters with fresh vectors for the words that only questions and answers have."""
         counts: Counter[str] = Counter()
         for question in questions:
@@ -122,14 +124,14 @@ class Fitter:
         vectors, log_weights = self._fresh(np.ones(len(new)), np.random.default_rng(self.settings.seed + 3))
         known = len(fitted.vocabulary)
         return self._looking(
-            Fitted(
+            FittedParameters(
                 {**fitted.vocabulary, **{t: known + i for i, t in enumerate(new)}},
                 np.concatenate([fitted.vectors, vectors]),
                 np.concatenate([fitted.log_weights, log_weights]),
             )
         )
 
-    def fit_corpus(self, progress: Progress | None = None) -> Fitted:
+    def fit_corpus(self, progress: Progress | None = None) -> FittedParameters:
         """Fit to the law alone."""
         s = self.settings
         return self._descend(self.start(), list(self._corpus_batches()), s.temperature, progress)
@@ -150,8 +152,8 @@ class Fitter:
                     )
 
     def fit_questions(
-        self, fitted: Fitted, questions: Sequence[Question], progress: Progress | None = None
-    ) -> Fitted:
+        self, fitted: FittedParameters, questions: Sequence[Question], progress: Progress | None = None
+    ) -> FittedParameters:
         """Fit further to questions, their answers and the articles that they cite.
 
         The given parameters stay as they are.
@@ -164,20 +166,20 @@ class Fitter:
             ids = _ids(self.analyser.terms(text), words)
             return ids[kept[ids]]
 
-        asked = Asked.of(
+        asked = AnnotatedTexts.of(
             questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
         )
         s = self.given or suited(len(questions))
         return self._descend(start, list(asked.batches(s)), s.question_temperature, progress)
 
     def _descend(
-        self, fitted: Fitted, batches: Sequence[Make], temperature: float, progress: Progress | None
-    ) -> Fitted:
+        self, fitted: FittedParameters, batches: Sequence[Make], temperature: float, progress: Progress | None
+    ) -> FittedParameters:
         s = self.settings
         vectors, log_weights = fitted.vectors.copy(), fitted.log_weights.copy()
         adam_vectors = SparseAdam(vectors.shape, s.rate)
         adam_weights = SparseAdam(log_weights.shape, s.rate)
-        room = Room()
+        room = StepBuffers()
         for step, make in enumerate(batches):
             batch = make(vectors, log_weights)
             weights = np.exp(log_weights[batch.terms])[:, None]

@@ -23,19 +23,19 @@ from indexes.build.training_pairs import TermIds
 from rag.text import Analyser
 from rag.types import Ints
 
-APART = 2_000_000  # characters; fewer are cut in this process before others have begun
+MIN_PARALLEL_LENGTH = 2_000_000  # characters; fewer are cut in this process before others have begun
 _FORK = "fork"  # what is cut is there then: nothing but numbers goes from one process to the other
 
 
 @dataclass(frozen=True)
-class Cut:
+class TokenisedTexts:
     """Texts as the numbers of their terms."""
 
     terms: Sequence[str]  # each once, numbered as they first come
     texts: Sequence[TermIds] = field(repr=False)  # in order, repeats kept
 
 
-def cut(analyser: Analyser, texts: Sequence[str], processes: int | None = None) -> Cut:
+def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | None = None) -> TokenisedTexts:
     """Cut texts into terms.
 
     Args:
@@ -44,7 +44,7 @@ def cut(analyser: Analyser, texts: Sequence[str], processes: int | None = None) 
         processes: at most so many side by side; left out, one for each core where there is much to cut.
     """
     if processes is None:
-        processes = cores() if sum(map(len, texts)) > APART else 1
+        processes = cores() if sum(map(len, texts)) > MIN_PARALLEL_LENGTH else 1
     processes = min(processes, len(texts))
     if processes < 2 or not _may_fork():
         return _cut(analyser, texts)
@@ -93,10 +93,10 @@ def _piece(bounds: tuple[int, int]) -> tuple[list[str], TermIds, Ints]:
     return list(part.terms), _row(part.texts), lengths
 
 
-def _cut(analyser: Analyser, texts: Sequence[str]) -> Cut:
+def _cut(analyser: Analyser, texts: Sequence[str]) -> TokenisedTexts:
     number = _Numbers()
     cut = [np.array([number[t] for t in analyser.terms(text)], dtype=np.int32) for text in texts]
-    return Cut(list(number), cut)
+    return TokenisedTexts(list(number), cut)
 
 
 class _Numbers(dict[str, int]):
@@ -107,13 +107,13 @@ class _Numbers(dict[str, int]):
         return found
 
 
-def _joined(pieces: Iterator[tuple[list[str], TermIds, Ints]]) -> Cut:
+def _joined(pieces: Iterator[tuple[list[str], TermIds, Ints]]) -> TokenisedTexts:
     number = _Numbers()
     texts: list[TermIds] = []
     for terms, row, lengths in pieces:
         of_all = np.array([number[t] for t in terms], dtype=np.int32)
         texts += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
-    return Cut(list(number), texts)
+    return TokenisedTexts(list(number), texts)
 
 
 def _row(texts: Sequence[TermIds]) -> TermIds:

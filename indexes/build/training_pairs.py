@@ -115,7 +115,7 @@ Make: TypeAlias = Callable[[Floats, Floats], Batch]  # the vectors and log-weigh
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnnotatedTexts:
     """Questions and answers to learn from, and the articles that they cite."""
 
     texts: Bags = field(repr=False)  # (n_texts, n_terms)
@@ -131,7 +131,7 @@ class Asked:
         terms: Terms,
         articles: Sequence[TermIds],
         n_terms: int,
-    ) -> Asked:
+    ) -> AnnotatedTexts:
         """Lay out annotated questions.
 
         Args:
@@ -163,7 +163,7 @@ class Asked:
         rng = np.random.default_rng(settings.seed + 2)
         parts = max(1, -(-len(self.pairs) // settings.question_batch))
         near: list[Ints] = []  # of the last look-up; a list, so that all batches see the newest
-        alike = _Alike.of(self.gold)
+        alike = _CoCitedTexts.of(self.gold)
         every = settings.alike_every if len(alike.entries) else 0
         others = np.random.default_rng(settings.seed + 5)
         for number in range(settings.question_passes):
@@ -199,7 +199,7 @@ class Asked:
             np.asarray(self.gold[texts][:, right].toarray() > 0),
         )
 
-    def _alike(self, alike: _Alike, settings: FitSettings, rng: np.random.Generator) -> Batch:
+    def _alike(self, alike: _CoCitedTexts, settings: FitSettings, rng: np.random.Generator) -> Batch:
         """Return a batch of texts and others that cite the same article."""
         left, right = alike.draw(settings.question_batch, rng)
         return _over_own_terms(
@@ -226,7 +226,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class _Alike:
+class _CoCitedTexts:
     """The texts that cite each article, to draw two of the same."""
 
     texts: Ints  # (n_citations,), article by article
@@ -235,7 +235,7 @@ class _Alike:
     entries: Ints = field(repr=False)  # citations of articles that two texts cite or more
 
     @classmethod
-    def of(cls, gold: sp.csr_array) -> _Alike:
+    def of(cls, gold: sp.csr_array) -> _CoCitedTexts:
         """Lay out what texts cite, (n_texts, n_articles)."""
         cited = gold.tocsc()
         often = np.diff(cited.indptr)

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.term_counts import FieldCounts, document_frequency
-from rag.retrieval.translation_model import Bridge, Pair
+from rag.retrieval.translation_model import Pair, TranslationModel
 from rag.types import Ints, Question
 
 Doubles = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ _CHUNK = 512  # lay terms that are compared with all terms of the law at a time
 
 
 @dataclass(frozen=True, slots=True)
-class BridgeSettings:
+class TranslationSettings:
     """How a bridge is learnt; tried on the dev half of the builtin test questions (docs/ranking.md)."""
 
     rounds: int = 5  # of expectation maximisation: later ones fit rare words to their one article
@@ -62,9 +62,9 @@ def learn(
     questions: Sequence[Question],
     cut: Sequence[Sequence[str]],
     encoder: StaticEncoder | None = None,
-    settings: BridgeSettings | None = None,
+    settings: TranslationSettings | None = None,
     stop: frozenset[str] = frozenset(),
-) -> Bridge:
+) -> TranslationModel:
     """Return the bridge of a corpus.
 
     Args:
@@ -75,7 +75,7 @@ def learn(
         settings: how.
         stop: terms that are neither expanded nor expanded to.
     """
-    chosen = settings or BridgeSettings()
+    chosen = settings or TranslationSettings()
     law = _law_terms(counts, chosen, stop)
     lay = sorted({t for terms in cut for t in terms if _told(t, stop)})
     sides = _sides(counts, questions, cut, lay, law, chosen)
@@ -98,14 +98,14 @@ def learn(
         best = sorted(found, key=lambda p: (-p.probability, p.law))[: chosen.kept]
         if best:
             pairs[term] = tuple(best)
-    return Bridge(pairs)
+    return TranslationModel(pairs)
 
 
 def _told(term: str, stop: frozenset[str]) -> bool:
     return term not in stop and not any(letter.isdigit() for letter in term)
 
 
-def _law_terms(counts: FieldCounts, settings: BridgeSettings, stop: frozenset[str]) -> dict[str, int]:
+def _law_terms(counts: FieldCounts, settings: TranslationSettings, stop: frozenset[str]) -> dict[str, int]:
     """Return the terms of the law that may be reached, and the column of each."""
     often = document_frequency(counts.weighted(dict.fromkeys(LEARNT_FIELDS, 1.0)))
     most = max(settings.common * len(counts.order.ids), 2.0)
@@ -117,7 +117,7 @@ def _law_terms(counts: FieldCounts, settings: BridgeSettings, stop: frozenset[st
 
 
 def _translated(
-    sides: _Sides, lay: Sequence[str], words: Sequence[str], settings: BridgeSettings
+    sides: _Sides, lay: Sequence[str], words: Sequence[str], settings: TranslationSettings
 ) -> dict[str, dict[str, tuple[float, int]]]:
     """Return lay term -> law term -> probability and number of questions."""
     if not len(sides.question) or not sides.law.nnz:
@@ -151,7 +151,7 @@ def _sides(
     cut: Sequence[Sequence[str]],
     lay: Sequence[str],
     law: Mapping[str, int],
-    settings: BridgeSettings,
+    settings: TranslationSettings,
 ) -> _Sides:
     position = {id_: i for i, id_ in enumerate(counts.order.ids)}
     number = {term: i for i, term in enumerate(lay)}
@@ -175,7 +175,7 @@ def _sides(
 
 
 def _telling(
-    counts: FieldCounts, articles: Ints, law: Mapping[str, int], settings: BridgeSettings
+    counts: FieldCounts, articles: Ints, law: Mapping[str, int], settings: TranslationSettings
 ) -> sp.csr_array:
     """Return which terms tell most of these articles, (n_articles, n_law); others have none."""
     columns = np.array(list(law.values()), dtype=np.int64)
@@ -250,7 +250,7 @@ def _likelihood_ratio(
 
 
 def _synonyms(
-    encoder: StaticEncoder, lay: Sequence[str], law: Mapping[str, int], settings: BridgeSettings
+    encoder: StaticEncoder, lay: Sequence[str], law: Mapping[str, int], settings: TranslationSettings
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """Return lay term -> law term -> its part of 1 among the nearest, and its cosine."""
     known, there = ([t for t in terms if t in encoder.vocabulary] for terms in (lay, law))

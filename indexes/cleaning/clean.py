@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from indexes.cleaning.duplicates import Doubles, same_number, same_text
+from indexes.cleaning.duplicates import Duplicates, same_number, same_text
 from indexes.cleaning.editorial_marks import unmarked
-from indexes.cleaning.repealed import ended, says_repealed, short
-from indexes.cleaning.steps import ORIGINAL, Removed, State, Tally, drop, merge, unmark
+from indexes.cleaning.repealed import has_expired, is_repealed, short
+from indexes.cleaning.steps import ORIGINAL, CleaningState, RemovedArticle, Tally, drop, merge, unmark
 from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 
-__all__ = ["ALL", "KINDS", "NOTHING", "ORIGINAL", "Cleaned", "Tally", "clean", "kinds_of", "would_find"]
+__all__ = ["ALL", "KINDS", "NOTHING", "ORIGINAL", "Cleaned", "Tally", "clean", "ordered_kinds", "would_find"]
 
 # In the order in which they are done: what was repealed has no number left to be double, texts are compared
 # and counted without their marks.
@@ -43,11 +43,11 @@ class Cleaned:
     """A corpus after cleaning, what was taken out of it, and what was done."""
 
     corpus: Corpus
-    removed: tuple[Removed, ...] = ()
+    removed: tuple[RemovedArticle, ...] = ()
     tallies: tuple[Tally, ...] = ()
 
 
-def kinds_of(typed: Iterable[str]) -> tuple[str, ...]:
+def ordered_kinds(typed: Iterable[str]) -> tuple[str, ...]:
     """Return the kinds that were typed, each once, in the order in which they are done.
 
     Raises:
@@ -74,9 +74,9 @@ def clean(corpus: Corpus, kinds: Collection[str]) -> Cleaned:
     Raises:
         BadInput: there is no such kind, no article would be left, or the language has no analyser.
     """
-    state = State(corpus)
+    state = CleaningState(corpus)
     tallies = []
-    for kind in kinds_of(kinds):
+    for kind in ordered_kinds(kinds):
         if kind == "marks":
             tallies.append(unmark(state))
         elif kind == "repealed":
@@ -110,11 +110,11 @@ def _repealed(corpus: Corpus) -> set[str]:
     return {
         a.id
         for a in corpus.articles
-        if ended(a.valid_to, card.law_date) or says_repealed(a.text, a.article_no, card.language)
+        if has_expired(a.valid_to, card.law_date) or is_repealed(a.text, a.article_no, card.language)
     }
 
 
-def _doubles(corpus: Corpus, kind: str) -> Doubles:
+def _doubles(corpus: Corpus, kind: str) -> Duplicates:
     if kind == "duplicate-numbers":
         return same_number(corpus.articles, corpus.card.law_date)
     return same_text(corpus.articles)

@@ -12,7 +12,7 @@ from rag.types import Article
 
 
 @dataclass(frozen=True, slots=True)
-class Doubles:
+class Duplicates:
     """What stands twice."""
 
     groups: int  # numbers, or texts, that several articles of a code have
@@ -20,7 +20,7 @@ class Doubles:
     instead: Mapping[str, str]  # id of an article that can go -> id of the one that stays for it
 
 
-def same_number(articles: Sequence[Article], law_date: date | None) -> Doubles:
+def same_number(articles: Sequence[Article], law_date: date | None) -> Duplicates:
     """Return the articles of one code and region that bear the same number, and which are superseded.
 
     Several articles may rightly bear one number: those of annexes are counted anew. So one can go only
@@ -45,7 +45,7 @@ def same_number(articles: Sequence[Article], law_date: date | None) -> Doubles:
     return _doubles(numbered, {gone: _last(gone, instead) for gone in instead})
 
 
-def same_text(articles: Sequence[Article]) -> Doubles:
+def same_text(articles: Sequence[Article]) -> Duplicates:
     """Return the articles of one code whose texts are the same but for blanks; the first of them stays."""
     alike = _several(articles, lambda a: (a.code, _digest(" ".join(a.text.split()))))
     return _doubles(alike, {other.id: first.id for first, *others in alike for other in others})
@@ -99,5 +99,5 @@ def _several(articles: Iterable[Article], key: Callable[[Article], Hashable]) ->
     return [group for group in found.values() if len(group) > 1]
 
 
-def _doubles(groups: Sequence[Sequence[Article]], instead: Mapping[str, str]) -> Doubles:
-    return Doubles(len(groups), sum(map(len, groups)), instead)
+def _doubles(groups: Sequence[Sequence[Article]], instead: Mapping[str, str]) -> Duplicates:
+    return Duplicates(len(groups), sum(map(len, groups)), instead)

@@ -51,7 +51,7 @@ def flat(number: str) -> str:
     return number.translate(_FLAT)
 
 
-def cut(text: str, spans: Iterable[Span]) -> str:
+def remove_spans(text: str, spans: Iterable[Span]) -> str:
     """Return the text without the spans, which may overlap.
 
     Only blanks beside a span are touched: of those before and behind it one side stays, and a line of
@@ -247,8 +247,8 @@ def _once(text: str, language: str) -> str:
     spans += [match.span() for match in (*TAG.finditer(body), *_EDITOR.finditer(body))]
     spans += _square(body, found.answered)
     if spans:
-        return cut(text, spans)
-    return cut(text, _double_round(text)) if language == "it" and "((" in text else text
+        return remove_spans(text, spans)
+    return remove_spans(text, _double_round(text)) if language == "it" and "((" in text else text
 
 
 def _square(text: str, answered: frozenset[str]) -> list[Span]:
@@ -281,7 +281,7 @@ def _only_dots(text: str, start: int, end: int, spans: Sequence[Span]) -> bool:
     if end - start > _DEEP:
         return False
     inside = [(a - start, b - start) for a, b in takewhile(lambda span: span[0] >= start, reversed(spans))]
-    return _DOTS.fullmatch(cut(text[start:end], inside)) is not None
+    return _DOTS.fullmatch(remove_spans(text[start:end], inside)) is not None
 
 
 def _double_round(text: str) -> list[Span]:

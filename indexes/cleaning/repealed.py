@@ -82,7 +82,7 @@ _CHINESE = re.compile(
 )
 
 
-def says_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
+def is_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
     """Tell whether a text says that its article was repealed, and nothing else.
 
     Args:
@@ -101,7 +101,7 @@ def says_repealed(text: str, article_no: str = "", language: str = "fr") -> bool
     return found is not None and _cites_alone(plain[found.end() :])
 
 
-def ended(valid_to: date | None, law_date: date | None) -> bool:
+def has_expired(valid_to: date | None, law_date: date | None) -> bool:
     """Tell whether an article was no longer in force on the day of the law; not if a day is not known."""
     return valid_to is not None and law_date is not None and valid_to <= law_date
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from indexes.cleaning.duplicates import Doubles
+from indexes.cleaning.duplicates import Duplicates
 from indexes.cleaning.editorial_marks import unmarked
-from indexes.corpus.articles import article_of, optional, record_of
+from indexes.corpus.articles import article_record, optional, parse_article
 from indexes.corpus.corpus import Corpus
 from indexes.formats.jsonl import Record, dump, records, write_lines
 from indexes.formats.validation import Inspection, UnfitError
@@ -26,7 +26,7 @@ FILE = "removed.jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovedArticle:
     """An article that was taken out, and why."""
 
     article: Article
@@ -35,14 +35,14 @@ class Removed:
     extras: Mapping[str, object] = field(default_factory=dict)
 
 
-def write_removed(folder: Path, removed: Iterable[Removed]) -> None:
+def write_removed(folder: Path, removed: Iterable[RemovedArticle]) -> None:
     """Write removed.jsonl.gz into a corpus folder; no file where there are none."""
     lines = [dump(_record(each)) for each in removed]
     if lines:
         write_lines(folder / FILE, lines)
 
 
-def read_removed(folder: Path) -> tuple[Removed, ...]:
+def read_removed(folder: Path) -> tuple[RemovedArticle, ...]:
     """Read removed.jsonl.gz of a corpus folder; none where it is absent.
 
     Raises:
@@ -55,14 +55,14 @@ def read_removed(folder: Path) -> tuple[Removed, ...]:
                 extras = record.get("extras")
                 why, instead = optional(record, "removed_for"), optional(record, "moved_to")
                 kept = extras if isinstance(extras, Mapping) else {}
-                found.append(Removed(article_of(record), why or "", instead, kept))
+                found.append(RemovedArticle(parse_article(record), why or "", instead, kept))
             except UnfitError as unfit:
                 inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
     return tuple(found)
 
 
-def _record(each: Removed) -> Record:
-    record = {**record_of(each.article), "removed_for": each.removed_for}
+def _record(each: RemovedArticle) -> Record:
+    record = {**article_record(each.article), "removed_for": each.removed_for}
     if each.moved_to is not None:
         record["moved_to"] = each.moved_to
     if each.extras:
@@ -97,18 +97,18 @@ class Tally:
 
 
 @dataclass
-class State:
+class CleaningState:
     """What the kinds work on, one after the other."""
 
     corpus: Corpus
-    removed: list[Removed] = field(default_factory=list)
+    removed: list[RemovedArticle] = field(default_factory=list)
 
     def cited(self) -> set[str]:
         """Return the ids of the articles that questions cite."""
         return {id_ for question in self.corpus.questions for id_ in question.article_ids}
 
 
-def unmark(state: State) -> Tally:
+def unmark(state: CleaningState) -> Tally:
     """Take the marks out of every text, and keep what it was."""
     corpus = state.corpus
     extras = dict(corpus.extras)
@@ -125,14 +125,14 @@ def unmark(state: State) -> Tally:
     return Tally("marks", altered, altered)
 
 
-def drop(state: State, kind: str, found: set[str]) -> Tally:
+def drop(state: CleaningState, kind: str, found: set[str]) -> Tally:
     """Remove articles for which nothing stays; those that questions cite are kept."""
     cited = found & state.cited()
     _remove(state, kind, dict.fromkeys(found - cited))
     return Tally(kind, len(found), len(found) - len(cited), len(cited))
 
 
-def merge(state: State, kind: str, doubles: Doubles) -> Tally:
+def merge(state: CleaningState, kind: str, doubles: Duplicates) -> Tally:
     """Remove articles for which another stays, and let questions and articles cite that one."""
     instead = doubles.instead
     moved = sum(id_ in instead for question in state.corpus.questions for id_ in question.article_ids)
@@ -140,7 +140,7 @@ def merge(state: State, kind: str, doubles: Doubles) -> Tally:
     return Tally(kind, doubles.articles, len(instead), moved=moved, groups=doubles.groups)
 
 
-def _remove(state: State, kind: str, gone: Mapping[str, str | None]) -> None:
+def _remove(state: CleaningState, kind: str, gone: Mapping[str, str | None]) -> None:
     if not gone:
         return
     corpus = state.corpus
@@ -149,7 +149,7 @@ def _remove(state: State, kind: str, gone: Mapping[str, str | None]) -> None:
             f"--clean {kind} would remove all {len(gone)} articles of {corpus.card.name}. Leave it out."
         )
     state.removed += [
-        Removed(article, kind, gone[article.id], corpus.extras.get(article.id, {}))
+        RemovedArticle(article, kind, gone[article.id], corpus.extras.get(article.id, {}))
         for article in corpus.articles
         if article.id in gone
     ]

@@ -17,7 +17,7 @@ from indexes.corpus.card import CardOptions
 from indexes.download import hub
 from indexes.sources import registry
 from indexes.store import paths
-from indexes.store.versions import KEEP
+from indexes.store.versions import DEFAULT_VERSIONS
 from rag.fusion.settings import METHODS
 
 _WIDTH = 100  # of a line
@@ -252,7 +252,11 @@ def _changing(
 
 def _keep(add: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     add.add_argument(
-        "--keep", type=int, default=KEEP, metavar="N", help=f"versions that are kept ({KEEP}); the oldest go"
+        "--keep",
+        type=int,
+        default=DEFAULT_VERSIONS,
+        metavar="N",
+        help=f"versions that are kept ({DEFAULT_VERSIONS}); the oldest go",
     )
 
 

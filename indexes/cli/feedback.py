@@ -10,25 +10,27 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 
-from indexes.corpus.questions import record_of
+from indexes.corpus.questions import question_record
 from indexes.formats.jsonl import Record
 from rag.errors import BadInput
-from rag.feedback import Feedback, Reason, Word, counted, of_environment
+from rag.feedback import Feedback, FeedbackEntry, FeedbackReason, count_feedback, from_environment
 from rag.types import Question
 
 CATEGORY = "feedback"
-_AGAINST = frozenset({Reason.NOT_THE_LAW, Reason.WRONG_ARTICLE})  # of one article: it does not answer
+_AGAINST = frozenset(
+    {FeedbackReason.NOT_THE_LAW, FeedbackReason.WRONG_ARTICLE}
+)  # of one article: it does not answer
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class FeedbackExport:
     """Annotated questions, each with the articles that were said not to answer it; and what gave none."""
 
     questions: tuple[tuple[Question, tuple[str, ...]], ...]
     left: Counter[str] = field(default_factory=Counter)  # why -> words, or questions
 
 
-def annotated(words: Iterable[Word], articles: Collection[str]) -> Exported:
+def annotated(words: Iterable[FeedbackEntry], articles: Collection[str]) -> FeedbackExport:
     """Turn words into annotated questions, as many as somebody allowed to be kept.
 
     An article answers a question if more people said so than said the contrary. One that was called wrong
@@ -47,9 +49,9 @@ def annotated(words: Iterable[Word], articles: Collection[str]) -> Exported:
     for word in words:
         if word.question is None or not word.question.strip():
             left["words whose question was not to be kept"] += 1
-        elif word.reason is Reason.DISLIKE:
+        elif word.reason is FeedbackReason.DISLIKE:
             left["words of dislike for the law, which are no label"] += 1
-        elif word.reason is Reason.FALSE_ANSWER:
+        elif word.reason is FeedbackReason.FALSE_ANSWER:
             left["words on a written answer"] += 1
         elif word.article_id is None:
             left["words on a whole list"] += 1
@@ -67,16 +69,16 @@ def annotated(words: Iterable[Word], articles: Collection[str]) -> Exported:
             made.append((Question(f"feedback-{len(made) + 1}", texts[key], right, CATEGORY), wrong))
         else:
             left["questions for which no article was said to answer"] += 1
-    return Exported(tuple(made), left)
+    return FeedbackExport(tuple(made), left)
 
 
-def records(exported: Exported) -> Iterator[Record]:
+def records(exported: FeedbackExport) -> Iterator[Record]:
     """Yield lines of questions.jsonl; "negatives" is the extra column that BSARD's hard negatives come in."""
     for question, negatives in exported.questions:
-        yield {**record_of(question), **({"negatives": negatives} if negatives else {})}
+        yield {**question_record(question), **({"negatives": negatives} if negatives else {})}
 
 
-def export(name: str, words: Iterable[Word], file: Path) -> Iterator[str]:
+def export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:
     """Write the annotated questions of an index to a new file and tell what came of it.
 
     Raises:
@@ -106,13 +108,13 @@ def export(name: str, words: Iterable[Word], file: Path) -> Iterator[str]:
         yield f"  left out: {count:,} {why}"
 
 
-def counts(words: Iterable[Word]) -> Iterator[str]:
+def counts(words: Iterable[FeedbackEntry]) -> Iterator[str]:
     """Tell how often each reason was given, by index."""
     kept = list(words)
     yield f"{len(kept):,} words, {sum(word.question is not None for word in kept):,} with their question"
-    for name, reasons in sorted(counted(kept).items()):
+    for name, reasons in sorted(count_feedback(kept).items()):
         yield f"{name}: " + ", ".join(
-            f"{reasons[reason]:,} {reason}" for reason in Reason if reason in reasons
+            f"{reasons[reason]:,} {reason}" for reason in FeedbackReason if reason in reasons
         )
 
 
@@ -131,7 +133,7 @@ def chosen(file: Path | None) -> Feedback:
     Raises:
         BadInput: neither is named.
     """
-    found = Feedback(file) if file is not None else of_environment(os.environ)
+    found = Feedback(file) if file is not None else from_environment(os.environ)
     if found is None:
         raise BadInput("no feedback is kept: name its file with --file FILE, or set PANDECT_FEEDBACK=FILE")
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexes.cleaning.clean import ALL, clean, would_find
-from indexes.cleaning.steps import Removed, read_removed, write_removed
+from indexes.cleaning.steps import RemovedArticle, read_removed, write_removed
 from indexes.cli.progress import Bars
 from indexes.corpus import import_record
 from indexes.corpus.corpus import Corpus, write
@@ -22,7 +22,7 @@ from rag.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedCorpus:
     """A corpus as it was read, and what is told of the reading."""
 
     corpus: Corpus
@@ -32,8 +32,8 @@ class Imported:
     nodes: tuple[Node, ...] | None = None  # what else stands in the graph; None where the source has none
     attached: int = 0  # shipped questions
     cleaning: tuple[str, ...] = ()  # what was cleaned, or would be, in words
-    removed: tuple[Removed, ...] = ()  # what cleaning took out
-    told: import_record.Told | None = None  # what an update needs to read the law in the same way
+    removed: tuple[RemovedArticle, ...] = ()  # what cleaning took out
+    told: import_record.ImportOptions | None = None  # what an update needs to read the law in the same way
 
     def keep(self, place: Path) -> None:
         """Write the corpus folder."""
@@ -55,7 +55,7 @@ class Imported:
 
 def bring_in(
     parsed: argparse.Namespace, card_options: Mapping[str, object], card: Mapping[str, object] | None = None
-) -> Imported:
+) -> ImportedCorpus:
     """Bring law here and read it.
 
     Args:
@@ -85,11 +85,11 @@ def bring_in(
     counts, nodes = registry.SOURCES[source].counts, registry.SOURCES[source].nodes
     kept = nodes(path, lenient=parsed.lenient) if nodes is not None else None
     removed = read_removed(path) if source == "pandect" and path.is_dir() else ()  # by an earlier import
-    told = import_record.told(parsed, source, card_options)
-    return Imported(corpus, report, source, counts(corpus), kept, removed=removed, told=told)
+    told = import_record.import_options(parsed, source, card_options)
+    return ImportedCorpus(corpus, report, source, counts(corpus), kept, removed=removed, told=told)
 
 
-def with_cleaning(imported: Imported, kinds: Sequence[str]) -> Imported:
+def with_cleaning(imported: ImportedCorpus, kinds: Sequence[str]) -> ImportedCorpus:
     """Clean the corpus; without any kind, only say what cleaning would be for.
 
     Its card must have the day of its law by then, and its questions must be there: what they cite stays.
@@ -106,7 +106,7 @@ def with_cleaning(imported: Imported, kinds: Sequence[str]) -> Imported:
     return replace(imported, corpus=done.corpus, cleaning=lines, removed=removed)
 
 
-def with_shipped(imported: Imported) -> Imported:
+def with_shipped(imported: ImportedCorpus) -> ImportedCorpus:
     """Attach the questions that ship, where the corpus holds the law that they are about."""
     corpus = with_shipped_questions(imported.corpus)
     attached = len(corpus.questions) - len(imported.corpus.questions)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from indexes.build.learned_fusion import ranker_of
+from indexes.build.learned_fusion import read_ranker
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN, command, locate
-from rag.corpus.quality import Bin, Measured, Rate, System, Topic
+from rag.corpus.quality import QualityResults, ReliabilityBin, SystemQuality, Topic, TopicRate
 from rag.errors import BadInput, StaleIndex
 
 # Beside the versions of an index, as what a version holds is stamped when it is built; what was measured
@@ -19,7 +19,7 @@ FILE = "results.json"
 FIRST_TEN = "Success@10"
 
 
-def of(index: str | Path | None = None) -> Measured | None:
+def read_results(index: str | Path | None = None) -> QualityResults | None:
     """Return what was measured of an index; None where nothing was.
 
     Args:
@@ -31,7 +31,7 @@ def of(index: str | Path | None = None) -> Measured | None:
     folder, _ = locate(index)
     path = folder.with_name(FILE)
     try:
-        return Measured.from_json(path.read_text(encoding="utf-8"))
+        return QualityResults.from_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -64,7 +64,7 @@ def install(
     sha256 = read_manifest(folder, again).corpus["sha256"]
     record = _record(file)
     chosen = system or (
-        "learned" if ranker_of(folder) is not None and "learned" in record["systems"] else "hybrid"
+        "learned" if read_ranker(folder) is not None and "learned" in record["systems"] else "hybrid"
     )
     sure = _record(confidence) if confidence is not None else None
     measured = compact(record, chosen, sure, str(file))
@@ -100,7 +100,7 @@ def compact(
     answers_with: str,
     confidence: Mapping[str, Any] | None = None,
     where: str = "results",
-) -> Measured:
+) -> QualityResults:
     """Return what a page tells of a measurement.
 
     Args:
@@ -123,13 +123,13 @@ def compact(
             if FIRST_TEN in found and found["questions"]
         }
         bins = confidence["confidence"]["test"]["reliability"] if confidence is not None else ()
-        return Measured(
+        return QualityResults(
             corpus_sha256=record["corpus"]["sha256"],
             questions=record["questions"],
             answers_with=answers_with,
             systems=systems,
             topics=topics,
-            reliability=tuple(Bin(**found) for found in bins if found["questions"]),
+            reliability=tuple(ReliabilityBin(**found) for found in bins if found["questions"]),
             learnt_from=record.get("learnt_from"),
             command=record.get("command", ""),
         )
@@ -139,10 +139,10 @@ def compact(
         ) from error
 
 
-def _system(found: Mapping[str, Any]) -> System:
+def _system(found: Mapping[str, Any]) -> SystemQuality:
     rates = {
-        name: Rate(value["value"], value["low"], value["high"])
+        name: TopicRate(value["value"], value["low"], value["high"])
         for name, value in found.items()
         if isinstance(value, Mapping) and {"value", "low", "high"} <= set(value)
     }
-    return System(rates, found["ms_per_question"]["median"], found["ms_per_question"]["p95"])
+    return SystemQuality(rates, found["ms_per_question"]["median"], found["ms_per_question"]["p95"])

@@ -7,25 +7,25 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from indexes.cli.importing import Imported, bring_in, with_cleaning, with_shipped
+from indexes.cli.importing import ImportedCorpus, bring_in, with_cleaning, with_shipped
 from indexes.cli.progress import Bars
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
-from indexes.corpus.import_record import as_before
+from indexes.corpus.import_record import merge_with_record
 from indexes.store import paths
 from indexes.store.history import Version, listed, roll_back
 from indexes.store.manifest import read as read_manifest
-from indexes.store.versions import refuse_to_keep
+from indexes.store.versions import check_version_count
 from indexes.update.diff import Changes, compare
 from indexes.update.reuse import Start
-from indexes.update.update import Outcome, is_kept, update, with_former_card, with_former_questions
+from indexes.update.update import UpdateOutcome, is_stored, update, with_former_card, with_former_questions
 from rag.corpus.card import CorpusCard
 
 
 class _New(NamedTuple):
     """New law as it shall be kept, and the version that it is compared with."""
 
-    imported: Imported
+    imported: ImportedCorpus
     start: Start
     questions_kept: int  # of the former corpus, because the new files bring none
 
@@ -37,7 +37,7 @@ def update_law(parsed: argparse.Namespace, typed: Mapping[str, object]) -> Itera
         parsed: name, dry_run, refit, drop_questions, keep, and what `import` is told of the files.
         typed: fields of the card; None for those that were not given.
     """
-    refuse_to_keep(parsed.keep)
+    check_version_count(parsed.keep)
     new = _read(parsed, typed)
     name, corpus = parsed.name, new.imported.corpus
     yield f"{name}: read as {new.imported.source}, sha256 {corpus.sha256[:12]}…"
@@ -61,7 +61,7 @@ def update_law(parsed: argparse.Namespace, typed: Mapping[str, object]) -> Itera
 def _read(parsed: argparse.Namespace, typed: Mapping[str, object]) -> _New:
     start = Start.of(parsed.name)
     place = paths.corpus_folder(parsed.name)
-    parsed = as_before(parsed, place)  # nobody should have to type each week what they typed once
+    parsed = merge_with_record(parsed, place)  # nobody should have to type each week what they typed once
     card = _card(parsed.name, start)
     imported = bring_in(parsed, typed, {"language": card.language})
     imported = with_former_card(imported, card, typed)
@@ -81,7 +81,7 @@ def _card(name: str, start: Start) -> CorpusCard:
 
 def _dry(name: str, new: _New, refit: bool) -> Iterator[str]:
     changes = compare(new.start.former, new.imported.corpus).changes
-    if not refit and not changes and is_kept(name, new.start, new.imported):
+    if not refit and not changes and is_stored(name, new.start, new.imported):
         yield f"{name}: nothing changed since version {new.start.former.version}"
         return
     yield from _changes(changes, new)
@@ -96,7 +96,7 @@ def _changes(changes: Changes, new: _New) -> Iterator[str]:
         yield f"  the card still says law of {card.law_date}: --law-date YYYY-MM-DD changes it"
 
 
-def _told(name: str, new: _New, done: Outcome) -> Iterator[str]:
+def _told(name: str, new: _New, done: UpdateOutcome) -> Iterator[str]:
     if done.version is None:
         yield f"{name}: nothing changed since version {done.changes.against}; nothing was written"
         return

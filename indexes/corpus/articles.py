@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from indexes.formats.jsonl import Progress, Record, records
-from indexes.formats.validation import Inspection, Place, Reason, UnfitError
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.errors import BadInput
 from rag.types import Article
 
@@ -25,7 +25,7 @@ _T = TypeVar("_T", bound=Hashable)
 MOST_SHARED = 100_000
 
 
-class Shared:
+class ValueCache:
     """Gives one object for equal values: the code and the headings of an article are those of hundreds.
 
     It knows a limited number of values, for what never comes again is not worth remembering.
@@ -62,28 +62,30 @@ def read_articles(
     return collect(records(path, inspection, progress), inspection, path)
 
 
-def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection, path: Path) -> tuple[Article, ...]:
+def collect(
+    found: Iterable[tuple[SourceLocation, Record]], inspection: Inspection, path: Path
+) -> tuple[Article, ...]:
     """Turn records with the keys of this module into articles, in their order.
 
     Raises:
         BadInput: a record is bad and the inspection not lenient; or no article is left.
     """
     articles: list[Article] = []
-    shared = Shared()
+    shared = ValueCache()
     seen: set[str] = set()
     at = array(
         "Q"
     )  # the line of each article: a number costs eight bytes there, and four times as many in a dict
     for place, record in found:
         try:
-            article = article_of(record, shared)
+            article = parse_article(record, shared)
         except UnfitError as unfit:
             inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
             continue
         if article.id in seen:
             line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
             problem = f"id {article.id!r} was already used at line {line}"
-            inspection.refuse(Reason.DUPLICATE_ID, place, problem, "Give every article an id of its own")
+            inspection.refuse(SkipReason.DUPLICATE_ID, place, problem, "Give every article an id of its own")
             continue
         seen.add(article.id)
         at.append(place.line)
@@ -99,7 +101,7 @@ def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection, path:
 _KEYS = frozenset(KEYS)
 
 
-def article_of(record: Record, shared: Shared | None = None) -> Article:
+def parse_article(record: Record, shared: ValueCache | None = None) -> Article:
     """Make an article of a record.
 
     Args:
@@ -113,15 +115,17 @@ def article_of(record: Record, shared: Shared | None = None) -> Article:
     if missing:
         problem = f"no {', '.join(missing)}; it has: {', '.join(record) or 'nothing'}"
         raise UnfitError(
-            Reason.MISSING_COLUMN,
+            SkipReason.MISSING_COLUMN,
             problem,
             "Add it to the record, or map a column to it with --from table --column FIELD=COLUMN",
         )
-    same = shared or Shared()
+    same = shared or ValueCache()
     body = text(record, "text")
     if not body.strip():
         raise UnfitError(
-            Reason.EMPTY_TEXT, "the text is empty", "Fill it in, or leave the article out if it was repealed"
+            SkipReason.EMPTY_TEXT,
+            "the text is empty",
+            "Fill it in, or leave the article out if it was repealed",
         )
     return Article(
         id=name(record, "id"),
@@ -140,7 +144,7 @@ def article_of(record: Record, shared: Shared | None = None) -> Article:
     )
 
 
-def record_of(article: Article) -> Record:
+def article_record(article: Article) -> Record:
     """Return the record that is written: the keys in order; what is None or () is left out."""
     record: dict[str, object] = {}
     for key in KEYS:
@@ -177,7 +181,7 @@ def name(record: Record, key: str) -> str:
     """Return text or a whole number that must not be blank."""
     value = number(record[key], key)
     if not value.strip():
-        raise UnfitError(Reason.MISSING_COLUMN, f"{key} is empty", f"Fill in {key}")
+        raise UnfitError(SkipReason.MISSING_COLUMN, f"{key} is empty", f"Fill in {key}")
     return value
 
 
@@ -215,5 +219,5 @@ def _wrong(key: str, value: object, wanted: str) -> UnfitError:
     shown = repr(value)
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     return UnfitError(
-        Reason.WRONG_TYPE, f"{key} is {shown}, a {type(value).__name__}", f"Write {key} as {wanted}"
+        SkipReason.WRONG_TYPE, f"{key} is {shown}, a {type(value).__name__}", f"Write {key} as {wanted}"
     )

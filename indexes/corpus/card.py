@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from indexes.corpus.articles import day, text, texts
 from indexes.formats.jsonl import Record, decode
-from indexes.formats.validation import Inspection, Place, Reason, UnfitError
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.errors import BadInput
 
@@ -54,17 +54,17 @@ def read_card(path: Path) -> CorpusCard:
             f"{path}: cannot be read ({error.strerror}). Write a {FILE} beside the articles."
         ) from None
     try:
-        record = json.loads(decode(content, Place(path, 1), Inspection()) or "")
+        record = json.loads(decode(content, SourceLocation(path, 1), Inspection()) or "")
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not JSON ({error}). Correct it at that place.") from None
     if not isinstance(record, dict):
         raise BadInput(
             f'{path}: an object was expected. Write {{"name": ..., "title": ..., "language": ...}}.'
         )
-    return card_of(record, str(path))
+    return parse_card(record, str(path))
 
 
-def card_of(record: Record, where: str) -> CorpusCard:
+def parse_card(record: Record, where: str) -> CorpusCard:
     """Make a card of a record; `where` begins the errors."""
     try:
         card = _build(CorpusCard, record)
@@ -109,7 +109,7 @@ def with_options(base: CorpusCard | None, options: CardOptions, default_name: st
         raise BadInput(
             f"the language of {default_name} is not known. Pass --language with two letters: {_LANGUAGES}."
         )
-    return card_of(record, "the card of the corpus")
+    return parse_card(record, "the card of the corpus")
 
 
 def _plain(of: CorpusCard | Contact | Elsewhere | Moved) -> Record:
@@ -135,12 +135,12 @@ def _build(kind: type[_T], record: Record) -> _T:
     unknown = sorted(record.keys() - set(known))
     if unknown:
         cure = f"A {kind.__name__} knows: {', '.join(known)}"
-        raise UnfitError(Reason.WRONG_TYPE, f"unknown key {', '.join(unknown)}", cure)
+        raise UnfitError(SkipReason.WRONG_TYPE, f"unknown key {', '.join(unknown)}", cure)
     needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
     missing = [key for key in needed if record.get(key) is None]
     if missing:
         cure = f"A {kind.__name__} needs: {', '.join(needed)}"
-        raise UnfitError(Reason.MISSING_COLUMN, f"no {', '.join(missing)}", cure)
+        raise UnfitError(SkipReason.MISSING_COLUMN, f"no {', '.join(missing)}", cure)
     parsers = _PARSERS[kind]
     given: dict[str, Any] = {
         key: parsers.get(key, text)(record, key) for key, value in record.items() if value is not None
@@ -153,7 +153,7 @@ def _many(kind: type[_T]) -> _Parser:
         parts = record[key]
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             raise UnfitError(
-                Reason.WRONG_TYPE, f"{key} is not a list of objects", f'Write "{key}": [{{...}}, ...]'
+                SkipReason.WRONG_TYPE, f"{key} is not a list of objects", f'Write "{key}": [{{...}}, ...]'
             )
         made = []
         for i, part in enumerate(parts, 1):
@@ -170,7 +170,9 @@ def _mapping(each: _Parser) -> _Parser:
     def parse(record: Record, key: str) -> Mapping[str, object]:
         parts = record[key]
         if not isinstance(parts, dict):
-            raise UnfitError(Reason.WRONG_TYPE, f"{key} is not an object", f'Write "{key}": {{"...": ...}}')
+            raise UnfitError(
+                SkipReason.WRONG_TYPE, f"{key} is not an object", f'Write "{key}": {{"...": ...}}'
+            )
         return {part: each(parts, part) for part in parts}
 
     return parse

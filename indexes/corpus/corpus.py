@@ -4,7 +4,7 @@ On disk it is a folder: `articles.jsonl.gz` (or `articles.jsonl`), `card.json` a
 any, `questions.jsonl` and the columns that nothing uses (`indexes.corpus.extras`).
 
 The identity of a corpus is the SHA-256 of its articles in canonical form, in their order: one line
-an article as `indexes.formats.jsonl.dump` writes `indexes.corpus.articles.record_of`, that is UTF-8
+an article as `indexes.formats.jsonl.dump` writes `indexes.corpus.articles.article_record`, that is UTF-8
 JSON without spaces or escapes beyond the necessary, the keys of `indexes.corpus.articles.KEYS` in that
 order, those that are null or an empty list left out, each line ended by a line feed. These are the bytes that
 `write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions and
@@ -235,7 +235,7 @@ def to_learn_from(questions: Iterable[Question]) -> list[Question]:
     return [q for q in questions if q.article_ids and q.split not in HELD_OUT]
 
 
-def apart(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+def split_synthetic(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
     """Return the questions that people asked, and those that a machine wrote (split "synthetic")."""
     asked: list[Question] = []
     written: list[Question] = []
@@ -244,9 +244,9 @@ def apart(questions: Iterable[Question]) -> tuple[list[Question], list[Question]
     return asked, written
 
 
-def asked_and_written(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
-    """Return what `apart` does; where people asked none, what a machine wrote stands for it."""
-    asked, written = apart(questions)
+def human_or_synthetic(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+    """Return what `split_synthetic` does; where people asked none, what a machine wrote stands for it."""
+    asked, written = split_synthetic(questions)
     return (asked, written) if asked else (written, [])
 
 
@@ -264,11 +264,11 @@ def counts(corpus: Corpus) -> dict[str, int]:
 
 
 def _article_lines(articles: Iterable[Article]) -> Iterator[bytes]:
-    return (dump(articles_.record_of(article)) for article in articles)
+    return (dump(articles_.article_record(article)) for article in articles)
 
 
 def _question_lines(questions: Iterable[Question]) -> Iterator[bytes]:
-    return (dump(questions_.record_of(question)) for question in questions)
+    return (dump(questions_.question_record(question)) for question in questions)
 
 
 def _digest(lines: Iterable[bytes]) -> str:

@@ -125,7 +125,9 @@ def _parquet(corpus: Corpus, folder: Path) -> None:
     parquet.write(folder / name, rows, {**kinds, parquet_source.EXTRAS: "text"}, described)
     if corpus.questions:
         name = parquet_source.QUESTIONS
-        rows = (_row(questions_.record_of(q), corpus.question_extras.get(q.id)) for q in corpus.questions)
+        rows = (
+            _row(questions_.question_record(q), corpus.question_extras.get(q.id)) for q in corpus.questions
+        )
         parquet.write(folder / name, rows, {**asked, parquet_source.EXTRAS: "text"}, described)
 
 
@@ -139,12 +141,12 @@ def _fields_of(article: Article, keys: tuple[str, ...]) -> Record:
 
 
 def _about(article: Article) -> Record:
-    record = articles_.record_of(article)
+    record = articles_.article_record(article)
     return {key: value for key, value in record.items() if key not in ("id", "text")}
 
 
 def _about_question(question: Question) -> Record:
-    record = questions_.record_of(question)
+    record = questions_.question_record(question)
     return {key: value for key, value in record.items() if key not in ("id", "question", "article_ids")}
 
 

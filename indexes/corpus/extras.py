@@ -20,7 +20,7 @@ from typing import TypeAlias
 from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
 from indexes.formats.jsonl import Record, dump, records, write_lines
-from indexes.formats.validation import Inspection, Owner, Reason, UnfitError
+from indexes.formats.validation import Inspection, Owner, SkipReason, UnfitError
 from rag.errors import BadInput
 
 Extras: TypeAlias = Mapping[str, Mapping[str, object]]  # id -> column -> value, of JSON's types
@@ -93,7 +93,7 @@ def read_extras(folder: Path, articles: Collection[str], questions: Collection[s
                 to.refuse(unfit.reason, place, unfit.problem, unfit.cure)
                 continue
             if id_ not in ids:
-                to.refuse(Reason.UNKNOWN_OWNER, place, f"no {of} has the id {id_!r}", "Remove the line")
+                to.refuse(SkipReason.UNKNOWN_OWNER, place, f"no {of} has the id {id_!r}", "Remove the line")
                 continue
             used = articles_.KEYS if of == "article" else questions_.READ
             to.keep(of, id_, {column: value for column, value in record.items() if column not in used})
@@ -130,13 +130,13 @@ def read_nodes(folder: Path, *, inspection: Inspection | None = None) -> tuple[N
     if path.is_file():
         for place, record in records(path, inspection):
             try:
-                found.append(node_of(record))
+                found.append(parse_node(record))
             except UnfitError as unfit:
                 inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
     return tuple(found)
 
 
-def node_of(record: Record) -> Node:
+def parse_node(record: Record) -> Node:
     """Make a node of a record.
 
     Raises:

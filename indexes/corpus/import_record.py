@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from indexes.cleaning.clean import kinds_of
+from indexes.cleaning.clean import ordered_kinds
 from indexes.sources import registry
 from rag.errors import BadInput
 
@@ -25,7 +25,7 @@ _CURE = "Import the law again, or remove the file: updates must then be told eve
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ImportOptions:
     """What an import was told, past the name of the corpus."""
 
     path: str  # an absolute path, an address, or the name of a data set on the hub
@@ -41,7 +41,7 @@ class Told:
     corpus_sha256: str = ""  # identity of the corpus that came of it
 
 
-def told(parsed: argparse.Namespace, source: str, card: Mapping[str, object]) -> Told:
+def import_options(parsed: argparse.Namespace, source: str, card: Mapping[str, object]) -> ImportOptions:
     """Return what a command line told the import.
 
     Args:
@@ -49,7 +49,7 @@ def told(parsed: argparse.Namespace, source: str, card: Mapping[str, object]) ->
         source: that read the files, typed or found out.
         card: what was typed of the card; None for what was not.
     """
-    return Told(
+    return ImportOptions(
         path=_place(parsed.path),
         source=source,
         sha256=parsed.sha256,
@@ -58,12 +58,12 @@ def told(parsed: argparse.Namespace, source: str, card: Mapping[str, object]) ->
         shipped_questions=not parsed.no_shipped_questions,
         column=tuple(parsed.column or ()),
         option=tuple(_option(source, text) for text in parsed.option),
-        clean=kinds_of(parsed.clean),
+        clean=ordered_kinds(parsed.clean),
         card={key: str(value) for key, value in card.items() if value is not None},
     )
 
 
-def as_before(parsed: argparse.Namespace, folder: Path) -> argparse.Namespace:
+def merge_with_record(parsed: argparse.Namespace, folder: Path) -> argparse.Namespace:
     """Return what was typed, and where nothing was, what the import of this corpus was told.
 
     Columns and options belong to a format: they are repeated only if the files come in the same one.
@@ -93,14 +93,14 @@ def as_before(parsed: argparse.Namespace, folder: Path) -> argparse.Namespace:
     return now
 
 
-def write_import(folder: Path, what: Told, corpus_sha256: str) -> None:
+def write_import(folder: Path, what: ImportOptions, corpus_sha256: str) -> None:
     """Write import.json into a corpus folder; the same import gives the same bytes."""
     record = {"format": FORMAT, **asdict(replace(what, corpus_sha256=corpus_sha256))}
     text = json.dumps(record, ensure_ascii=True, indent=2)  # a path may hold bytes that are not UTF-8
     (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
 
 
-def read_import(folder: Path) -> Told | None:
+def read_import(folder: Path) -> ImportOptions | None:
     """Read import.json of a corpus folder; None where it is absent.
 
     Raises:
@@ -113,9 +113,9 @@ def read_import(folder: Path) -> Told | None:
         record = json.loads(path.read_text(encoding="utf-8"))
         if record.pop("format") != FORMAT:
             raise ValueError(f"not of format {FORMAT}")
-        known = {each.name: record[each.name] for each in fields(Told)}
+        known = {each.name: record[each.name] for each in fields(ImportOptions)}
         lists = {key: tuple(map(str, known[key])) for key in ("column", "option", "clean")}
-        return Told(**{**known, **lists, "card": dict(known["card"])})
+        return ImportOptions(**{**known, **lists, "card": dict(known["card"])})
     except KeyError as error:
         raise BadInput(f"{path}: no {error} in it. {_CURE}.") from None
     except (OSError, ValueError, TypeError, AttributeError) as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rag.corpus.card import CorpusCard
-from rag.corpus.structure import given_references
+from rag.corpus.structure import reference_pairs
 from rag.retrieval.known_item import KnownItems
 from rag.text.references import LONGEST
 from rag.types import Article, Ints
@@ -31,7 +31,7 @@ def references(articles: Sequence[Article], card: CorpusCard) -> Ints:
         card: its language and its codes' short forms.
     """
     if any(article.references for article in articles):
-        return given_references(articles)
+        return reference_pairs(articles)
     items = KnownItems(articles, card)
     position = {article.id: i for i, article in enumerate(articles)}
     pairs = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from indexes.corpus.articles import ids, name, number, optional, text
 from indexes.formats.jsonl import Progress, Record, records
-from indexes.formats.validation import Inspection, Place, Reason, UnfitError
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.types import Article, Question
 
 # The keys of questions.jsonl that are written, in order; code and article_no are read as well.
@@ -17,7 +17,7 @@ READ = frozenset((*KEYS, "code", "article_no"))
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class AnnotatedQuestion:
     """A question as it was annotated, before its articles are looked up in a corpus."""
 
     question: Question  # its article_ids as they were written, if they were
@@ -45,13 +45,13 @@ def read_questions(
     return resolve(collect(records(path, inspection, progress), inspection), articles, inspection)
 
 
-def read_cited(path: Path, *, inspection: Inspection | None = None) -> tuple[Cited, ...]:
+def read_cited(path: Path, *, inspection: Inspection | None = None) -> tuple[AnnotatedQuestion, ...]:
     """Read questions without a corpus, for `attach`."""
     inspection = inspection or Inspection()
     return tuple(cited for _, cited in collect(records(path, inspection), inspection))
 
 
-def attach(cited: Iterable[Cited], articles: Iterable[Article]) -> tuple[Question, ...]:
+def attach(cited: Iterable[AnnotatedQuestion], articles: Iterable[Article]) -> tuple[Question, ...]:
     """Return the questions that these articles answer, with the ids the articles have here.
 
     Only `code` and `article_no` count, for ids mean nothing in another corpus; articles that are
@@ -66,26 +66,28 @@ def attach(cited: Iterable[Cited], articles: Iterable[Article]) -> tuple[Questio
     return tuple(found)
 
 
-def collect(found: Iterable[tuple[Place, Record]], inspection: Inspection) -> Iterable[tuple[Place, Cited]]:
+def collect(
+    found: Iterable[tuple[SourceLocation, Record]], inspection: Inspection
+) -> Iterable[tuple[SourceLocation, AnnotatedQuestion]]:
     """Turn records with the keys of this module into questions, each with its place."""
-    seen: dict[str, Place] = {}
+    seen: dict[str, SourceLocation] = {}
     for place, record in found:
         try:
-            cited = cited_of(record)
+            cited = parse_question(record)
         except UnfitError as unfit:
             inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
             continue
         id_ = cited.question.id
         if id_ in seen:
             problem = f"question id {id_!r} was already used at {seen[id_]}"
-            inspection.refuse(Reason.DUPLICATE_ID, place, problem, "Give every question an id of its own")
+            inspection.refuse(SkipReason.DUPLICATE_ID, place, problem, "Give every question an id of its own")
             continue
         seen[id_] = place
         inspection.keep("question", id_, {k: v for k, v in record.items() if k not in READ})
         yield place, cited
 
 
-def cited_of(record: Record) -> Cited:
+def parse_question(record: Record) -> AnnotatedQuestion:
     """Make a question of a record.
 
     Raises:
@@ -99,10 +101,10 @@ def cited_of(record: Record) -> Cited:
     if missing:
         problem = f"no {', '.join(missing)}; it has: {', '.join(record) or 'nothing'}"
         cure = "Give id, question and article_ids (or code and article_no); [] where no article answers"
-        raise UnfitError(Reason.MISSING_COLUMN, problem, cure)
+        raise UnfitError(SkipReason.MISSING_COLUMN, problem, cure)
     asked = text(record, "question")
     if not asked.strip():
-        raise UnfitError(Reason.EMPTY_TEXT, "the question is empty", "Fill it in or remove the line")
+        raise UnfitError(SkipReason.EMPTY_TEXT, "the question is empty", "Fill it in or remove the line")
     question = Question(
         id=name(record, "id"),
         text=asked,
@@ -111,11 +113,13 @@ def cited_of(record: Record) -> Cited:
         answer=optional(record, "answer"),
         split=optional(record, "split"),
     )
-    return Cited(question, _cites(record) if by_number else ())
+    return AnnotatedQuestion(question, _cites(record) if by_number else ())
 
 
 def resolve(
-    found: Iterable[tuple[Place, Cited]], articles: Iterable[Article], inspection: Inspection
+    found: Iterable[tuple[SourceLocation, AnnotatedQuestion]],
+    articles: Iterable[Article],
+    inspection: Inspection,
 ) -> tuple[Question, ...]:
     """Look the gold articles up; what is not among the articles is refused."""
     articles = tuple(articles)
@@ -135,7 +139,7 @@ def resolve(
         if absent:
             problem = f"question {cited.question.id!r} cites {_few(absent)}, which the corpus does not hold"
             inspection.refuse(
-                Reason.UNKNOWN_GOLD,
+                SkipReason.UNKNOWN_GOLD,
                 place,
                 problem,
                 "Correct the line, or give the articles it was annotated for",
@@ -145,7 +149,7 @@ def resolve(
     return tuple(questions)
 
 
-def record_of(question: Question) -> Record:
+def question_record(question: Question) -> Record:
     """Return the record that is written: the keys in order; what is None is left out, article_ids never."""
     written: dict[str, object] = {
         "id": question.id,
@@ -162,7 +166,7 @@ def _cites(record: Record) -> tuple[tuple[str, str], ...]:
         codes *= len(numbers)
     if len(codes) != len(numbers):
         problem = f"{len(codes)} codes came for {len(numbers)} article numbers"
-        raise UnfitError(Reason.WRONG_TYPE, problem, "Give one code for all of them, or one for each")
+        raise UnfitError(SkipReason.WRONG_TYPE, problem, "Give one code for all of them, or one for each")
     pairs = zip(codes, numbers, strict=True)
     return tuple(dict.fromkeys((number(code, "code"), number(no, "article_no")) for code, no in pairs))
 

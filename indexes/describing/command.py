@@ -16,7 +16,7 @@ from indexes.store import paths
 from rag.errors import BadInput, MissingIndex
 
 
-def corpus_of(name: str) -> Path:
+def find_corpus(name: str) -> Path:
     """Return the folder of a corpus.
 
     Args:
@@ -50,7 +50,7 @@ def describe(
     """Measure a corpus, write what was found, and return what is told on a terminal of 80 columns.
 
     Args:
-        name: as `corpus_of` takes it.
+        name: as `find_corpus` takes it.
         output: a new folder for tables, plots and data card; None writes nothing.
         tokenizer: what cuts tokens, as `indexes.describing.measure.units` takes it.
         report: called as the files are read.
@@ -58,7 +58,7 @@ def describe(
     Raises:
         BadInput, MissingIndex, MissingExtra: what was named is not there or cannot be used.
     """
-    folder = corpus_of(name)
+    folder = find_corpus(name)
     if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise BadInput(f"{output} is there already. Remove it or give another --output.")  # before the work
     found = measure(folder, units(read_card(folder / FILE).language, tokenizer), report)

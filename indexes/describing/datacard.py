@@ -16,7 +16,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from indexes.describing.description import Description
-from indexes.describing.tables import Share, Table, as_markdown, shown
+from indexes.describing.tables import Share, Table, as_markdown, format_cell
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import licence_of, provenance
 from rag.errors import BadInput
@@ -140,8 +140,8 @@ def _identity(of: Description) -> Table:
         ("name", card.name),
         ("language", card.language),
         ("jurisdiction", card.jurisdiction or None),
-        ("articles", shown(of.articles)),
-        ("questions", shown(of.questions)),
+        ("articles", format_cell(of.articles)),
+        ("questions", format_cell(of.questions)),
         ("official site", card.official_site),
         ("sha256 of the articles", f"`{of.sha256}`"),
     )
@@ -158,10 +158,10 @@ def _characteristics(of: Description) -> str:
         gold = of.gold_of_all
         said.append(
             f"{_many(of.with_gold, 'question')} with gold articles, on average "
-            f"{shown(gold.total / of.with_gold if of.with_gold else None)} of them, "
-            f"{shown(gold.quantile(1.0))} at most; "
-            f"{shown(Share(of.cited, of.articles))} of the articles and "
-            f"{shown(Share(of.codes_cited, len(of.codes)))} of the codes are cited by a question."
+            f"{format_cell(gold.total / of.with_gold if of.with_gold else None)} of them, "
+            f"{format_cell(gold.quantile(1.0))} at most; "
+            f"{format_cell(Share(of.cited, of.articles))} of the articles and "
+            f"{format_cell(Share(of.codes_cited, len(of.codes)))} of the codes are cited by a question."
         )
     else:
         said.append("No questions.")
@@ -177,7 +177,7 @@ def _many(n: int, what: str) -> str:
 
 def _lengths(of: Description, what: str) -> str:
     words = of.lengths[what]["words"]
-    least, median, most, largest = (shown(words.quantile(q)) for q in (0, 0.5, 0.95, 1))
+    least, median, most, largest = (format_cell(words.quantile(q)) for q in (0, 0.5, 0.95, 1))
     return f"{median} words long in the median (from {least} to {largest}; 95 % have at most {most})"
 
 

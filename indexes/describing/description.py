@@ -22,7 +22,7 @@ FIGURES = {"min": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95, 
 _SINGLE = 10  # groups of counts hold one value each up to here
 
 
-class Bin(NamedTuple):
+class HistogramBin(NamedTuple):
     """How many values lie from low (with it) to high (without it)."""
 
     low: int
@@ -31,13 +31,13 @@ class Bin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spread:
+class Distribution:
     """How often each whole number from 0 on occurs, in ascending order."""
 
     counts: Mapping[int, int]
 
     @classmethod
-    def of(cls, counts: Mapping[int, int]) -> Spread:
+    def of(cls, counts: Mapping[int, int]) -> Distribution:
         """Make it of counts in any order; those that are 0 are left out."""
         return cls({value: counts[value] for value in sorted(counts) if counts[value]})
 
@@ -90,13 +90,13 @@ class Spread:
         return found[0], found[1]
 
 
-def skewed(spread: Spread) -> bool:
+def skewed(spread: Distribution) -> bool:
     """Tell whether a few values are so large that only a logarithmic axis shows the others."""
     median, largest = spread.quantile(0.5), spread.quantile(1.0)
     return median is not None and largest is not None and largest > SKEWED * max(median, 1)
 
 
-def bins(spread: Spread, *, log: bool, most: int = 36) -> tuple[Bin, ...]:
+def bins(spread: Distribution, *, log: bool, most: int = 36) -> tuple[HistogramBin, ...]:
     """Group values for a histogram; all groups between the first and the last are there, empty ones too.
 
     Args:
@@ -111,7 +111,7 @@ def bins(spread: Spread, *, log: bool, most: int = 36) -> tuple[Bin, ...]:
     found = []
     for low, high in pairwise(edges):
         count = sum(n for value, n in spread.counts.items() if low <= value < high)
-        found.append(Bin(low, high, count))
+        found.append(HistogramBin(low, high, count))
     return tuple(found)
 
 
@@ -133,7 +133,7 @@ def nice(least: float) -> int:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= least)
 
 
-def groups(spread: Spread, least: int = 0) -> tuple[tuple[str, int], ...]:
+def groups(spread: Distribution, least: int = 0) -> tuple[tuple[str, int], ...]:
     """Return how often each value up to ten occurs, then 11–20, 21–50, 51–100 …, with a name each.
 
     Args:
@@ -176,7 +176,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitSummary:
     """The questions of one split."""
 
     questions: int
@@ -198,13 +198,13 @@ class Dates:
 class References:
     """What articles refer to."""
 
-    spread: Spread  # cross-references an article
+    spread: Distribution  # cross-references an article
     inside: int  # to an article of the corpus
     itself: int  # of these, of an article to itself
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """How often an optional column holds something."""
 
     of: str  # "article" or "question"
@@ -221,15 +221,15 @@ class Description:
     card: CorpusCard
     sha256: str  # of the articles: the corpus's identity
     units: Mapping[str, str]  # "words" -> how they were counted
-    lengths: Mapping[str, Mapping[str, Spread]]  # "articles" or "questions" -> unit -> lengths
+    lengths: Mapping[str, Mapping[str, Distribution]]  # "articles" or "questions" -> unit -> lengths
     codes: tuple[Code, ...]  # the largest first
-    gold: Mapping[str, Spread]  # category of question, "" for none -> gold articles a question
-    citations: Spread  # of all articles: by how many questions each is cited
+    gold: Mapping[str, Distribution]  # category of question, "" for none -> gold articles a question
+    citations: Distribution  # of all articles: by how many questions each is cited
     references: References
-    splits: Mapping[str, Split]  # "" for none
+    splits: Mapping[str, SplitSummary]  # "" for none
     languages: Mapping[str, int]  # articles by their language
     dates: Dates
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
 
     @property
     def articles(self) -> int:
@@ -242,13 +242,13 @@ class Description:
         return self.gold_of_all.n
 
     @property
-    def gold_of_all(self) -> Spread:
+    def gold_of_all(self) -> Distribution:
         """Gold articles a question, whatever its category."""
         counts: dict[int, int] = {}
         for spread in self.gold.values():
             for value, count in spread.counts.items():
                 counts[value] = counts.get(value, 0) + count
-        return Spread.of(counts)
+        return Distribution.of(counts)
 
     @property
     def with_gold(self) -> int:
@@ -307,7 +307,7 @@ class Description:
         }
 
 
-def _json(spread: Spread) -> dict[str, Any]:
+def _json(spread: Distribution) -> dict[str, Any]:
     return {**spread.figures(), "counts": {str(value): n for value, n in spread.counts.items()}}
 
 

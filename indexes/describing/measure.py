@@ -24,9 +24,17 @@ from indexes.corpus import articles as articles_
 from indexes.corpus import extras, questions
 from indexes.corpus.card import FILE, read_card
 from indexes.corpus.corpus import articles_file, questions_file
-from indexes.describing.description import Code, Column, Dates, Description, References, Split, Spread
+from indexes.describing.description import (
+    Code,
+    Dates,
+    Description,
+    Distribution,
+    References,
+    SplitSummary,
+    TableColumn,
+)
 from indexes.formats.jsonl import Progress, dump, records
-from indexes.formats.validation import Inspection, Place, Reason, UnfitError
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, MissingExtra
 from rag.text.analysers import LANGUAGES, analyser
@@ -62,12 +70,12 @@ class Lengths:
             for name, unit in self._units.items():
                 self._counts[name].update(unit.count(chunk))
 
-    def spreads(self) -> dict[str, Spread]:
+    def spreads(self) -> dict[str, Distribution]:
         """Return unit -> lengths."""
-        return {name: Spread.of(counts) for name, counts in self._counts.items()}
+        return {name: Distribution.of(counts) for name, counts in self._counts.items()}
 
 
-def progress_of(what: str, report: Report | None) -> Progress | None:
+def nested_progress(what: str, report: Report | None) -> Progress | None:
     """Return what readers of files call, for a report of several files."""
     if report is None:
         return None
@@ -154,7 +162,7 @@ Gold = Sequence[tuple[str, ...]]  # ids of articles, a tuple a question
 class Entry(NamedTuple):
     """What is kept of a question."""
 
-    place: Place
+    place: SourceLocation
     article_ids: tuple[str, ...]
     cites: tuple[tuple[str, str], ...]  # (code, article number)
     category: str
@@ -162,7 +170,7 @@ class Entry(NamedTuple):
 
 
 @dataclass
-class Asked:
+class RawQuestions:
     """All questions of a corpus, before their gold articles are found in it."""
 
     lengths: Lengths
@@ -194,28 +202,28 @@ class Asked:
             found.append(tuple(dict.fromkeys((*entry.article_ids, *cited))))
         return found
 
-    def by_category(self, gold: Gold) -> dict[str, Spread]:
+    def by_category(self, gold: Gold) -> dict[str, Distribution]:
         """Return category -> gold articles a question, the largest category first; "" is none."""
         counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
         for entry, ids in zip(self.entries, gold, strict=True):
             counts[entry.category][len(ids)] += 1
         in_order = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-        return {name: Spread.of(found) for name, found in in_order}
+        return {name: Distribution.of(found) for name, found in in_order}
 
-    def splits(self, gold: Gold) -> dict[str, Split]:
+    def splits(self, gold: Gold) -> dict[str, SplitSummary]:
         """Return split -> its questions; "" is none."""
         every = Counter(entry.split for entry in self.entries)
         answered = Counter(entry.split for entry, ids in zip(self.entries, gold, strict=True) if ids)
-        return {name: Split(every[name], answered[name]) for name in sorted(every)}
+        return {name: SplitSummary(every[name], answered[name]) for name in sorted(every)}
 
 
-def read_asked(folder: Path, units: Units, progress: Progress | None) -> Asked:
+def read_questions(folder: Path, units: Units, progress: Progress | None) -> RawQuestions:
     """Read the questions of a corpus folder, none where it has no file of them.
 
     Raises:
         BadInput: a line cannot be used.
     """
-    made = Asked(Lengths(units))
+    made = RawQuestions(Lengths(units))
     path, inspection = questions_file(folder), Inspection()
     if path is not None:
         found = questions.collect(records(path, inspection, progress), inspection)
@@ -223,7 +231,7 @@ def read_asked(folder: Path, units: Units, progress: Progress | None) -> Asked:
     return made
 
 
-def _note_question(place: Place, cited: questions.Cited, to: Asked) -> str:
+def _note_question(place: SourceLocation, cited: questions.AnnotatedQuestion, to: RawQuestions) -> str:
     """Keep what is needed of a question, and return its text."""
     question = cited.question
     to.filled.update(key for key in OPTIONAL if getattr(question, key) is not None)
@@ -238,7 +246,7 @@ _OPTIONAL = tuple(key for key in articles_.KEYS if key not in articles_.REQUIRED
 
 
 @dataclass
-class _Found:
+class _ArticleCounts:
     """What is counted on the way through the articles."""
 
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
@@ -267,9 +275,9 @@ def measure(folder: Path, units: Units, report: Report | None = None) -> Descrip
         BadInput: a file cannot be used; the text names file, line and cure.
     """
     card = read_card(folder / FILE)
-    asked = read_asked(folder, units, progress_of("reading questions", report))
-    found, lengths = _Found(), Lengths(units)
-    stream = _articles(articles_file(folder), found, progress_of("reading articles", report))
+    asked = read_questions(folder, units, nested_progress("reading questions", report))
+    found, lengths = _ArticleCounts(), Lengths(units)
+    stream = _articles(articles_file(folder), found, nested_progress("reading articles", report))
     lengths.add(_note_article(article, found, card, asked).text for article in stream)
     total = found.codes.total()
     if not total:
@@ -285,9 +293,9 @@ def measure(folder: Path, units: Units, report: Report | None = None) -> Descrip
         lengths={"articles": lengths.spreads(), "questions": asked.lengths.spreads()},
         codes=_codes(found, gold),
         gold=asked.by_category(gold),
-        citations=Spread.of(times),
+        citations=Distribution.of(times),
         references=References(
-            Spread.of(found.references),
+            Distribution.of(found.references),
             sum(n for target, n in found.targets.items() if target in found.known),
             found.itself,
         ),
@@ -298,25 +306,25 @@ def measure(folder: Path, units: Units, report: Report | None = None) -> Descrip
     )
 
 
-def _articles(path: Path, found: _Found, progress: Progress | None) -> Iterator[Article]:
+def _articles(path: Path, found: _ArticleCounts, progress: Progress | None) -> Iterator[Article]:
     inspection = Inspection()
     for place, record in records(path, inspection, progress):
         try:
-            article = articles_.article_of(record)
+            article = articles_.parse_article(record)
         except UnfitError as unfit:
             inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
             continue
         key = hash(article.id)
         if key in found.known:
             problem, cure = f"id {article.id!r} was already used", "Give every article an id of its own"
-            inspection.refuse(Reason.DUPLICATE_ID, place, problem, cure)
+            inspection.refuse(SkipReason.DUPLICATE_ID, place, problem, cure)
         found.known.add(key)
         yield article
 
 
-def _note_article(article: Article, found: _Found, card: CorpusCard, asked: Asked) -> Article:
+def _note_article(article: Article, found: _ArticleCounts, card: CorpusCard, asked: RawQuestions) -> Article:
     """Count what there is to count of an article beside its length, and return it."""
-    found.digest.update(dump(articles_.record_of(article)))
+    found.digest.update(dump(articles_.article_record(article)))
     found.codes[article.code] += 1
     found.languages[article.language or card.language] += 1
     found.filled.update(key for key in _OPTIONAL if getattr(article, key) not in (None, ()))
@@ -336,7 +344,7 @@ def _note_article(article: Article, found: _Found, card: CorpusCard, asked: Aske
     return article
 
 
-def _codes(found: _Found, gold: Iterable[tuple[str, ...]]) -> tuple[Code, ...]:
+def _codes(found: _ArticleCounts, gold: Iterable[tuple[str, ...]]) -> tuple[Code, ...]:
     cited, asking = Counter[str](), Counter[str]()
     seen: set[str] = set()
     for ids in gold:
@@ -347,21 +355,21 @@ def _codes(found: _Found, gold: Iterable[tuple[str, ...]]) -> tuple[Code, ...]:
     return tuple(sorted(made, key=lambda code: (-code.articles, code.name)))
 
 
-def _dates(found: _Found, card: CorpusCard) -> Dates:
+def _dates(found: _ArticleCounts, card: CorpusCard) -> Dates:
     earliest, latest = found.days or (None, None)
     begun, ended = found.filled["valid_from"], found.filled["valid_to"]
     known = card.law_date is not None and bool(begun or ended)
     return Dates(begun, ended, earliest, latest, found.in_force if known else None)
 
 
-def _columns(folder: Path, found: _Found, questions: Asked) -> Iterator[Column]:
+def _columns(folder: Path, found: _ArticleCounts, questions: RawQuestions) -> Iterator[TableColumn]:
     articles, asked = found.codes.total(), len(questions.entries)
-    yield from (Column("article", key, found.filled[key], articles) for key in _OPTIONAL)
+    yield from (TableColumn("article", key, found.filled[key], articles) for key in _OPTIONAL)
     if asked:
-        yield from (Column("question", key, questions.filled[key], asked) for key in OPTIONAL)
+        yield from (TableColumn("question", key, questions.filled[key], asked) for key in OPTIONAL)
     for of, name, total in (("article", extras.ARTICLES, articles), ("question", extras.QUESTIONS, asked)):
         counts: Counter[str] = Counter()
         if (folder / name).is_file():
             for _, record in records(folder / name, Inspection()):
                 counts.update(key for key in record if key != "id")
-        yield from (Column(of, key, n, total, used=False) for key, n in sorted(counts.items()))
+        yield from (TableColumn(of, key, n, total, used=False) for key, n in sorted(counts.items()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from indexes.describing.description import Bin, Code, Description, Spread, bins, groups, skewed
-from indexes.describing.tables import cut
-from rag.corpus.svg import Box, Figure, across_grid, log_ticks, ticks
+from indexes.describing.description import Code, Description, Distribution, HistogramBin, bins, groups, skewed
+from indexes.describing.tables import truncate
+from rag.corpus.svg import Figure, PlotArea, across_grid, log_ticks, ticks
 
 WIDTH = 760  # pixels
 CODES = 20  # the largest ones; the others are one bar
@@ -29,34 +29,38 @@ def plots(of: Description) -> dict[str, str]:
         if of.questions > of.with_gold:
             told += f" {of.questions - of.with_gold:,} questions that no article answers are left out."
         title = f"Gold articles a question: {of.with_gold:,} questions"
-        made["gold.svg"] = counted(of.gold_of_all, title, ("gold articles", "questions"), told)
+        made["gold.svg"] = count_histogram(of.gold_of_all, title, ("gold articles", "questions"), told)
         title = f"Citations an article: {of.cited:,} articles that questions cite"
         told = f"The other {of.articles - of.cited:,} of {of.articles:,} articles are cited by no question."
-        made["citations.svg"] = counted(of.citations, title, ("questions that cite it", "articles"), told)
+        made["citations.svg"] = count_histogram(
+            of.citations, title, ("questions that cite it", "articles"), told
+        )
     if of.references.spread.total:
         silent = of.references.spread.counts.get(0, 0)
         title = f"Cross-references an article: {of.articles - silent:,} articles that refer to others"
         told = f"The other {silent:,} of {of.articles:,} articles refer to none."
-        made["references.svg"] = counted(of.references.spread, title, ("cross-references", "articles"), told)
+        made["references.svg"] = count_histogram(
+            of.references.spread, title, ("cross-references", "articles"), told
+        )
     return made
 
 
-def lengths(by_unit: Mapping[str, Spread], what: str, of: Description) -> str:
+def lengths(by_unit: Mapping[str, Distribution], what: str, of: Description) -> str:
     """Draw a histogram for each unit, one above the other."""
     title = f"Lengths of the {next(iter(by_unit.values())).n:,} {what}"
     figure = Figure(WIDTH, 64 + _PANEL * len(by_unit), f"{title}: {of.card.name}")
     figure.text(_LEFT, 28, title, size=17)
-    figure.text(_LEFT, 47, cut(of.card.title, 90), kind="soft")
+    figure.text(_LEFT, 47, truncate(of.card.title, 90), kind="soft")
     said = []
     for i, (unit, spread) in enumerate(by_unit.items()):
-        box = Box(_LEFT, 64 + i * _PANEL + 44, WIDTH - _LEFT - _RIGHT, _PANEL - 104)
+        box = PlotArea(_LEFT, 64 + i * _PANEL + 44, WIDTH - _LEFT - _RIGHT, _PANEL - 104)
         _histogram(figure, box, spread, unit, what)
         said.append(f"{unit}: median {spread.quantile(0.5):,}, longest {spread.quantile(1.0):,}")
     figure.about = "; ".join(said)
     return figure.svg()
 
 
-def _histogram(figure: Figure, box: Box, spread: Spread, unit: str, what: str) -> None:
+def _histogram(figure: Figure, box: PlotArea, spread: Distribution, unit: str, what: str) -> None:
     log = skewed(spread)
     found = bins(spread, log=log)
     if not found:  # nothing but zeros
@@ -72,7 +76,9 @@ def _histogram(figure: Figure, box: Box, spread: Spread, unit: str, what: str) -
             left = across(b.low - edge)
             width = max(across(b.high - edge) - left - 1, 1)
             values = f"{b.low:,}" if b.high == b.low + 1 else f"{b.low:,} to {b.high - 1:,}"
-            figure.bar(Box(left, box.bottom - high, width, high), f"{values} {unit}: {b.number:,} {what}")
+            figure.bar(
+                PlotArea(left, box.bottom - high, width, high), f"{values} {unit}: {b.number:,} {what}"
+            )
     least, largest = found[0].low, found[-1].high
     for n in log_ticks(max(least, 1), largest) if log else ticks(largest, most=8):
         if least <= n <= largest - single:
@@ -84,7 +90,7 @@ def _histogram(figure: Figure, box: Box, spread: Spread, unit: str, what: str) -
     _marks(figure, box, spread, across)
 
 
-def _marks(figure: Figure, box: Box, spread: Spread, across: Callable[[float], float]) -> None:
+def _marks(figure: Figure, box: PlotArea, spread: Distribution, across: Callable[[float], float]) -> None:
     """Mark the median and the length that 95 % do not pass, their names on the outer sides."""
     sides = (("median", 0.5, "end", -5), ("95 %", 0.95, "start", 5))
     for name, share, anchor, aside in sides:
@@ -105,7 +111,9 @@ def _marks(figure: Figure, box: Box, spread: Spread, across: Callable[[float], f
         )
 
 
-def _scale(found: Sequence[Bin], box: Box, shift: float, *, log: bool) -> Callable[[float], float]:
+def _scale(
+    found: Sequence[HistogramBin], box: PlotArea, shift: float, *, log: bool
+) -> Callable[[float], float]:
     """Return where a value stands from left to right."""
     if not log:
         first, span = found[0].low - shift, found[-1].high - found[0].low
@@ -115,19 +123,19 @@ def _scale(found: Sequence[Bin], box: Box, shift: float, *, log: bool) -> Callab
     return lambda value: box.left + box.width * (math.log(max(value, 0.5)) - least) / wide
 
 
-def counted(spread: Spread, title: str, axes: tuple[str, str], note: str) -> str:
+def count_histogram(spread: Distribution, title: str, axes: tuple[str, str], note: str) -> str:
     """Draw how often small counts occur, from one on: a bar each up to ten, then one for a range."""
     found = groups(spread, least=1)
     figure = Figure(WIDTH, 380, title, "; ".join(f"{name}: {n:,}" for name, n in found))
     figure.text(_LEFT, 28, title, size=17)
     figure.text(_LEFT, 49, note, kind="soft")
     step = min((WIDTH - _LEFT - _RIGHT) / len(found), 110)
-    box = Box(_LEFT, 84, max(step * len(found), 200), 224)
+    box = PlotArea(_LEFT, 84, max(step * len(found), 200), 224)
     at = ticks(1.08 * max(n for _, n in found), most=5)  # the number above the highest bar has room
     across_grid(figure, box, at, axes[1])
     for i, (name, n) in enumerate(found):
         high, left = box.height * n / at[-1], box.left + step * i
-        figure.bar(Box(left + step * 0.14, box.bottom - high, step * 0.72, high), f"{name}: {n:,}")
+        figure.bar(PlotArea(left + step * 0.14, box.bottom - high, step * 0.72, high), f"{name}: {n:,}")
         figure.text(left + step / 2, box.bottom - high - 5, f"{n:,}", anchor="middle", size=12)
         figure.text(left + step / 2, box.bottom + 19, name, anchor="middle", kind="soft", size=12)
     ranges = "" if len(found) < 11 else " (ranges from 11 on)"
@@ -142,20 +150,20 @@ def codes(of: Description) -> str:
     figure = Figure(WIDTH, 116 + _ROW * (len(largest) + bool(rest)), f"{title}: {of.card.name}")
     figure.about = "; ".join(f"{c.name}: {_articles(c, of)}" for c in largest)
     figure.text(28, 28, title, size=17)
-    figure.text(28, 49, cut(of.card.title, 90), kind="soft")
+    figure.text(28, 49, truncate(of.card.title, 90), kind="soft")
     if of.with_gold:
         for x, kind, said in ((28, "strong", "cited by a question"), (186, "bar", "cited by none")):
-            figure.bar(Box(x, 62, 12, 12), kind=kind)
+            figure.bar(PlotArea(x, 62, 12, 12), kind=kind)
             figure.text(x + 18, 73, said, kind="soft")
     begin, most = 310, largest[0].articles
     for i, code in enumerate(largest):
         y, said = 92 + _ROW * i, _articles(code, of)
-        figure.text(begin - 10, y + 16, cut(code.name, 40), anchor="end")
+        figure.text(begin - 10, y + 16, truncate(code.name, 40), anchor="end")
         width = (WIDTH - begin - 150) * code.articles / most
-        figure.bar(Box(begin, y + 3, width, _ROW - 7), f"{code.name}: {said}")
+        figure.bar(PlotArea(begin, y + 3, width, _ROW - 7), f"{code.name}: {said}")
         if code.cited:
             dark = max(width * code.cited / code.articles, 1.5)
-            figure.bar(Box(begin, y + 3, dark, _ROW - 7), f"{code.name}: {said}", "strong")
+            figure.bar(PlotArea(begin, y + 3, dark, _ROW - 7), f"{code.name}: {said}", "strong")
         figure.text(begin + width + 7, y + 16, said, kind="soft", size=12)
     if rest:  # no bar: together they would be the longest and make the others short
         y = 92 + _ROW * len(largest)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from indexes.describing.description import NONE, Description, Spread, groups
+from indexes.describing.description import NONE, Description, Distribution, groups
 from rag.corpus.licence import licence_of
 
 WIDTH = 80  # columns of a terminal
@@ -46,7 +46,7 @@ class Table:
     note: str = ""
 
 
-def shown(cell: Cell) -> str:
+def format_cell(cell: Cell) -> str:
     """Return a cell for people."""
     match cell:
         case None:
@@ -67,18 +67,18 @@ def as_text(table: Table, width: int = WIDTH) -> str:
     Where a line would be too long, a last column of words goes on in the next line, and else the first
     column is cut.
     """
-    rows = [[shown(cell) for cell in row] for row in table.rows[:LIMIT]]
+    rows = [[format_cell(cell) for cell in row] for row in table.rows[:LIMIT]]
     grid = [list(table.columns), *rows]
     right = [_is_number(table, i) for i in range(len(table.columns))]
     wide = [max(columns(row[i]) for row in grid) for i in range(len(table.columns))]
     at = 0 if right[-1] else len(wide) - 1
     wide[at] = max(8, min(wide[at], width - sum(wide) + wide[at] - 2 * (len(wide) - 1)))
-    lines = [cut(table.title, width), "-" * min(columns(table.title), width)]
+    lines = [truncate(table.title, width), "-" * min(columns(table.title), width)]
     for row in grid:
         last = [row[-1]] if right[-1] else _wrapped(row[-1], wide[-1]) or [""]
         for n, end in enumerate(last):
             cells = [*(row[:-1] if n == 0 else [""] * (len(row) - 1)), end]
-            padded = [_padded(cut(c, w), w, right=r) for c, w, r in zip(cells, wide, right, strict=True)]
+            padded = [_padded(truncate(c, w), w, right=r) for c, w, r in zip(cells, wide, right, strict=True)]
             lines.append("  ".join(padded).rstrip())
     lines += _wrapped(_rest(table), width)
     return "\n".join(lines)
@@ -96,7 +96,7 @@ def grid(table: Table) -> str:
     right = (_is_number(table, i) for i in range(len(table.columns)))
     lines = [f"| {' | '.join(map(_escaped, table.columns))} |"]
     lines.append("|" + "".join("---:|" if r else "---|" for r in right))
-    lines += [f"| {' | '.join(_escaped(shown(cell)) for cell in row)} |" for row in table.rows[:LIMIT]]
+    lines += [f"| {' | '.join(_escaped(format_cell(cell)) for cell in row)} |" for row in table.rows[:LIMIT]]
     return "\n".join(lines)
 
 
@@ -116,7 +116,7 @@ def columns(text: str) -> int:
     )
 
 
-def cut(text: str, width: int) -> str:
+def truncate(text: str, width: int) -> str:
     """Return the text, or its beginning and an ellipsis, in at most so many columns."""
     if columns(text) <= width:
         return text
@@ -147,7 +147,7 @@ def _wrapped(text: str, width: int) -> Sequence[str]:
     lines, line = [], ""
     for word in text.split():
         while columns(line) == 0 and columns(word) > width:  # Chinese has no blanks
-            lines.append(cut(word, width + 1).removesuffix("…"))
+            lines.append(truncate(word, width + 1).removesuffix("…"))
             word = word[len(lines[-1]) :]
         if line and columns(line) + 1 + columns(word) > width:
             lines.append(line)
@@ -242,8 +242,8 @@ def _gold(of: Description) -> Table:
     )
 
 
-def _gold_row(spread: Spread) -> tuple[Cell, ...]:
-    answered = Spread.of({value: n for value, n in spread.counts.items() if value})
+def _gold_row(spread: Distribution) -> tuple[Cell, ...]:
+    answered = Distribution.of({value: n for value, n in spread.counts.items() if value})
     figures = answered.figures()
     return (spread.n, spread.counts.get(0, 0), *(figures[name] for name in ("mean", "median", "95 %", "max")))
 
@@ -302,6 +302,6 @@ def _columns(of: Description) -> Table:
     return Table("columns", "Optional columns that are filled", ("column", "filled", "share"), tuple(rows))
 
 
-def _figures(spread: Spread) -> tuple[Cell, ...]:
+def _figures(spread: Distribution) -> tuple[Cell, ...]:
     found = spread.figures()
     return tuple(found[name] for name in FIGURES)

@@ -31,7 +31,7 @@ class Acceptance:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class AcceptedFindings:
     """Findings beside what was accepted."""
 
     left: tuple[Finding, ...]  # neither mended nor accepted
@@ -52,7 +52,7 @@ def fingerprint(summary: str) -> str:
 
 def settle(
     findings: Sequence[Finding], accepted: Iterable[Acceptance], summaries: Mapping[str, str]
-) -> Settled:
+) -> AcceptedFindings:
     """Part the findings into those that are accepted and those that are left.
 
     Args:
@@ -74,10 +74,10 @@ def settle(
             lapsed.append(each)
     done = {each.finding for each in good}
     left = tuple(finding for finding in findings if finding not in done)
-    return Settled(left, tuple(good), tuple(lapsed), tuple(unfit))
+    return AcceptedFindings(left, tuple(good), tuple(lapsed), tuple(unfit))
 
 
-def record_of(finding: Finding, summary: str, reason: str = "") -> dict[str, str]:
+def finding_record(finding: Finding, summary: str, reason: str = "") -> dict[str, str]:
     """Return a record of `accepted.json`; whoever accepts the finding writes the reason into it."""
     return {
         "article_no": finding.article_no,

@@ -12,7 +12,7 @@ from indexes.build.encoder_choice import Report
 from indexes.builtin_corpus import CODE, INDEX
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import articles_file
-from indexes.digest.accepted import FILE, Settled, read_accepted, record_of, settle
+from indexes.digest.accepted import FILE, AcceptedFindings, finding_record, read_accepted, settle
 from indexes.digest.check import check
 from indexes.digest.finding import KINDS, Finding
 from rag.errors import BadInput
@@ -20,11 +20,11 @@ from rag.types import Article
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckReport:
     """What the check of a whole corpus of summaries found."""
 
     findings: tuple[Finding, ...]
-    settled: Settled
+    settled: AcceptedFindings
     summaries: Mapping[str, str]  # article number -> summary
 
     def lines(self, *, listed: bool) -> Iterator[str]:
@@ -42,7 +42,7 @@ class Checked:
         )
         if listed:
             for finding in self.settled.left:
-                record = record_of(finding, self.summaries[finding.article_no])
+                record = finding_record(finding, self.summaries[finding.article_no])
                 yield json.dumps(record, ensure_ascii=False)
         elif self.settled.left:
             yield "to see them: --list"
@@ -51,7 +51,7 @@ class Checked:
             yield f"accepted, but no longer found ({place}): take it out of {FILE}"
 
 
-def check_builtin(law: Path, folder: Path, report: Report) -> Checked:
+def check_builtin(law: Path, folder: Path, report: Report) -> CheckReport:
     """Check every summary that ships.
 
     Args:
@@ -73,7 +73,7 @@ def check_builtin(law: Path, folder: Path, report: Report) -> Checked:
         findings += check(article, shipped[article.article_no])
         report("summaries", done, len(official))
     summaries = {number: article.text for number, article in shipped.items()}
-    return Checked(tuple(findings), settle(findings, accepted, summaries), summaries)
+    return CheckReport(tuple(findings), settle(findings, accepted, summaries), summaries)
 
 
 def _refuse_others(official: Sequence[Article], shipped: Mapping[str, Article]) -> None:

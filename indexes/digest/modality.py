@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from indexes.digest.finding import NEGATION_ADDED, NEGATION_LOST, OBLIGES, PERMITS, Finding
-from indexes.digest.text import Wording, any_of, cut, partner, quoted
+from indexes.digest.text import Wording, partner, quoted, split_clauses, word_pattern
 
 # What denies or forbids for certain. Between "ne" and its partner stand a few words of the same clause.
 _NE = r"\b(?:ne |n')"
@@ -25,16 +25,16 @@ _STRONG = re.compile(
 _CANNOT = rf"{_NE}{_PRONOUNS}(?:peu(?:t|vent|x)|pouvez|pourr\w+)\b"
 _MODAL = rf"{_CANNOT}(?!.*(?:\bqu[e']|\bsans\b|exced|depass|inferieur))"
 _NE_MODAL = re.compile(rf"{_CANNOT}|{_NE}{_PRONOUNS}(?:doi(?:t|vent|s)|dev(?:ez|ra|ront))\b")
-_PERMITS = any_of("peut peuvent pouvez pourra pourront")
-_FORBIDS = any_of("nul* aucune? interdi* prohib* defend* impossib* empech* refus* exclu* irrecevab*")
-_LIMIT = any_of(
+_PERMITS = word_pattern("peut peuvent pouvez pourra pourront")
+_FORBIDS = word_pattern("nul* aucune? interdi* prohib* defend* impossib* empech* refus* exclu* irrecevab*")
+_LIMIT = word_pattern(
     "qu[e'] sans seul* uniquement exced* depass* inferieur* superieur* moins plus_de plus_tard avant tant"
 )
 _CLEAR = re.compile(
     rf"{_NE}(?:[\w'-]+ ){{0,6}}?(?:pas|point|jamais|aucune?|nulle?|rien|guere)\b(?! (?:seulement|plus))"
     rf"|{_MODAL}|\binterdi(?:te?s?)\b|\bprohib\w+|\bnul(?:le)?s?\b"
 )
-_SUBORDINATE = any_of(
+_SUBORDINATE = word_pattern(
     "qu[ei] qu'* dont si s'ils? lorsqu* quand ou lequel laquelle lesquel* tant pourvu condition a_moins",
     "meme quoi* des jusqu* cas",
 )
@@ -55,7 +55,7 @@ _MILDER = (
     "unique* peine tout_moyen sous_reserve reserves? identique* meme imprev* distinct* doi* devez",
     "faut condition* bien_que toujours seulement plutot mort echou* disparu* disparai* inexist*",
 )
-_EXCUSE, _MILD_EXCUSE = any_of(*_OTHERWISE), any_of(*_OTHERWISE, *_MILDER)
+_EXCUSE, _MILD_EXCUSE = word_pattern(*_OTHERWISE), word_pattern(*_OTHERWISE, *_MILDER)
 
 
 def negations(article_no: str, official: Wording, summary: Wording) -> Iterator[Finding]:
@@ -87,8 +87,8 @@ def _clauses(text: Wording, other: Wording, *, main: bool) -> Iterator[str]:
         other: the other text.
         main: leave out what is denied after "si", "qui" and the like; "ne peut" is not left out.
     """
-    among = cut(other)
-    for clause in cut(text):
+    among = split_clauses(other)
+    for clause in split_clauses(text):
         denied = _denied(clause.text.plain, main)
         same = partner(clause, among) if denied is not None else None
         if denied is not None and same is not None and not _EXCUSE.search(same.text.plain):
@@ -97,8 +97,8 @@ def _clauses(text: Wording, other: Wording, *, main: bool) -> Iterator[str]:
 
 def _flips(official: Wording, summary: Wording) -> Iterator[tuple[str, str]]:
     """Yield "peut" where the law has "ne peut", and "ne peut" where it has "peut"; both only where alone."""
-    among = cut(official)
-    for clause in cut(summary):
+    among = split_clauses(official)
+    for clause in split_clauses(summary):
         if (same := partner(clause, among)) is None:
             continue
         (denies, permits), (law_denies, law_permits) = _modals(clause.text), _modals(same.text)
@@ -132,30 +132,32 @@ _DENIED = re.compile(
     r"\b(?:ne |n')(?:(?:le|la|les|lui|leur|en|y|se|me|nous|vous) |[lsmt]'){0,2}(?:peu|pourr|pouv|doi|dev)\w+"
     r"|\b(?:n'|ne )(?:est|sont|etes|sera|seront) (?:\w+ ){0,2}tenue?s?"
 )
-_MAY = any_of("peut peuvent peux pouvez pourra pourront pourrez libres? facultati* (?:a|ont|avez)_le_droit")
-_PERMITS_WIDELY = any_of(
+_MAY = word_pattern(
+    "peut peuvent peux pouvez pourra pourront pourrez libres? facultati* (?:a|ont|avez)_le_droit"
+)
+_PERMITS_WIDELY = word_pattern(
     "peut peuvent peux pouvez pourr* puisse* faculte libres? librement facultati* permet* permis*",
     "autorise* (?:a|ont|avez)_(?:le_)?droit loisible admis* possible action recours capable sauf_a*",
     "reclam* demand* sollicit* sans_prejudice",
 )
 # "Doit" obliges before an infinitive; else something is owed: "ce qu'il doit".
-_MUST = any_of(
+_MUST = word_pattern(
     "(?:doi(?:t|vent|s)|devez|devra|devront)(?=_(?:[\\w']+_){0,3}[\\w']+(?:er|ir|re)\\b)",
     "obligatoire(?:ment)?s? obligee?s? il_faut (?:est|sont|etes)_tenue?s?",
 )
-_LAW_MUST = any_of(
+_LAW_MUST = word_pattern(
     "doi(?:t|vent|ve) devra devront obligatoire* a_peine_de",
     "(?:est|sont|sera|seront)_(?:*_)?(?:tenu|oblige|astreint)e?s?",
 )
-_OBLIGES = any_of(
+_OBLIGES = word_pattern(
     "doi(?:t|vent|s|ve) dev(?:ez|ra|ront|rait|raient) obligatoire* oblige* il_faut faudra tenue?s? exige*",
     "astrein* requis* impose* peine_d[e'] a_charge_d[e'] a_la_charge necessaire* incomb* supporte*",
 )
-_ONLY = any_of("seul* uniquement sauf sinon exclusivement (?:ne_|n')*_qu[e']")
+_ONLY = word_pattern("seul* uniquement sauf sinon exclusivement (?:ne_|n')*_qu[e']")
 # A condition of what the law permits is rightly told as a duty: "il faut avoir seize ans".
-_PROVIDED = any_of("(?<!sans_)condition pourvu sous_reserve sur_autorisation en_*ant")
-_CONDITION = any_of("si s'ils? apres_avis justifi* lorsqu* soit")
-_STATE = any_of("il_faut (?:doi*|dev*)_(?:*_)?(?:avoir|etre|exister|prouver|justifier|resider|remplir)")
+_PROVIDED = word_pattern("(?<!sans_)condition pourvu sous_reserve sur_autorisation en_*ant")
+_CONDITION = word_pattern("si s'ils? apres_avis justifi* lorsqu* soit")
+_STATE = word_pattern("il_faut (?:doi*|dev*)_(?:*_)?(?:avoir|etre|exister|prouver|justifier|resider|remplir)")
 
 
 def force(article_no: str, official: Wording, summary: Wording) -> Iterator[Finding]:
@@ -166,8 +168,8 @@ def force(article_no: str, official: Wording, summary: Wording) -> Iterator[Find
     wholes, then clause by clause with the clause that shares most words.
     """
     found = dict.fromkeys(_compared(official, summary))
-    among = cut(official)
-    for clause in cut(summary):
+    among = split_clauses(official)
+    for clause in split_clauses(summary):
         same = partner(clause, among)
         if same is not None:
             found |= dict.fromkeys(_compared(same.text, clause.text))

@@ -7,20 +7,20 @@ from fractions import Fraction
 
 from indexes.digest.finding import NUMBER_ADDED, NUMBER_LOST, Finding
 from indexes.digest.quantities import PART, Quantity, elided, every_value, ordinals, quantities
-from indexes.digest.text import Wording, any_of
+from indexes.digest.text import Wording, word_pattern
 
 # What says a quantity without a number: (value, unit) -> words of folded text.
 _SAID = {
-    (Fraction(12), "mois"): any_of("annees? annuel(?:le)?(?:ment)?s?"),
-    (Fraction(1), "mois"): any_of("mois mensu*"),
-    (Fraction(3), "mois"): any_of("trimestr*"),
-    (Fraction(6), "mois"): any_of("semestr*"),
-    (Fraction(1), "jour"): any_of("jours? journee lendemain veille quotidien*"),
-    (Fraction(24), "heure"): any_of("(?:un|1)_jour"),
-    (Fraction(216), "mois"): any_of("m(?:aj|in)(?:eure?s?|orite)"),  # 18 years
-    (Fraction(1, 2), PART): any_of("demie? egal* 50_%"),
-    (Fraction(1, 3), PART): any_of("tiers"),
-    (Fraction(1, 4), PART): any_of("quarts?"),
+    (Fraction(12), "mois"): word_pattern("annees? annuel(?:le)?(?:ment)?s?"),
+    (Fraction(1), "mois"): word_pattern("mois mensu*"),
+    (Fraction(3), "mois"): word_pattern("trimestr*"),
+    (Fraction(6), "mois"): word_pattern("semestr*"),
+    (Fraction(1), "jour"): word_pattern("jours? journee lendemain veille quotidien*"),
+    (Fraction(24), "heure"): word_pattern("(?:un|1)_jour"),
+    (Fraction(216), "mois"): word_pattern("m(?:aj|in)(?:eure?s?|orite)"),  # 18 years
+    (Fraction(1, 2), PART): word_pattern("demie? egal* 50_%"),
+    (Fraction(1, 3), PART): word_pattern("tiers"),
+    (Fraction(1, 4), PART): word_pattern("quarts?"),
 }
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from indexes.digest.finding import PERSON_ADDED, PERSON_LOST, Finding
-from indexes.digest.text import Wording, any_of
+from indexes.digest.text import Wording, word_pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person or body; its words are written as `indexes.digest.text.any_of` reads them."""
+    """A person or body; its words are written as `indexes.digest.text.word_pattern` reads them."""
 
     name: str  # as findings call it
     said: str  # its names
@@ -138,4 +138,4 @@ def persons(article_no: str, official: Wording, summary: Wording, headings: Word
 @lru_cache(maxsize=len(PEOPLE))
 def _patterns(person: Person) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return what names a person, and what names it or speaks of it otherwise."""
-    return any_of(person.said), any_of(person.said, person.akin)
+    return word_pattern(person.said), word_pattern(person.said, person.akin)

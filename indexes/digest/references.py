@@ -30,7 +30,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedNumbers:
     """Numbers of articles that stand together after one word "article"."""
 
     start: int
@@ -38,11 +38,11 @@ class Cited:
     numbers: tuple[str, ...]  # as `number_key` gives them
 
 
-def cited(text: Wording) -> Iterator[Cited]:
+def cited(text: Wording) -> Iterator[CitedNumbers]:
     """Yield the places of a text that name articles by their numbers."""
     for found in _CITED.finditer(text.plain):
         numbers = _ONE.finditer(_PART.sub("", found["numbers"]))
-        yield Cited(*found.span("numbers"), tuple(number_key(one[0]) for one in numbers))
+        yield CitedNumbers(*found.span("numbers"), tuple(number_key(one[0]) for one in numbers))
 
 
 def references(article_no: str, official: Wording, summary: Wording) -> Iterator[Finding]:

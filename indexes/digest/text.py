@@ -45,7 +45,7 @@ def _plain(sign: str) -> str:
     return folded if folded.isalnum() else sign
 
 
-def any_of(*alternatives: str) -> re.Pattern[str]:
+def word_pattern(*alternatives: str) -> re.Pattern[str]:
     """Return the pattern of whole words of folded text.
 
     Args:
@@ -93,7 +93,7 @@ class Clause:
 
 
 @lru_cache(maxsize=4)  # two rules ask for the same two texts
-def cut(text: Wording) -> tuple[Clause, ...]:
+def split_clauses(text: Wording) -> tuple[Clause, ...]:
     """Return the clauses of a text."""
     return tuple(Clause(clause, frozenset(_french().terms(clause.shown))) for clause in clauses(text))
 

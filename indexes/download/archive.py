@@ -30,7 +30,7 @@ _STRANGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError, Mem
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ArchiveLimits:
     """What an archive may hold; the French bulk of all law is 5 million files and some 20 GB."""
 
     files: int = 10_000_000
@@ -40,13 +40,13 @@ class Limits:
     header: int = 4 * 2**20  # bytes of what a tar says before one file: names and attributes, held in memory
 
 
-LIMITS = Limits()
+LIMITS = ArchiveLimits()
 
 
 class Meter:
     """Counts what comes out of one archive: folders count as files, for they take as much room."""
 
-    def __init__(self, path: Path, limits: Limits) -> None:
+    def __init__(self, path: Path, limits: ArchiveLimits) -> None:
         self._path, self._limits = path, limits
         self._packed = max(1, path.stat().st_size)
         self._files = self._bytes = 0
@@ -183,7 +183,7 @@ def safe_name(name: str, where: str) -> PurePosixPath:
     return path
 
 
-def members(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[str, IO[bytes]]]:
+def members(path: Path, limits: ArchiveLimits = LIMITS) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the name of each file in a zip or tar and the file, open only until the next one is taken.
 
     Nothing is written and never more than a piece of one file is in memory. What is read is counted, so
@@ -201,7 +201,7 @@ def members(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[str, IO[bytes
             yield from _tarred(path, meter)
 
 
-def unpack(path: Path, folder: Path, limits: Limits = LIMITS) -> Path:
+def unpack(path: Path, folder: Path, limits: ArchiveLimits = LIMITS) -> Path:
     """Unpack an archive into a new folder, whole or not at all, and return the folder.
 
     Raises:

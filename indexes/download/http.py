@@ -28,7 +28,7 @@ from indexes.formats.jsonl import Progress
 from rag.errors import PandectError
 
 
-def size_of(part: Path) -> int:
+def file_size(part: Path) -> int:
     """Return how many bytes are there."""
     return part.stat().st_size if part.is_file() else 0
 
@@ -49,7 +49,7 @@ def read_tag(part: Path) -> str:
     return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
 
 
-def tag_of(headers: Message) -> str:
+def version_tag(headers: Message) -> str:
     """Return by what the server knows this version of the file; nothing if it does not say."""
     tag = headers.get("ETag", "")
     if not tag or tag.startswith("W/"):  # a weak one may not be asked for with If-Range
@@ -59,7 +59,7 @@ def tag_of(headers: Message) -> str:
 
 def write_tag(part: Path, headers: Message) -> None:
     """Keep by what the server knows this version of the file, if it says."""
-    tag = tag_of(headers)
+    tag = version_tag(headers)
     if tag:
         _tag_file(part).write_text(tag, encoding="utf-8")
 
@@ -106,7 +106,7 @@ class FetchError(PandectError, OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FileRequest:
     """A file at an address, and by what it is known to be the right one."""
 
     url: str
@@ -126,7 +126,7 @@ def check_address(url: str) -> None:
         raise FetchError(f"{url!r} is no address on the web. Give one that begins with https://.")
 
 
-def opened(wanted: Wanted, timeout: float, extra: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401
+def opened(wanted: FileRequest, timeout: float, extra: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401
     """Open an address, with redirects but nothing other than http and https; the answer is to be closed.
 
     Raises:
@@ -203,12 +203,12 @@ TRIES = 6  # in a row without a byte more, or with hardly any
 SLOWEST = 256  # bytes: fewer in as many seconds as the server may be silent are as good as silence
 LONGEST_WAIT = 120.0  # seconds; a server that asks for more is told of instead of waited for
 _CHUNK = 2**18
-AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that a later try may turn into a file
+RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that a later try may turn into a file
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 
 def fetch(
-    wanted: Wanted,
+    wanted: FileRequest,
     target: Path,
     *,
     progress: Progress | None = None,
@@ -234,7 +234,7 @@ def fetch(
     check_address(wanted.url)
     part = target.with_name(f"{target.name}.part")
     try:
-        if wanted.sha256 and target.is_file() and digest_of(target) == wanted.sha256.lower():
+        if wanted.sha256 and target.is_file() and sha256_of(target) == wanted.sha256.lower():
             return wanted.sha256.lower()
         target.parent.mkdir(parents=True, exist_ok=True)
         resumed = part.is_file()
@@ -261,27 +261,27 @@ def fetch(
     return found
 
 
-def digest_of(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _bring(
-    wanted: Wanted, part: Path, progress: Progress | None, timeout: float, sleep: Callable[[float], None]
+    wanted: FileRequest, part: Path, progress: Progress | None, timeout: float, sleep: Callable[[float], None]
 ) -> str:
     """Try until the file is there, with longer and longer pauses while nothing comes; return its SHA-256."""
     idle = 0
     while True:
-        before, wait = size_of(part), None
+        before, wait = file_size(part), None
         try:
             _attempt(wanted, part, progress, timeout)
             with on_disk():
-                return digest_of(part)
+                return sha256_of(part)
         except urllib.error.HTTPError as error:
             error.close()
             last = refusal(wanted.url, error)
-            if error.code not in AGAIN:
+            if error.code not in RETRY_STATUS:
                 raise last from None
             wait = retry_after(error.headers.get("Retry-After"))
         except (_BrokenOffError, http.client.HTTPException) as error:
@@ -292,7 +292,7 @@ def _bring(
         except OSError as error:  # also URLError and timeouts
             problem = str(getattr(error, "reason", None) or error) or type(error).__name__
             last = FetchError(f"{wanted.url}: cannot be reached ({problem}). Check network and address.")
-        idle = 0 if size_of(part) >= before + SLOWEST else idle + 1
+        idle = 0 if file_size(part) >= before + SLOWEST else idle + 1
         if idle >= TRIES:
             raise last
         if wait is not None and wait > LONGEST_WAIT:
@@ -300,7 +300,7 @@ def _bring(
         sleep(wait if wait is not None else min(2.0 ** max(0, idle - 1), LONGEST_WAIT))
 
 
-def _attempt(wanted: Wanted, part: Path, progress: Progress | None, timeout: float) -> None:
+def _attempt(wanted: FileRequest, part: Path, progress: Progress | None, timeout: float) -> None:
     """Get the rest of the file.
 
     Raises:
@@ -310,7 +310,7 @@ def _attempt(wanted: Wanted, part: Path, progress: Progress | None, timeout: flo
         tag = read_tag(part)
         if not (wanted.sha256 or tag):
             forget(part)  # nothing would tell whether the rest belongs to it
-    begun = size_of(part)
+    begun = file_size(part)
     asked = {"Range": f"bytes={begun}-"} if begun else {}
     if begun and tag:
         asked["If-Range"] = tag
@@ -328,7 +328,7 @@ def _attempt(wanted: Wanted, part: Path, progress: Progress | None, timeout: flo
         raise _BrokenOffError("what was there does not belong to the file") from None
     with answer:
         start, total = _extent(answer.status, answer.headers, begun)
-        now = tag_of(answer.headers)
+        now = version_tag(answer.headers)
         if start and tag and now and now != tag:  # a server that does not heed If-Range
             with on_disk():
                 forget(part)
@@ -342,7 +342,7 @@ def _attempt(wanted: Wanted, part: Path, progress: Progress | None, timeout: flo
 
 
 def _take(
-    wanted: Wanted,
+    wanted: FileRequest,
     part: Path,
     answer: Any,  # noqa: ANN401  # urllib's answers have no type of their own
     extent: tuple[int, int | None],
@@ -393,12 +393,12 @@ def _extent(status: int, headers: Message, begun: int) -> tuple[int, int | None]
     return 0, int(length) if length.isascii() and length.isdigit() else None
 
 
-def _fault(wanted: Wanted, part: Path, found: str) -> str:
+def _fault(wanted: FileRequest, part: Path, found: str) -> str:
     """Return what is wrong with a file that came; nothing if it is right or nothing was known of it."""
     if wanted.sha256 and found != wanted.sha256.lower():
         return f"its sha256 is {found} and should be {wanted.sha256.lower()}"
-    if wanted.size is not None and size_of(part) != wanted.size:
-        return f"{size_of(part):,} bytes came of {wanted.size:,}"
+    if wanted.size is not None and file_size(part) != wanted.size:
+        return f"{file_size(part):,} bytes came of {wanted.size:,}"
     return ""
 
 

@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 from indexes.download.archive import safe_name
 from indexes.download.http import (
-    AGAIN,
     LONGEST_WAIT,
+    RETRY_STATUS,
     FetchError,
-    Wanted,
+    FileRequest,
     check_address,
     fetch,
     opened,
@@ -49,7 +49,7 @@ class HubDataset:
     gated: bool = False
 
 
-class Listed(NamedTuple):
+class HubFile(NamedTuple):
     """A file of a data set as the hub lists it."""
 
     path: str
@@ -79,14 +79,14 @@ class Hub:
 
 def listing(
     hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None] = time.sleep
-) -> list[Listed]:
+) -> list[HubFile]:
     """Return the files of a data set; a hub that is busy is asked again.
 
     Raises:
         FetchError: the hub does not answer, refuses access, or has no such data set.
     """
     url: str | None = address(hub, "api", "datasets", dataset.id, "tree", revision) + "?recursive=true"
-    found: list[Listed] = []
+    found: list[HubFile] = []
     while url:
         entries, url = _asked(hub, dataset, url, sleep)
         if not isinstance(entries, list):
@@ -97,7 +97,7 @@ def listing(
     return found
 
 
-def commit_of(hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None]) -> str:
+def resolve_commit(hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None]) -> str:
     """Return the commit that a branch, a tag or a commit names.
 
     Raises:
@@ -136,7 +136,7 @@ class _BusyError(FetchError):
 
 def _answered(hub: Hub, dataset: HubDataset, url: str) -> tuple[object, str | None]:
     try:
-        with opened(Wanted(url, headers=hub.headers), timeout=30.0) as answer:
+        with opened(FileRequest(url, headers=hub.headers), timeout=30.0) as answer:
             content = answer.read(_LARGEST_LISTING)
             following = _NEXT.search(answer.headers.get("Link") or "")
         after = urllib.parse.urljoin(url, following[1]) if following else None
@@ -146,7 +146,7 @@ def _answered(hub: Hub, dataset: HubDataset, url: str) -> tuple[object, str | No
     except urllib.error.HTTPError as error:
         error.close()
         refused = explained(refusal(url, error), hub, dataset)
-        if error.code not in AGAIN:
+        if error.code not in RETRY_STATUS:
             raise refused from None
         busy = _BusyError(str(refused))
         busy.wait = retry_after(error.headers.get("Retry-After"))
@@ -175,11 +175,11 @@ def explained(error: FetchError, hub: Hub, dataset: HubDataset) -> FetchError:
     return FetchError(f"{error} The data set is at {page}; a private one needs HF_TOKEN.")
 
 
-def _listed(entry: Mapping[str, object]) -> Listed:
+def _listed(entry: Mapping[str, object]) -> HubFile:
     large = entry.get("lfs")
     size, path, blob = entry.get("size"), entry.get("path"), entry.get("oid")
     sha256 = large.get("oid") if isinstance(large, dict) else None
-    return Listed(
+    return HubFile(
         str(path),
         size if isinstance(size, int) else None,
         sha256 if isinstance(sha256, str) and re.fullmatch(r"[0-9a-f]{64}", sha256) else None,
@@ -252,7 +252,7 @@ def download(
         FetchError: the hub does not answer, refuses access, or has no such data set or files.
     """
     hub = hub or Hub.from_environment()
-    commit = commit_of(hub, dataset, revision, sleep)
+    commit = resolve_commit(hub, dataset, revision, sleep)
     place = folder / dataset.id.replace("/", "--") / commit
     wanted = [
         listed for listed in listing(hub, dataset, commit, sleep) if _matches(listed.path, dataset.files)
@@ -268,7 +268,7 @@ def download(
             continue
         url = address(hub, "datasets", dataset.id, "resolve", commit, listed.path)
         told = (lambda done, total, path=listed.path: progress(path, done, total)) if progress else None
-        file = Wanted(url, listed.sha256, listed.size, hub.headers)
+        file = FileRequest(url, listed.sha256, listed.size, hub.headers)
         try:
             fetching(file, target, progress=told)
         except FetchError as error:
@@ -280,7 +280,7 @@ def download(
     return place
 
 
-def _fault(path: Path, listed: Listed) -> str:
+def _fault(path: Path, listed: HubFile) -> str:
     """Return in what a file differs from what the hub lists; nothing if in nothing."""
     size = path.stat().st_size
     if listed.size is not None and size != listed.size:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexes.download.archive import is_archive, unpack
-from indexes.download.http import Wanted, fetch
+from indexes.download.http import FileRequest, fetch
 from indexes.download.hub import DATASETS, download
 from indexes.sources import legi
 from indexes.store.paths import home
@@ -82,7 +82,7 @@ def _from_address(
     name = re.sub(r"[^\w.-]", "_", last)[-120:].lstrip(".") or "file"
     target = downloads() / sha256.lower()[:16] / name
     told = (lambda done, total: progress(name, done, total)) if progress else None
-    fetch(Wanted(url, sha256), target, progress=told)
+    fetch(FileRequest(url, sha256), target, progress=told)
     return target
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from indexes.formats.jsonl import Progress, Record, decode, lines
-from indexes.formats.validation import Inspection, Place, Reason
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 
 _NO_FIELDS: Mapping[str, str] = MappingProxyType({})
@@ -43,7 +43,7 @@ def rows(
     fields: Mapping[str, str] = _NO_FIELDS,
     delimiter: str | None = None,
     progress: Progress | None = None,
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each row as column -> text, with its place; a row of several lines has its first.
 
     Args:
@@ -69,7 +69,7 @@ def rows(
     reader = csv.reader(source, delimiter=mark, strict=True)
     while True:
         begun = reader.line_num + 2  # the header was line 1
-        place = Place(path, begun)
+        place = SourceLocation(path, begun)
         try:
             row = next(reader)
         except StopIteration:
@@ -77,14 +77,14 @@ def rows(
         except csv.Error as error:
             problem = f"not CSV ({error})"
             cure = "Close every quote and double those inside; texts over 131,072 characters need JSON Lines"
-            inspection.refuse(Reason.INVALID_CSV, place, problem, cure)
+            inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
             continue
         if not row or decoded.broken_at >= begun:
             continue  # blank, or already counted as broken UTF-8
         if len(row) != len(header):
             problem = f"{len(row)} values came for {len(header)} columns"
             cure = f"Quote the values that hold {mark!r} or a line break"
-            inspection.refuse(Reason.INVALID_CSV, place, problem, cure)
+            inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
             continue
         yield place, dict(zip(header, row, strict=True))
 
@@ -120,7 +120,7 @@ def cells(
     columns: Sequence[str],
     inspection: Inspection,
     progress: Progress | None = None,
-) -> Iterator[tuple[Place, list[str]]]:
+) -> Iterator[tuple[SourceLocation, list[str]]]:
     """Yield the cells of each line, as many as there are columns; blank lines are passed over.
 
     Args:
@@ -140,12 +140,12 @@ def cells(
         if len(found) != len(columns):
             problem = f"{len(found)} values came for {len(columns)} columns ({', '.join(columns)})"
             cure = "Separate them with a tab"
-            inspection.refuse(Reason.INVALID_CSV, place, problem, cure)
+            inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
             continue
         yield place, found
 
 
-def words(path: Path, inspection: Inspection) -> Iterator[tuple[Place, list[str]]]:
+def words(path: Path, inspection: Inspection) -> Iterator[tuple[SourceLocation, list[str]]]:
     """Yield the cells of each line, cut at tabs where it has any, else at blanks; for qrels and runs.
 
     Raises:

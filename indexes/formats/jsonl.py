@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from indexes.formats.validation import Inspection, Place, Reason
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 
 Record: TypeAlias = Mapping[str, object]
@@ -43,7 +43,7 @@ _BEFORE, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 def lines(
     path: Path, inspection: Inspection, progress: Progress | None = None
-) -> Iterator[tuple[Place, bytes]]:
+) -> Iterator[tuple[SourceLocation, bytes]]:
     """Yield each line with its place; gzip is recognised by its first bytes, not by its name.
 
     Only the line feed ends a line, so that U+2028 and the like may stand inside a text. A byte
@@ -58,10 +58,10 @@ def lines(
         try:
             while line := stream.readline(LONGEST):
                 number += 1
-                place = Place(path, number)
+                place = SourceLocation(path, number)
                 if len(line) == LONGEST and not line.endswith(b"\n"):
                     problem = f"the line is longer than {LONGEST // 2**20} MB"
-                    inspection.refuse(Reason.TOO_LONG, place, problem, "Write one record on each line")
+                    inspection.refuse(SkipReason.TOO_LONG, place, problem, "Write one record on each line")
                     while line and not line.endswith(b"\n"):
                         line = stream.readline(LONGEST)
                     continue
@@ -69,14 +69,14 @@ def lines(
                 if progress is not None and number % _EVERY == 0:
                     progress(raw.tell(), total)
         except _DAMAGE as error:
-            _damaged(error, Place(path, number + 1), inspection)
+            _damaged(error, SourceLocation(path, number + 1), inspection)
         if progress is not None:
             progress(total, total)
 
 
 def records(
     path: Path, inspection: Inspection, progress: Progress | None = None
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each JSON object of a JSON Lines file with its place; blank lines are passed over.
 
     Raises:
@@ -91,7 +91,7 @@ def records(
             record = _DECODER.decode(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
             cure = "Write one JSON object on each line, its strings in double quotes"
-            inspection.refuse(Reason.INVALID_JSON, place, f"not JSON ({error})", cure)
+            inspection.refuse(SkipReason.INVALID_JSON, place, f"not JSON ({error})", cure)
             continue
         if _is_fit(record, place, inspection, escaped="\\u" in text):
             yield place, record
@@ -99,7 +99,7 @@ def records(
 
 def array(
     path: Path, inspection: Inspection, progress: Progress | None = None
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield the objects of a file that is one JSON array, each with the line on which it begins.
 
     The file is read piece by piece, whether it has line breaks or not.
@@ -126,16 +126,21 @@ def array(
             record, end = _DECODER.raw_decode(text, at)
             if end < len(text) or ended:  # else a number may go on in the next piece
                 if _is_fit(
-                    record, Place(path, line), inspection, escaped=odd or text.find("\\u", at, end) >= 0
+                    record,
+                    SourceLocation(path, line),
+                    inspection,
+                    escaped=odd or text.find("\\u", at, end) >= 0,
                 ):
-                    yield Place(path, line), record
+                    yield SourceLocation(path, line), record
                 line, at = line + text.count("\n", at, end), end
                 continue
         except (ValueError, RecursionError) as error:
             problem = str(error)
         if ended or len(text) - at > LONGEST:  # what follows cannot be told apart any more
             cure = "Fetch the file again: it is cut short or was edited"
-            inspection.refuse(Reason.INVALID_JSON, Place(path, line), f"not JSON ({problem})", cure)
+            inspection.refuse(
+                SkipReason.INVALID_JSON, SourceLocation(path, line), f"not JSON ({problem})", cure
+            )
             return
         text, at = text[at:], 0
         # As much again as there is: an object of many pieces is not decoded anew for each of them.
@@ -143,13 +148,13 @@ def array(
         text, ended, odd = text + "".join(more), not more, odd or not all(map(_is_utf8, more))
 
 
-def decode(line: bytes, place: Place, inspection: Inspection) -> str | None:
+def decode(line: bytes, place: SourceLocation, inspection: Inspection) -> str | None:
     """Return the text of a line, or None when it is not UTF-8 and the inspection is lenient."""
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"byte {line[error.start]:#04x} at column {error.start + 1} is not UTF-8"
-        inspection.refuse(Reason.BROKEN_UTF8, place, problem, _TO_UTF8)
+        inspection.refuse(SkipReason.BROKEN_UTF8, place, problem, _TO_UTF8)
         return None
 
 
@@ -178,17 +183,17 @@ def write_lines(path: Path, content: Iterable[bytes]) -> None:
             raw.writelines(content)
 
 
-def _is_fit(record: object, place: Place, inspection: Inspection, *, escaped: bool) -> bool:
+def _is_fit(record: object, place: SourceLocation, inspection: Inspection, *, escaped: bool) -> bool:
     if not isinstance(record, dict):
         problem = f"a JSON {type(record).__name__} came where an object was expected"
-        inspection.refuse(Reason.WRONG_TYPE, place, problem, 'Write {"id": ..., ...} there')
+        inspection.refuse(SkipReason.WRONG_TYPE, place, problem, 'Write {"id": ..., ...} there')
         return False
     if escaped:  # only an escape can bring half a surrogate pair, which cannot be written again
         try:
             json.dumps(record, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             problem = "an escape \\ud… stands without its other half, or a byte is not UTF-8"
-            inspection.refuse(Reason.BROKEN_UTF8, place, problem, _TO_UTF8)
+            inspection.refuse(SkipReason.BROKEN_UTF8, place, problem, _TO_UTF8)
             return False
     return True
 
@@ -213,7 +218,7 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress | None) -> It
                 if progress is not None:
                     progress(raw.tell(), total)
         except _DAMAGE as error:
-            _damaged(error, Place(path, line), inspection)
+            _damaged(error, SourceLocation(path, line), inspection)
         yield decoder.decode(b"", final=True)
 
 
@@ -225,10 +230,10 @@ def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, 
         yield raw, gzip.GzipFile(fileobj=raw) if packed else raw, path.stat().st_size
 
 
-def _damaged(error: Exception, place: Place, inspection: Inspection) -> None:
+def _damaged(error: Exception, place: SourceLocation, inspection: Inspection) -> None:
     problem = f"the gzip data is damaged or ends too early ({error})"
     cure = f"Fetch the file again (gzip -t {place.path.name} checks it)"
-    inspection.refuse(Reason.TRUNCATED, place, problem, cure)
+    inspection.refuse(SkipReason.TRUNCATED, place, problem, cure)
 
 
 def _open(path: Path) -> io.BufferedReader:

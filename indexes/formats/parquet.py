@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.formats.jsonl import Progress, Record
-from indexes.formats.validation import Inspection, Place, Reason
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput, MissingExtra
 
 BATCH = 256  # rows in memory at once: articles can be long
@@ -24,7 +24,7 @@ def rows(
     *,
     required: Collection[str] = (),
     progress: Progress | None = None,
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each row as column -> value, with its place: the number of the row, counted from 1.
 
     Dates become text (2025-01-31), a missing or not-a-number value becomes None.
@@ -55,7 +55,7 @@ def rows(
             for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
                     done += 1
-                    yield Place(path, done), {name: plain(value) for name, value in row.items()}
+                    yield SourceLocation(path, done), {name: plain(value) for name, value in row.items()}
                 if progress is not None:
                     progress(done, total)
     except BadInput:  # which is a ValueError, as pyarrow's errors are
@@ -64,7 +64,9 @@ def rows(
         problem = (
             f"not Parquet, or damaged ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
         )
-        inspection.refuse(Reason.INVALID_PARQUET, Place(path, done + 1), problem, "Fetch the file again")
+        inspection.refuse(
+            SkipReason.INVALID_PARQUET, SourceLocation(path, done + 1), problem, "Fetch the file again"
+        )
 
 
 def write(

@@ -10,7 +10,7 @@ import numpy as np
 
 from indexes.formats.csv import words
 from indexes.formats.jsonl import write_lines
-from indexes.formats.validation import Inspection, Place, Reason
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 from rag.types import ArticleOrder, Hit, Qrels, Run, rank
 
@@ -25,7 +25,7 @@ class Judgement(NamedTuple):
     grade: int
 
 
-def judgements(path: Path, inspection: Inspection) -> Iterator[tuple[Place, Judgement]]:
+def judgements(path: Path, inspection: Inspection) -> Iterator[tuple[SourceLocation, Judgement]]:
     """Yield the judgements of a file in their order.
 
     TREC has four columns (question, iteration, article, grade); BEIR has three under a header.
@@ -40,13 +40,13 @@ def judgements(path: Path, inspection: Inspection) -> Iterator[tuple[Place, Judg
         if len(found) not in (3, 4):
             problem = f"{len(found)} values came, where qrels have 4 (question, 0, article, grade)"
             inspection.refuse(
-                Reason.INVALID_CSV, place, problem, "Give qrels of TREC, or BEIR's with 3 columns"
+                SkipReason.INVALID_CSV, place, problem, "Give qrels of TREC, or BEIR's with 3 columns"
             )
             continue
         grade = _whole(found[-1])
         if grade is None:
             problem, cure = f"the grade is {found[-1]!r}", "Write it as a whole number, 0 for not relevant"
-            inspection.refuse(Reason.WRONG_TYPE, place, problem, cure)
+            inspection.refuse(SkipReason.WRONG_TYPE, place, problem, cure)
             continue
         yield place, Judgement(found[0], found[-2], grade)
 
@@ -101,12 +101,12 @@ def read_run(path: Path, *, inspection: Inspection | None = None) -> Run:
         if len(found) != 6:
             problem = f"{len(found)} values came, where a run has 6"
             cure = "Write question, Q0, article, rank, score and the name of the system"
-            inspection.refuse(Reason.INVALID_CSV, place, problem, cure)
+            inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
             continue
         score = _number(found[4])
         if score is None:
             problem, cure = f"the score is {found[4]!r}", "Write it as a number that is not infinite"
-            inspection.refuse(Reason.WRONG_TYPE, place, problem, cure)
+            inspection.refuse(SkipReason.WRONG_TYPE, place, problem, cure)
             continue
         of = scored.setdefault(found[0], {})
         of[found[2]] = max(score, of.get(found[2], score))

@@ -16,7 +16,7 @@ _SHORT = 24  # characters: states, kinds, regions
 Owner: TypeAlias = Literal["article", "question"]
 
 
-class Reason(StrEnum):
+class SkipReason(StrEnum):
     """The kinds of bad input that can be skipped one by one."""
 
     BROKEN_UTF8 = "broken UTF-8"
@@ -34,7 +34,7 @@ class Reason(StrEnum):
     UNKNOWN_OWNER = "extra columns of nobody"
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """A line of a file, counted from 1."""
 
     path: Path
@@ -48,16 +48,16 @@ class Place(NamedTuple):
 class UnfitError(Exception):
     """A record that cannot become an article or a question; whoever knows its place reports it."""
 
-    def __init__(self, reason: Reason, problem: str, cure: str) -> None:
+    def __init__(self, reason: SkipReason, problem: str, cure: str) -> None:
         super().__init__(problem)
         self.reason, self.problem, self.cure = reason, problem, cure
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkipCount:
     """How often one kind of bad input was skipped, and where it came first."""
 
-    reason: Reason
+    reason: SkipReason
     count: int
     first: str  # file:line
     example: str  # what was wrong there
@@ -69,7 +69,7 @@ class ImportReport:
 
     articles: int
     questions: int
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkipCount, ...] = ()
     extra_columns: Mapping[str, int] = field(default_factory=dict)  # column -> records with a value in it
 
     def losses(self) -> list[str]:
@@ -78,7 +78,7 @@ class ImportReport:
             f"{s.first}: the file breaks off, everything from this line on is lost ({s.example})"
             + (f"; {s.count - 1:,} more files break off" if s.count > 1 else "")
             for s in self.skipped
-            if s.reason is Reason.TRUNCATED
+            if s.reason is SkipReason.TRUNCATED
         ]
 
     def lines(self) -> list[str]:
@@ -87,7 +87,7 @@ class ImportReport:
         found += [
             f"skipped {s.count:,}: {s.reason} (first at {s.first}: {s.example})"
             for s in self.skipped
-            if s.reason is not Reason.TRUNCATED
+            if s.reason is not SkipReason.TRUNCATED
         ]
         found += [f"column kept, not used: {name} ({n:,} values)" for name, n in self.extra_columns.items()]
         return found
@@ -98,20 +98,24 @@ class Inspection:
 
     def __init__(self, *, lenient: bool = False) -> None:
         self.lenient = lenient
-        self._skipped: dict[Reason, Skipped] = {}
+        self._skipped: dict[SkipReason, SkipCount] = {}
         self._counts: dict[str, int] = {}
         self._kept: dict[Owner, dict[str, dict[str, object]]] = {"article": {}, "question": {}}
 
-    def refuse(self, reason: Reason, place: Place, problem: str, cure: str) -> None:
+    def refuse(self, reason: SkipReason, place: SourceLocation, problem: str, cure: str) -> None:
         """Raise BadInput with file, line and cure; when lenient, count it instead and return."""
         if not self.lenient:
-            rest = "keeps what stands before" if reason is Reason.TRUNCATED else "skips and counts such lines"
+            rest = (
+                "keeps what stands before"
+                if reason is SkipReason.TRUNCATED
+                else "skips and counts such lines"
+            )
             raise BadInput(f"{place}: {problem}. {cure}; {command('import ... --lenient')} {rest}.")
         before = self._skipped.get(reason)
         self._skipped[reason] = (
-            Skipped(before.reason, before.count + 1, before.first, before.example)
+            SkipCount(before.reason, before.count + 1, before.first, before.example)
             if before
-            else Skipped(reason, 1, str(place), problem)
+            else SkipCount(reason, 1, str(place), problem)
         )
 
     def keep(self, of: Owner, id_: str, columns: Mapping[str, object]) -> None:

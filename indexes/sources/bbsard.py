@@ -12,7 +12,7 @@ from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats.csv import rows
 from indexes.formats.jsonl import Progress, Record
-from indexes.formats.validation import ImportReport, Inspection, Place
+from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen
 from indexes.sources.tags import NONE as NO_TAGS
@@ -101,16 +101,16 @@ def _article(row: Record) -> Record:
     code = str(row.get("code") or "").strip()
     if not code:
         code = str(row.get("reference") or row.get("description") or "").partition(",")[2].strip()
-    return bsard.article_of({**row, "code": code})
+    return bsard.article_record({**row, "code": code})
 
 
 def _questions(
     folder: Path, splits: str, tags: Sequence[str], inspection: Inspection
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     for split in chosen(splits, SPLITS):
         file = folder / f"{split}.csv"
         for place, row in rows(file, inspection, required=("id", "question", "article_ids")):
-            yield place, bsard.question_of(row, split, tags)
+            yield place, bsard.question_record(row, split, tags)
 
 
 def _recognises(path: Path) -> bool:

@@ -11,7 +11,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.formats.jsonl import Progress, Record, records
 from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources import judged
-from indexes.sources.source import Source, assembled, card_beside, first_file
+from indexes.sources.source import Source, assembled, first_file, read_adjacent_card
 from rag.errors import BadInput
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
@@ -37,14 +37,14 @@ def load(
         code: of all articles that tell none; None takes the folder's name.
         card: what the card shall say; the language must be given where there is no card.json.
     """
-    made = with_options(card_beside(path), card, path.resolve().name)
+    made = with_options(read_adjacent_card(path), card, path.resolve().name)
     inspection = Inspection(lenient=lenient)
     corpus = _file(path, CORPUS)
     found = records(corpus, inspection, progress)
     named = code or path.resolve().name
     articles = ((at, _article(record, named)) for at, record in found)
     files = [
-        (judged.split_of(file.name.removesuffix(".gz").removesuffix(".tsv")), file) for file in _qrels(path)
+        (judged.split_name(file.name.removesuffix(".gz").removesuffix(".tsv")), file) for file in _qrels(path)
     ]
     queries = ((at, _query(record)) for at, record in records(_file(path, QUERIES), inspection, progress))
     asked = judged.questions(queries, judged.gold(files, inspection))

@@ -12,8 +12,8 @@ from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import SYNTHETIC, Corpus
 from indexes.formats.csv import rows
 from indexes.formats.jsonl import Progress, Record, decode
-from indexes.formats.validation import ImportReport, Inspection, Place
-from indexes.sources.source import Source, assembled, chosen, first_file, found_counts
+from indexes.formats.validation import ImportReport, Inspection, SourceLocation
+from indexes.sources.source import Source, assembled, chosen, first_file, published_counts
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
 from rag.corpus.card import Contact, CorpusCard
@@ -96,14 +96,14 @@ def load(
     inspection = Inspection(lenient=lenient)
     file = _file(path, "articles")
     found = rows(file, inspection, required=("id", "article", "code"), progress=progress)
-    articles = ((place, article_of(row)) for place, row in found)
+    articles = ((place, article_record(row)) for place, row in found)
     asked = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection)
     if negatives:
         asked = _with_negatives(path, asked)
     return assembled(with_options(CARD, card, CARD.name), articles, asked, inspection, file)
 
 
-def law_of(code: str, law_type: str = "") -> tuple[str, str | None]:
+def classify_law(code: str, law_type: str = "") -> tuple[str, str | None]:
     """Return law type and region of a code: the published type if there is one, else by its title."""
     title = code.casefold()
     region = next((region for word, region in _REGIONS.items() if word in title), None)
@@ -111,14 +111,14 @@ def law_of(code: str, law_type: str = "") -> tuple[str, str | None]:
     return kind, region if kind == "regional" else None
 
 
-def number_of(reference: str, code: str) -> str:
+def article_number(reference: str, code: str) -> str:
     """Return the article number of a reference such as "Art. 1.1.1, Code ... (Livre 1er)"."""
     at = reference.casefold().find(code.casefold()) if code else -1
     numbered = reference[:at] if at > 0 else reference.partition(",")[0]
     return _ARTICLE.sub("", numbered, count=1).strip(" ,")
 
 
-def ids_of(value: object) -> list[str]:
+def parse_ids(value: object) -> list[str]:
     """Return the ids of "123,456", "[123, 456]", [123, 456] or 123, each once."""
     parts = value if isinstance(value, list) else str(value).strip("[] ").split(",")
     ids = (str(part).strip(" '\"") for part in parts)
@@ -138,7 +138,7 @@ def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
     name = f"bm25_negatives_{split}.json"
     file = first_file(path, (f"negatives/{name}", name), "Fetch the folder negatives, or import without them")
     try:
-        found = json.loads(decode(file.read_bytes(), Place(file, 1), Inspection()) or "")
+        found = json.loads(decode(file.read_bytes(), SourceLocation(file, 1), Inspection()) or "")
         json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair could not be written again
     except BadInput:
         raise
@@ -149,10 +149,12 @@ def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
         raise BadInput(
             f'{file}: an object of lists of ids was expected. Give the file as published: {{"1": [2, 3]}}.'
         )
-    return {_id(question, split): ids_of(ids) for question, ids in found.items()}
+    return {_id(question, split): parse_ids(ids) for question, ids in found.items()}
 
 
-def _with_negatives(folder: Path, asked: Iterator[tuple[Place, Record]]) -> Iterator[tuple[Place, Record]]:
+def _with_negatives(
+    folder: Path, asked: Iterator[tuple[SourceLocation, Record]]
+) -> Iterator[tuple[SourceLocation, Record]]:
     known: dict[str, Mapping[str, list[str]]] = {}
     for place, record in asked:
         split = str(record["split"])
@@ -171,11 +173,11 @@ def _file(folder: Path, stem: str) -> Path:
     return first_file(folder, (f"{stem}.csv", of_2021), "Give the folder of CSV files")
 
 
-def article_of(row: Record) -> Record:
+def article_record(row: Record) -> Record:
     """Return a row of articles.csv as a record of the project's own keys."""
     values = {key: str(value).strip() for key, value in row.items()}
     code = values["code"]
-    law_type, region = law_of(code, values.get("law_type", ""))
+    law_type, region = classify_law(code, values.get("law_type", ""))
     headings = [values[key] for key in HEADINGS if values.get(key)]
     if not headings and values.get("description"):
         headings = [values["description"]]  # the headings run together, as in the files of 2021
@@ -183,7 +185,7 @@ def article_of(row: Record) -> Record:
         **{key: value for key, value in values.items() if key not in _USED},
         "id": values["id"],
         "code": code,
-        "article_no": values.get("article_no") or number_of(values.get("reference", ""), code),
+        "article_no": values.get("article_no") or article_number(values.get("reference", ""), code),
         "text": values["article"],
         "headings": headings,
         "law_type": law_type,
@@ -193,15 +195,15 @@ def article_of(row: Record) -> Record:
 
 def _questions(
     folder: Path, splits: str, tags: Sequence[str], inspection: Inspection
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     for split in chosen(splits, SPLITS):
         file = _file(folder, f"questions_{split}")
         for place, row in rows(file, inspection, required=("id", "question", "article_ids")):
-            record = question_of(row, split, tags)
+            record = question_record(row, split, tags)
             yield place, {**record, "id": _id(record["id"], split)}
 
 
-def question_of(row: Record, split: str, tags: Sequence[str] = ()) -> Record:
+def question_record(row: Record, split: str, tags: Sequence[str] = ()) -> Record:
     """Return a row of questions as a record of the project's own keys.
 
     Args:
@@ -211,7 +213,7 @@ def question_of(row: Record, split: str, tags: Sequence[str] = ()) -> Record:
     """
     values = {key: str(value).strip() for key, value in row.items()}
     asked = tagged(values, tags)
-    return {**values, "question": asked, "article_ids": ids_of(values["article_ids"]), "split": split}
+    return {**values, "question": asked, "article_ids": parse_ids(values["article_ids"]), "split": split}
 
 
 def _recognises(path: Path) -> bool:
@@ -221,5 +223,5 @@ def _recognises(path: Path) -> bool:
 
 
 SOURCE = Source(
-    "the folder of BSARD's CSV files", load, PUBLISHED, counts=found_counts, recognises=_recognises
+    "the folder of BSARD's CSV files", load, PUBLISHED, counts=published_counts, recognises=_recognises
 )

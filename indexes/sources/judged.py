@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeAlias
 
 from indexes.formats.jsonl import Record
 from indexes.formats.trec import judgements
-from indexes.formats.validation import Inspection, Place
+from indexes.formats.validation import Inspection, SourceLocation
 
-Gold: TypeAlias = Mapping[str, "Judged"]  # question id -> its judgements
+Gold: TypeAlias = Mapping[str, "JudgedQuestion"]  # question id -> its judgements
 
 # How files name the splits that nothing may learn from -> what they are called here.
 _HELD_OUT: Mapping[str, str] = MappingProxyType(
@@ -20,14 +20,14 @@ _HELD_OUT: Mapping[str, str] = MappingProxyType(
 )
 
 
-class Judged(NamedTuple):
+class JudgedQuestion(NamedTuple):
     """What was judged of one question."""
 
     split: str  # the name of the file of judgements
     article_ids: list[str]  # those with a grade of 1 or more, in the order of the file
 
 
-def split_of(stem: str) -> str:
+def split_name(stem: str) -> str:
     """Return the split that a file of judgements is named by: "dev.small" is dev, "test-2019" is test."""
     words = re.split(r"[._\- ]", stem.casefold())
     return next((_HELD_OUT[word] for word in words if word in _HELD_OUT), stem)
@@ -39,18 +39,18 @@ def gold(files: Iterable[tuple[str, Path]], inspection: Inspection) -> Gold:
     Raises:
         BadInput: a line is bad and the inspection is not lenient.
     """
-    found: dict[str, Judged] = {}
+    found: dict[str, JudgedQuestion] = {}
     for split, path in files:
         for _, judged in judgements(path, inspection):
-            of = found.setdefault(judged.question_id, Judged(split, []))
+            of = found.setdefault(judged.question_id, JudgedQuestion(split, []))
             if judged.grade > 0:
                 of.article_ids.append(judged.article_id)
     return found
 
 
 def questions(
-    queries: Iterable[tuple[Place, Record]], found: Gold, kept: Mapping[str, Record] | None = None
-) -> Iterator[tuple[Place, Record]]:
+    queries: Iterable[tuple[SourceLocation, Record]], found: Gold, kept: Mapping[str, Record] | None = None
+) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield the judged queries as records of the project's own keys; the others are left out.
 
     Args:

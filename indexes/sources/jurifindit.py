@@ -12,10 +12,10 @@ from indexes.corpus.corpus import SYNTHETIC, Corpus
 from indexes.corpus.extras import Node
 from indexes.formats import parquet
 from indexes.formats.jsonl import Progress, Record
-from indexes.formats.validation import ImportReport, Inspection, Place
-from indexes.sources.bsard import ids_of
+from indexes.formats.validation import ImportReport, Inspection, SourceLocation
+from indexes.sources.bsard import parse_ids
 from indexes.sources.source import Source, assembled, chosen
-from indexes.sources.source import found_counts as counts_of
+from indexes.sources.source import published_counts as counts_of
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
 from rag.corpus.card import CorpusCard
@@ -116,7 +116,7 @@ def split_path(path: str) -> tuple[str, tuple[str, ...], str]:
     return parts[0], tuple(parts[1:-1] if numbered else parts[1:]), number
 
 
-def found_counts(corpus: Corpus) -> dict[str, int]:
+def published_counts(corpus: Corpus) -> dict[str, int]:
     """Count as the paper does: synthetic questions apart, and the references."""
     found = counts_of(corpus)
     found["references"] = sum(len(article.references) for article in corpus.articles)
@@ -144,7 +144,7 @@ def _article(row: Record) -> Record:
 
 def _questions(
     folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress | None
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     for split in chosen(splits, list(FILES)):
         needed = ("question", "relevant_doc_ids")
         for place, row in parquet.rows(folder / FILES[split], inspection, required=needed, progress=progress):
@@ -156,7 +156,7 @@ def _questions(
                     **rest,
                     "id": f"{split}-{place.line - 1}",
                     "question": tagged(row, tags),
-                    "article_ids": None if gold is None else ids_of(gold),
+                    "article_ids": None if gold is None else parse_ids(gold),
                     "category": area if isinstance(area, str) else None,
                     "split": split,
                 },
@@ -173,7 +173,7 @@ def _parts(row: Record) -> list[str]:
 
 def _references(row: Record) -> list[str]:
     cited = row.get("reference")
-    return [] if cited is None else ids_of(cited)
+    return [] if cited is None else parse_ids(cited)
 
 
 def _recognises(path: Path) -> bool:
@@ -184,7 +184,7 @@ SOURCE = Source(
     "the folder of JuriFindIT's Parquet files",
     load,
     PUBLISHED,
-    counts=found_counts,
+    counts=published_counts,
     recognises=_recognises,
     nodes=nodes,
 )

@@ -11,7 +11,7 @@ from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Progress, Record
-from indexes.formats.validation import ImportReport, Inspection, Place, Reason
+from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
 from indexes.sources.source import Source, assembled
 from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput, MissingExtra, install_hint
@@ -79,7 +79,7 @@ def _records(
     codes: frozenset[str] | None,
     inspection: Inspection,
     progress: Progress | None,
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     for number, (name, file) in enumerate(_files(path), 1):
         for place, element in _articles(name, file, inspection):
             if states is not None and _text(element, ".//META_ARTICLE/ETAT") not in states:
@@ -111,7 +111,7 @@ def _files(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
         raise BadInput(f"{path}: no such file or folder. Give LEGI's files or the archive of them.")
 
 
-def _articles(path: Path, file: IO[bytes], inspection: Inspection) -> Iterator[tuple[Place, Any]]:
+def _articles(path: Path, file: IO[bytes], inspection: Inspection) -> Iterator[tuple[SourceLocation, Any]]:
     """Yield each ARTICLE of a file; entities, DTDs and the network are left alone."""
     try:
         from lxml import etree
@@ -123,14 +123,14 @@ def _articles(path: Path, file: IO[bytes], inspection: Inspection) -> Iterator[t
             file, events=("end",), tag="ARTICLE", resolve_entities=False, load_dtd=False, no_network=True
         ):
             line = element.sourceline or 1
-            yield Place(path, line), element
+            yield SourceLocation(path, line), element
             element.clear()
             parent = element.getparent()  # none for the root, which may have comments before it all the same
             while parent is not None and element.getprevious() is not None:
                 del parent[0]
     except etree.XMLSyntaxError as error:
-        place = Place(path, (error.position or (line, 0))[0] or line)
-        inspection.refuse(Reason.INVALID_XML, place, f"not XML ({error.msg})", "Fetch the file again")
+        place = SourceLocation(path, (error.position or (line, 0))[0] or line)
+        inspection.refuse(SkipReason.INVALID_XML, place, f"not XML ({error.msg})", "Fetch the file again")
 
 
 def _record(element: Any, code: str) -> Record:  # noqa: ANN401  # lxml has no types

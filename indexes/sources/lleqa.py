@@ -9,7 +9,7 @@ from typing import Unpack
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats.jsonl import Progress, Record, array, lines, records
-from indexes.formats.validation import ImportReport, Inspection, Place
+from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen, first_file
 from indexes.sources.tags import NONE as NO_TAGS
@@ -79,7 +79,7 @@ def load(
 
 def objects(
     path: Path, inspection: Inspection, progress: Progress | None = None
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield the objects of a file that is one JSON array or JSON Lines, told apart by its first character."""
     first = next(
         (line.lstrip()[:1] for _, line in lines(path, Inspection(lenient=True)) if line.strip()), b""
@@ -92,7 +92,9 @@ def objects(
 def _article(record: Record) -> Record:
     """Name the columns as the project does; values of another type are left for the check of all articles."""
     code, reference = record.get("code"), record.get("reference")
-    law_type, region = bsard.law_of(code, _text(record, "law_type")) if isinstance(code, str) else ("", None)
+    law_type, region = (
+        bsard.classify_law(code, _text(record, "law_type")) if isinstance(code, str) else ("", None)
+    )
     numbered = isinstance(code, str) and isinstance(reference, str)
     headings = [heading for key in bsard.HEADINGS if (heading := _text(record, key))]
     if not headings and _text(record, "description"):
@@ -101,7 +103,7 @@ def _article(record: Record) -> Record:
         **{key: value for key, value in record.items() if key not in _USED},
         "code": code,
         "article_no": record.get("article_no")
-        or (bsard.number_of(str(reference), str(code)) if numbered else ""),
+        or (bsard.article_number(str(reference), str(code)) if numbered else ""),
         "text": record.get("article") or _joined(record.get("paragraphs")),
         "headings": headings,
         "law_type": law_type,
@@ -111,7 +113,7 @@ def _article(record: Record) -> Record:
 
 def _questions(
     folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress | None
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     typed = ",".join("validation" if split.strip() == "dev" else split for split in splits.split(","))
     for split in chosen(typed, list(FILES)):
         for place, record in objects(_file(folder, FILES[split]), inspection, progress):
@@ -123,7 +125,7 @@ def _questions(
                 {
                     **record,
                     "question": tagged(record, tags),
-                    "article_ids": gold if gold is None else bsard.ids_of(gold),
+                    "article_ids": gold if gold is None else bsard.parse_ids(gold),
                     "category": first if isinstance(first, str) else None,
                     "split": split,
                 },

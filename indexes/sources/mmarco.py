@@ -20,8 +20,8 @@ from indexes.corpus.corpus import Corpus
 from indexes.formats.csv import cells
 from indexes.formats.jsonl import Progress, Record
 from indexes.formats.trec import judgements
-from indexes.formats.validation import ImportReport, Inspection, Place
-from indexes.sources.bsard import ids_of
+from indexes.formats.validation import ImportReport, Inspection, SourceLocation
+from indexes.sources.bsard import parse_ids
 from indexes.sources.source import Source, assembled, chosen
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
@@ -79,10 +79,10 @@ def load(
     file = _file(path, f"collections/{LANGUAGES[language]}_collection.tsv")
     most, first = _whole("passages", passages), _whole("queries", queries)
     asked = list(_questions(path, LANGUAGES[language], chosen(splits, _SPLITS), first, inspection))
-    found: Iterable[tuple[Place, list[str]]] = cells(file, ("pid", "passage"), inspection, progress)
+    found: Iterable[tuple[SourceLocation, list[str]]] = cells(file, ("pid", "passage"), inspection, progress)
     base = replace(CARD, name=f"mmarco-{language}", language=language)
     if most is not None:
-        found = _drawn(found, {id_ for _, query in asked for id_ in ids_of(query["article_ids"])}, most)
+        found = _drawn(found, {id_ for _, query in asked for id_ in parse_ids(query["article_ids"])}, most)
         base = replace(base, note=f"{base.note} Only a part of the passages, drawn for a quick look.")
     articles = ((place, _article(*row)) for place, row in found)
     return assembled(with_options(base, card, base.name), articles, asked, inspection, file)
@@ -115,14 +115,14 @@ def _whole(name: str, typed: int | str | None) -> int | None:
 
 
 def _drawn(
-    found: Iterable[tuple[Place, list[str]]], needed: Collection[str], most: int
-) -> Iterator[tuple[Place, list[str]]]:
+    found: Iterable[tuple[SourceLocation, list[str]]], needed: Collection[str], most: int
+) -> Iterator[tuple[SourceLocation, list[str]]]:
     """Yield the passages that are needed, and so many others that they are `most`, in the file's order.
 
     The others are those whose hashes are smallest: one pass, and never more in memory than are kept.
     """
-    kept: list[tuple[int, Place, list[str]]] = []
-    others: list[tuple[int, int, Place, list[str]]] = []  # a heap, the largest hash on top
+    kept: list[tuple[int, SourceLocation, list[str]]] = []
+    others: list[tuple[int, int, SourceLocation, list[str]]] = []  # a heap, the largest hash on top
     room = max(most - len(needed), 0)
     for number, (place, row) in enumerate(found):
         id_ = row[0].strip()
@@ -144,7 +144,7 @@ def _article(pid: str, passage: str) -> Record:
 
 def _questions(
     folder: Path, language: str, splits: Iterable[str], first: int | None, inspection: Inspection
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     for split in splits:
         left = itertools.count() if first is None else iter(range(first))
         gold = _gold(folder, split, inspection)

@@ -12,9 +12,9 @@ from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats import parquet
 from indexes.formats.jsonl import Progress, Record
-from indexes.formats.validation import ImportReport, Inspection, Place, Reason
+from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
 from indexes.sources import table
-from indexes.sources.source import Source, assembled, card_beside
+from indexes.sources.source import Source, assembled, read_adjacent_card
 from rag.errors import BadInput
 
 ARTICLES, QUESTIONS = "articles.parquet", "questions.parquet"
@@ -64,16 +64,18 @@ def _own(
 ) -> tuple[Corpus, ImportReport]:
     """Read what `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text."""
     inspection = Inspection(lenient=lenient)
-    made = with_options(card_beside(file), card, file.parent.resolve().name)
+    made = with_options(read_adjacent_card(file), card, file.parent.resolve().name)
     found = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)
-    questions: Iterable[tuple[Place, Record]] = ()
+    questions: Iterable[tuple[SourceLocation, Record]] = ()
     if asked is not None:
         questions = parquet.rows(asked, inspection, required=("id", "question"), progress=progress)
     law, queries = _opened(found, inspection), _opened(questions, inspection)
     return assembled(made, law, queries, inspection, file)
 
 
-def _opened(found: Iterable[tuple[Place, Record]], inspection: Inspection) -> Iterator[tuple[Place, Record]]:
+def _opened(
+    found: Iterable[tuple[SourceLocation, Record]], inspection: Inspection
+) -> Iterator[tuple[SourceLocation, Record]]:
     for place, row in found:
         record = {key: value for key, value in row.items() if key != EXTRAS and value is not None}
         text = row.get(EXTRAS)
@@ -83,7 +85,7 @@ def _opened(found: Iterable[tuple[Place, Record]], inspection: Inspection) -> It
             extras = error
         if not isinstance(extras, dict):
             problem, cure = f"the extra columns are no JSON object ({extras})", "Export the corpus again"
-            inspection.refuse(Reason.INVALID_JSON, place, problem, cure)
+            inspection.refuse(SkipReason.INVALID_JSON, place, problem, cure)
             continue
         yield place, {**extras, **record}
 

@@ -13,16 +13,16 @@ from indexes.corpus.card import FILE, CardOptions, read_card, with_options
 from indexes.corpus.corpus import (
     SYNTHETIC,
     Corpus,
-    apart,
     articles_file,
     counts,
     gathered,
     questions_file,
+    split_synthetic,
 )
 from indexes.corpus.extras import Node
 from indexes.corpus.questions import read_questions
 from indexes.formats.jsonl import Progress, Record
-from indexes.formats.validation import ImportReport, Inspection, Place
+from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 
@@ -75,8 +75,8 @@ def load_folder(
 
 def assembled(
     card: CorpusCard,
-    articles: Iterable[tuple[Place, Record]],
-    questions: Iterable[tuple[Place, Record]],
+    articles: Iterable[tuple[SourceLocation, Record]],
+    questions: Iterable[tuple[SourceLocation, Record]],
     inspection: Inspection,
     path: Path,
 ) -> tuple[Corpus, ImportReport]:
@@ -123,16 +123,16 @@ def first_file(folder: Path, names: Sequence[str], cure: str) -> Path:
     raise BadInput(f"{folder}: no {' and no '.join(names)} in it. {cure}.")
 
 
-def found_counts(corpus: Corpus) -> dict[str, int]:
+def published_counts(corpus: Corpus) -> dict[str, int]:
     """Count as papers do: the synthetic questions apart from those that people asked."""
-    asked, written = apart(corpus.questions)
+    asked, written = split_synthetic(corpus.questions)
     found = counts(replace(corpus, questions=tuple(asked), question_extras={}))
     if written:
         found[f"questions ({SYNTHETIC})"] = len(written)
     return found
 
 
-def card_beside(path: Path) -> CorpusCard | None:
+def read_adjacent_card(path: Path) -> CorpusCard | None:
     """Return the card that lies in a folder, or beside a file; None where there is none."""
     file = (path if path.is_dir() else path.parent) / FILE
     return read_card(file) if file.is_file() else None

@@ -19,7 +19,7 @@ from indexes.formats.jsonl import (
     lines,
     records,
 )
-from indexes.formats.validation import ImportReport, Inspection, Place, Reason
+from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
 from indexes.sources import stard
 from indexes.sources.source import Source
 from rag.corpus.card import CorpusCard
@@ -71,7 +71,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 def _articles(
     path: Path, inspection: Inspection, progress: Progress | None
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     for place, record in records(path, inspection, progress):
         rest = {key: value for key, value in record.items() if key not in ("name", "content")}
         name, content = record.get("name"), record.get("content")
@@ -82,7 +82,7 @@ def _articles(
 
 def _questions(
     folder: Path, names: Mapping[str, str], inspection: Inspection
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     splits = {id_: split for split in ("train", "dev") for id_ in _ids(folder / "example", split, inspection)}
     for place, record in array(folder / "queries.json", inspection):
         gold, named = record.get("match_id"), record.get("match_name")
@@ -92,7 +92,7 @@ def _questions(
             if odd:
                 problem = f"match_id leads to {min(odd)}, which match_name does not list"
                 cure = "Take queries.json and corpus.jsonl of one and the same version"
-                inspection.refuse(Reason.UNKNOWN_GOLD, place, problem, cure)
+                inspection.refuse(SkipReason.UNKNOWN_GOLD, place, problem, cure)
                 continue
         used = ("query_id", "问题", "match_id", "match_name", _TEXTS)
         rest = {key: value for key, value in record.items() if key not in used}

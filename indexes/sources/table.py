@@ -15,7 +15,7 @@ from indexes.corpus.corpus import Corpus
 from indexes.formats import parquet
 from indexes.formats.csv import rows
 from indexes.formats.jsonl import Progress, Record, records
-from indexes.formats.validation import ImportReport, Inspection, Place
+from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources.source import Source, assembled
 from rag.errors import BadInput
 
@@ -70,7 +70,7 @@ def load(
     found = _mapped(path, mapping, ("id", "code", "text"), inspection, delimiter=delimiter, progress=progress)
     # A law without article numbers has them empty; the project's own format wants the key itself.
     numbered = ((place, {"article_no": "", **record}) for place, record in found)
-    asked: Iterable[tuple[Place, Record]] = ()
+    asked: Iterable[tuple[SourceLocation, Record]] = ()
     if questions is not None:
         asked = _mapped(Path(questions), asking, ("id", "question"), inspection, delimiter=delimiter,
                         progress=progress, asked=f"{_QUESTIONS}.")  # fmt: skip
@@ -86,7 +86,7 @@ def _mapped(
     delimiter: str | None,
     progress: Progress | None,
     asked: str = "",
-) -> Iterator[tuple[Place, Record]]:
+) -> Iterator[tuple[SourceLocation, Record]]:
     named = {field: [of] if isinstance(of, str) else list(of) for field, of in mapping.items()}
     fixed = {field: of[0][1:] for field, of in named.items() if len(of) == 1 and of[0].startswith("=")}
     taken = {field: of for field, of in named.items() if field not in fixed}

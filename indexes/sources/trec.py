@@ -13,7 +13,7 @@ from indexes.formats.csv import cells
 from indexes.formats.jsonl import Progress, Record, records
 from indexes.formats.validation import ImportReport, Inspection, UnfitError
 from indexes.sources import judged
-from indexes.sources.source import Source, assembled, card_beside, first_file
+from indexes.sources.source import Source, assembled, first_file, read_adjacent_card
 from rag.errors import BadInput
 
 COLLECTION, QUERIES = "collection.tsv", "queries.tsv"
@@ -40,7 +40,7 @@ def load(
         code: of all articles that tell none; None takes the folder's name.
         card: what the card shall say; the language must be given where there is no card.json.
     """
-    made = with_options(card_beside(path), card, path.resolve().name)
+    made = with_options(read_adjacent_card(path), card, path.resolve().name)
     inspection = Inspection(lenient=lenient)
     file, named = _file(path, COLLECTION), code or path.resolve().name
     about = _about(path / ABOUT_ARTICLES, inspection)
@@ -81,7 +81,7 @@ def _qrels(folder: Path) -> Iterator[tuple[str, Path]]:
         raise BadInput(f"{folder}: no qrels in it. Give {COLLECTION}, {QUERIES} and qrels.txt.")
     for file in found:
         name = file.name.removesuffix(".gz").removesuffix(".txt").removesuffix(".tsv").removesuffix(".qrels")
-        yield judged.split_of(name.removeprefix("qrels").strip("._-")), file
+        yield judged.split_name(name.removeprefix("qrels").strip("._-")), file
 
 
 def _file(folder: Path, name: str) -> Path:

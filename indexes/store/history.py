@@ -61,7 +61,7 @@ def _version(folder: Path, in_use: str | None) -> Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Switched:
+class Rollback:
     """What a roll-back did."""
 
     version: Path  # that is in use now
@@ -69,7 +69,7 @@ class Switched:
     whole: bool  # whether the corpus came back with its unused columns; else as the index holds it
 
 
-def roll_back(name: str, wanted: str | None = None) -> Switched:
+def roll_back(name: str, wanted: str | None = None) -> Rollback:
     """Bring another version into use, and the corpus that it was built from with it, in one step.
 
     Args:
@@ -87,7 +87,7 @@ def roll_back(name: str, wanted: str | None = None) -> Switched:
         folder = paths.index_folder(name)
         version = folder / _chosen(name, wanted)
         if version.name == paths.in_use(folder):
-            return Switched(version, done=False, whole=True)
+            return Rollback(version, done=False, whole=True)
         corpus = paths.corpus_place(name)
         there = [folder / each for each in versions(name)]
         if corpus.is_dir() and built_from(corpus, there) is None:
@@ -102,7 +102,7 @@ def roll_back(name: str, wanted: str | None = None) -> Switched:
             settle(name)
         finally:
             recover(name)
-    return Switched(version, done=True, whole=whole)
+    return Rollback(version, done=True, whole=whole)
 
 
 def _chosen(name: str, wanted: str | None) -> str:

@@ -15,8 +15,8 @@ from rag.errors import DamagedIndex, StaleIndex
 FILE = "manifest.json"
 FORMAT = 1  # raised when an older index can no longer be read
 LIBRARIES = ("bm25s", "faiss-cpu", "numpy", "PyStemmer", "scipy")
-OF_CHINESE = ("rjieba",)
-OF_MODELS = ("sentence-transformers", "torch")  # of encoders that are pretrained models
+CHINESE_LIBRARIES = ("rjieba",)
+MODEL_LIBRARIES = ("sentence-transformers", "torch")  # of encoders that are pretrained models
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,11 @@ def libraries(of: Manifest) -> dict[str, str]:
     """Return the installed versions of the libraries that this index depends on."""
     language = of.analyser["options"].get("language")
     pretrained = of.encoder is not None and of.encoder["kind"] != "static"
-    wanted = (*LIBRARIES, *(OF_CHINESE if language == "zh" else ()), *(OF_MODELS if pretrained else ()))
+    wanted = (
+        *LIBRARIES,
+        *(CHINESE_LIBRARIES if language == "zh" else ()),
+        *(MODEL_LIBRARIES if pretrained else ()),
+    )
     found = {}
     for name in wanted:
         try:

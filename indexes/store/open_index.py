@@ -26,18 +26,18 @@ from indexes.store.paths import (
 )
 from indexes.update import term_counts
 from rag.corpus.card import CorpusCard
-from rag.corpus.structure import side_by_side
+from rag.corpus.structure import section_numbers
 from rag.encoders.static import StaticEncoder
 from rag.engine.confidence import Confidence
-from rag.engine.engine import Engine, IndexInfo, Knows
+from rag.engine.engine import EncoderTraining, Engine, IndexInfo
 from rag.errors import BadInput, DamagedIndex, StaleIndex
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.question_knn import NEAREST, Nearest
+from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.text.spelling import known_words, tolerant
+from rag.text.spelling import document_frequencies, tolerant
 from rag.types import ArticleOrder, Encoder
 
 CONFIDENCE = "confidence.json"  # beside the index that ships: made after it, from its own answers
@@ -101,7 +101,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
             f"{manifest.name} was built from corpus {manifest.corpus['sha256'][:8]}…, "
             f"this one is {corpus.sha256[:8]}…: run {again}"
         )
-    cut = analyser_of(manifest, again)
+    cut = index_analyser(manifest, again)
     _warn_of_versions(manifest)
     order = ArticleOrder.of([a.id for a in corpus.articles])
     mask = Mask(corpus.articles)
@@ -119,11 +119,11 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         rows = term_counts.rows(kept, order, keyword.index.vocab_dict)
         bridged = query_expansion.load(folder, keyword)
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, bridged)
-    nearest: Nearest | None = None
-    if fusion is not None and NEAREST in fusion.systems:
+    nearest: QuestionKNN | None = None
+    if fusion is not None and QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
-        beside = side_by_side(corpus.articles)
-        nearest = Nearest(learnt, order, mask, asking, encoder, beside=beside)
+        beside = section_numbers(corpus.articles)
+        nearest = QuestionKNN(learnt, order, mask, asking, encoder, beside=beside)
     return Engine(
         card=corpus.card,
         info=_info(manifest, corpus),
@@ -152,7 +152,7 @@ def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense
         return cut
     encoder = meaning.encoder if meaning is not None else None
     vocabulary = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
-    return tolerant(cut, known_words(keyword.documents(), vocabulary, card, cut))
+    return tolerant(cut, document_frequencies(keyword.documents(), vocabulary, card, cut))
 
 
 def _confidence(folder: Path) -> Confidence | None:
@@ -173,11 +173,11 @@ def _info(manifest: Manifest, corpus: Corpus) -> IndexInfo:
         encoder=manifest.encoder["name"] if manifest.encoder else None,
         corpus_sha256=corpus.sha256,
         built=manifest.built,
-        encoder_knows=knows(manifest.encoder),
+        encoder_knows=encoder_training(manifest.encoder),
     )
 
 
-def knows(encoder: Mapping[str, Any] | None) -> Knows:
+def encoder_training(encoder: Mapping[str, Any] | None) -> EncoderTraining:
     """Return what an encoder knows of law, by what the manifest says of it and not by its name."""
     if encoder is None:
         return "unknown"
@@ -187,7 +187,7 @@ def knows(encoder: Mapping[str, Any] | None) -> Knows:
     return "trained" if any(not source.startswith(NO_LAW) for source in sources) else "unknown"
 
 
-def analyser_of(manifest: Manifest, again: str) -> Analyser:
+def index_analyser(manifest: Manifest, again: str) -> Analyser:
     """Return the analyser that an index was made with.
 
     Raises:

@@ -151,7 +151,7 @@ def in_use(folder: Path) -> str | None:
         return None
 
 
-def version_of(name_or_path: str | Path | None = None) -> str | None:
+def current_version(name_or_path: str | Path | None = None) -> str | None:
     """Return which version of an index would be opened now; None where none would be. It is quick to tell."""
     try:
         folder, _ = locate(name_or_path)

@@ -125,12 +125,12 @@ def settle(name: str) -> None:
     waiting = paths.corpus_folder(name)
     if waiting != place:
         if place.exists():
-            put_beside(name, place, other_than=paths.in_use(paths.index_folder(name)))
+            archive_corpus(name, place, other_than=paths.in_use(paths.index_folder(name)))
         waiting.replace(place)
         sync_folder(place.parent)
 
 
-def put_beside(name: str, corpus: Path, *, other_than: str | None = None) -> None:
+def archive_corpus(name: str, corpus: Path, *, other_than: str | None = None) -> None:
     """Move a corpus that is no longer the one of its name to the version built from it; else delete it.
 
     Args:
@@ -184,7 +184,7 @@ def _recover_corpus(name: str) -> None:
             take_away(waiting)
     for old in place.parent.glob(f".{name}.*.old"):
         if place.exists():
-            put_beside(name, old)
+            archive_corpus(name, old)
         else:  # killed between the two renames: the former one is put back
             old.replace(place)
     _take_away_left(place)
@@ -208,12 +208,12 @@ def replace_corpus(name: str, new: Path) -> None:
     sync_folder(place.parent)
 
 
-KEEP = 5  # versions, the one in use among them: a month of weekly law to go back to
+DEFAULT_VERSIONS = 5  # versions, the one in use among them: a month of weekly law to go back to
 LEAST = 2  # a page that was told of the former version just before the switch can still open it
 
 
 @contextmanager
-def new_version(name: str, version: str, keep: int = KEEP) -> Iterator[Path]:
+def new_version(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterator[Path]:
     """Give an empty folder to build in; when the block ends well, it becomes the version in use.
 
     The block must write the manifest last. Former versions stay, `keep` of all; the oldest go.
@@ -227,14 +227,14 @@ def new_version(name: str, version: str, keep: int = KEEP) -> Iterator[Path]:
 
 
 @contextmanager
-def written(name: str, version: str, keep: int = KEEP) -> Iterator[Path]:
+def written(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterator[Path]:
     """Do as `new_version` does; whoever calls holds the lock of the name.
 
     Raises:
         BadInput: fewer versions are to be kept than must be.
         DamagedIndex: the block left no manifest.
     """
-    refuse_to_keep(keep)
+    check_version_count(keep)
     folder = paths.index_folder(name)
     folder.mkdir(parents=True, exist_ok=True)
     former = paths.in_use(folder)
@@ -259,7 +259,7 @@ def written(name: str, version: str, keep: int = KEEP) -> Iterator[Path]:
     _forget(name, {version, former}, keep)
 
 
-def refuse_to_keep(keep: int) -> None:
+def check_version_count(keep: int) -> None:
     """Refuse a number of versions that is too small.
 
     Raises:

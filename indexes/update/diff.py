@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from indexes.corpus.articles import article_of, record_of
+from indexes.corpus.articles import article_record, parse_article
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import card_record, read_card
 from indexes.corpus.corpus import Corpus, articles_file, questions_file
@@ -29,7 +29,7 @@ KINDS = ("added", "changed", "repealed", "removed")
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedIds:
     """The ids of articles, or of questions, by what became of them; each id stands once."""
 
     added: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Changed:
         return bool(self.added or self.changed or self.repealed or self.removed)
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Changed:
+    def of(cls, record: Mapping[str, Any]) -> ChangedIds:
         """Make it of what JSON holds of it."""
         ids = {kind: tuple(map(str, record[kind])) for kind in KINDS}
         return cls(**ids, unchanged=int(record["unchanged"]))
@@ -58,8 +58,8 @@ class Changes:
     """What changed from one version to another."""
 
     against: str  # the version before
-    articles: Changed = field(default_factory=Changed)
-    questions: Changed = field(default_factory=Changed)
+    articles: ChangedIds = field(default_factory=ChangedIds)
+    questions: ChangedIds = field(default_factory=ChangedIds)
     card: tuple[str, ...] = ()  # fields of the card whose values differ
     moved: bool = False  # what both have stands in another order
 
@@ -103,7 +103,7 @@ class Changes:
         """Read the record of a version; None where it has none, or none that can be read."""
         try:
             record = json.loads((folder / FILE).read_text(encoding="utf-8"))
-            articles, questions = Changed.of(record["articles"]), Changed.of(record["questions"])
+            articles, questions = ChangedIds.of(record["articles"]), ChangedIds.of(record["questions"])
             return cls(record["against"], articles, questions, tuple(record["card"]), record["moved"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
@@ -117,7 +117,7 @@ _T = TypeVar("_T", Article, Question)
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class FormerCorpus:
     """What a version holds of its corpus, each article still the line that it was written as."""
 
     version: str
@@ -126,7 +126,7 @@ class Former:
     questions: tuple[Question, ...]
 
     @classmethod
-    def read(cls, version: Path) -> Former:
+    def read(cls, version: Path) -> FormerCorpus:
         """Read the corpus of a version.
 
         Raises:
@@ -141,7 +141,7 @@ class Former:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class CorpusDiff:
     """The changes, and where in the former corpus each article stood."""
 
     changes: Changes
@@ -150,17 +150,17 @@ class Compared:
     same_words: Ints  # (n_articles,), that position where code, headings and text are the same; else -1
 
 
-def compare(former: Former, corpus: Corpus) -> Compared:
+def compare(former: FormerCorpus, corpus: Corpus) -> CorpusDiff:
     """Compare a corpus with that of a version.
 
     Lines are compared first, which is quick; only what differs in them is read.
     """
     at = {line: i for i, line in enumerate(former.lines)}
-    lines = [dump(record_of(article)) for article in corpus.articles]
+    lines = [dump(article_record(article)) for article in corpus.articles]
     same_id = np.array([at.get(line, -1) for line in lines], dtype=np.int64)
     same_words = same_id.copy()
     new = set(lines)
-    left = [(i, article_of(json.loads(line))) for i, line in enumerate(former.lines) if line not in new]
+    left = [(i, parse_article(json.loads(line))) for i, line in enumerate(former.lines) if line not in new]
     gone = {article.id: article for _, article in left}
     was_at = {article.id: i for i, article in left}
     come = {corpus.articles[i].id: corpus.articles[i] for i in np.flatnonzero(same_id < 0)}
@@ -179,7 +179,7 @@ def compare(former: Former, corpus: Corpus) -> Compared:
     )
     ids = {i: article.id for i, article in left}
     ids |= {int(row): article.id for row, article in zip(same_id, corpus.articles, strict=True) if row >= 0}
-    return Compared(changes, tuple(ids[i] for i in range(len(former.lines))), same_id, same_words)
+    return CorpusDiff(changes, tuple(ids[i] for i in range(len(former.lines))), same_id, same_words)
 
 
 def _positions(former: Sequence[Question], new: Sequence[Question]) -> Ints:
@@ -192,12 +192,12 @@ def _moved(same: Ints) -> bool:
     return bool(np.any(stood[1:] < stood[:-1]))
 
 
-def _changed(former: Mapping[str, _T], new: Mapping[str, _T], besides: int = 0) -> Changed:
+def _changed(former: Mapping[str, _T], new: Mapping[str, _T], besides: int = 0) -> ChangedIds:
     """Return what became of them; `besides` so many others are the same, word for word."""
     both = [id_ for id_ in new if id_ in former]
     differ = [id_ for id_ in both if former[id_] != new[id_]]
     repealed = {id_ for id_ in differ if _ended(new[id_]) and not _ended(former[id_])}
-    return Changed(
+    return ChangedIds(
         added=tuple(id_ for id_ in new if id_ not in former),
         changed=tuple(id_ for id_ in differ if id_ not in repealed),
         repealed=tuple(id_ for id_ in differ if id_ in repealed),

@@ -12,8 +12,8 @@ from indexes.store import paths
 from indexes.store.atomic import link
 from indexes.store.manifest import FILE as MANIFEST
 from indexes.store.manifest import stamp, verify
-from indexes.store.open_index import analyser_of, damaged_if_unreadable
-from indexes.store.versions import KEEP, only_one, stamp_now, written
+from indexes.store.open_index import damaged_if_unreadable, index_analyser
+from indexes.store.versions import DEFAULT_VERSIONS, only_one, stamp_now, written
 from indexes.update import reuse
 from indexes.update.diff import FILE as CHANGES
 from indexes.update.reuse import Start
@@ -25,7 +25,7 @@ from rag.retrieval.term_counts import count
 from rag.types import ArticleOrder
 
 
-def refine(name: str, start: Start, ranker: Ranker | None, keep: int = KEEP) -> Path:
+def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_VERSIONS) -> Path:
     """Switch in a version with this learned fusion; pages that have the former one open keep it.
 
     Args:
@@ -50,7 +50,7 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = KEEP) -> 
         with written(name, version, keep) as part:
             known = _same_files(start, part)
             if ranker is not None:
-                cut = analyser_of(start.manifest, again)
+                cut = index_analyser(start.manifest, again)
                 with damaged_if_unreadable(start.folder, again):
                     corpus = read(start.folder / "corpus")
                     counts = reuse.stored_counts(

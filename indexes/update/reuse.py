@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indexes.build.encoder_choice import Chosen, Report, borrow, fit_encoder, pretrained, read_lent
+from indexes.build.encoder_choice import (
+    EncoderChoice,
+    Report,
+    borrow,
+    fit_encoder,
+    pretrained,
+    read_lending_corpora,
+)
 from indexes.build.fit_settings import FitSettings
 from indexes.build.learned_fusion import FOLDER as LEARNED
 from indexes.build.score_distributions import FUSION
@@ -22,7 +29,7 @@ from indexes.store.atomic import link
 from indexes.store.manifest import Manifest, read, verify
 from indexes.store.open_index import damaged_if_unreadable
 from indexes.update import term_counts as counted
-from indexes.update.diff import Compared, Former
+from indexes.update.diff import CorpusDiff, FormerCorpus
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.dense import Dense, Kind
@@ -43,7 +50,7 @@ class Start:
     folder: Path
     manifest: Manifest
     again: str  # the command that builds it from nothing
-    former: Former
+    former: FormerCorpus
 
     @classmethod
     def of(cls, name: str) -> Start:
@@ -64,17 +71,17 @@ class Start:
         manifest = read(folder, again)
         verify(folder, manifest, again, below=_READ)  # what is wrong here would be stamped as right there
         with damaged_if_unreadable(folder, again):
-            return cls(folder, manifest, again, Former.read(folder))
+            return cls(folder, manifest, again, FormerCorpus.read(folder))
 
 
-class Kept(NamedTuple):
+class StoredVectors(NamedTuple):
     """The articles' vectors as they were encoded, and the kind of index that they lie in."""
 
     vectors: Floats | None  # None where only rounded ones are left
     kind: Kind
 
 
-def keep(counts: FieldCounts, vectors: Floats | None, kind: Kind, folder: Path) -> None:
+def store_for_updates(counts: FieldCounts, vectors: Floats | None, kind: Kind, folder: Path) -> None:
     """Write into a version what an update will start from.
 
     Vectors of the kind "8bit" are rounded within bounds that depend on all of them, so new ones could
@@ -95,7 +102,7 @@ def stored_counts(folder: Path, order: ArticleOrder) -> FieldCounts | None:
     return counted.load(kept, order) if kept.is_dir() else None
 
 
-def stored_vectors(folder: Path) -> Kept | None:
+def stored_vectors(folder: Path) -> StoredVectors | None:
     """Return the vectors of a version; None where it has none.
 
     Raises:
@@ -108,13 +115,13 @@ def stored_vectors(folder: Path) -> Kept | None:
     index = Dense.load_index(folder / VECTORS)
     if isinstance(index, faiss.IndexScalarQuantizer):
         exact = folder / EXACT
-        return Kept(np.load(exact, allow_pickle=False) if exact.is_file() else None, "8bit")
+        return StoredVectors(np.load(exact, allow_pickle=False) if exact.is_file() else None, "8bit")
     kind: Kind = "hnsw" if isinstance(index, faiss.IndexHNSW) else "flat"
-    return Kept(index.reconstruct_n(0, index.ntotal), kind)
+    return StoredVectors(index.reconstruct_n(0, index.ntotal), kind)
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class ReusedCounts:
     """Term counts of the new law, and how they came about."""
 
     counts: FieldCounts = field(repr=False)
@@ -123,10 +130,10 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class ReusedVectors:
     """Encoder and vectors of the new law, and how they came about."""
 
-    chosen: Chosen | None = None
+    chosen: EncoderChoice | None = None
     vectors: Floats | None = field(default=None, repr=False)  # (n_articles, dim)
     kind: Kind = "flat"
     encoded: int = 0  # articles
@@ -134,7 +141,7 @@ class Encoded:
     note: str = ""  # why all of them were, if they were
 
 
-def counts(start: Start, compared: Compared, corpus: Corpus, cut: Analyser, tell: Report) -> Counted:
+def counts(start: Start, compared: CorpusDiff, corpus: Corpus, cut: Analyser, tell: Report) -> ReusedCounts:
     """Return the counts that a build would make, analysing what changed alone.
 
     An index of before counts were kept, or of another analyser, is analysed from the beginning.
@@ -149,7 +156,7 @@ def counts(start: Start, compared: Compared, corpus: Corpus, cut: Analyser, tell
     if former is None or set(former.fields) != set(counted.FIELDS):  # of an earlier release
         total = len(corpus.articles)
         made = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
-        return Counted(counted.canonical(made.with_questions(learnt, cut.terms)), total, note)
+        return ReusedCounts(counted.canonical(made.with_questions(learnt, cut.terms)), total, note)
     asked = _same_questions(to_learn_from(start.former.questions), learnt, corpus, compared.same_id)
     fresh = int(np.sum(compared.same_words < 0))
     made = counted.updated(
@@ -160,7 +167,7 @@ def counts(start: Start, compared: Compared, corpus: Corpus, cut: Analyser, tell
         (compared.same_words, asked),
         lambda done: tell("analysing articles", done, fresh),
     )
-    return Counted(made, fresh)
+    return ReusedCounts(made, fresh)
 
 
 def _same_questions(
@@ -184,13 +191,13 @@ def _texts(questions: Iterable[Question]) -> dict[str, list[tuple[str, str]]]:
 def vectors(
     part: Path,
     start: Start,
-    compared: Compared,
+    compared: CorpusDiff,
     corpus: Corpus,
     cut: Analyser,
     tell: Report,
     *,
     refit: bool = False,
-) -> Encoded:
+) -> ReusedVectors:
     """Return encoder and vectors, encoding what changed alone, and put a static encoder into its place.
 
     Args:
@@ -216,7 +223,7 @@ def vectors(
         what = "no encoder" if entry is None else f"the encoder {entry['name']}, which was not fitted to it"
         raise BadInput(f"--refit: the index has {what}. Choose one with {start.again} --encoder fit")
     if entry is None:
-        return Encoded(kind=kind)
+        return ReusedVectors(kind=kind)
     if entry["kind"] != "static":
         options = dict(entry["options"])
         chosen = pretrained(options.pop("model"), options)
@@ -224,13 +231,15 @@ def vectors(
     elif refit or cut.id != start.manifest.analyser["id"]:
         made = _anew(entry, corpus, cut, tell)
         if made is None:
-            return Encoded(kind=kind, note="no encoder that ships knows these words: keywords only from here")
+            return ReusedVectors(
+                kind=kind, note="no encoder that ships knows these words: keywords only from here"
+            )
         chosen, note = made, "the encoder is new: all articles are encoded again"
         if isinstance(chosen.encoder, StaticEncoder):
             chosen.encoder.save(part / ENCODER)
     else:
         with damaged_if_unreadable(start.folder, start.again):
-            chosen = Chosen(StaticEncoder.load(start.folder / ENCODER, cut), entry)
+            chosen = EncoderChoice(StaticEncoder.load(start.folder / ENCODER, cut), entry)
         known = _linked(start, part)
     rows = compared.same_words
     if not note and (kept is None or kept.vectors is None):
@@ -241,10 +250,10 @@ def vectors(
         stored = kept.vectors
     made_of, fresh = _filled(stored, rows, corpus, chosen)
     tell("encoding articles", fresh, fresh)
-    return Encoded(chosen, made_of, kind, fresh, known, note)
+    return ReusedVectors(chosen, made_of, kind, fresh, known, note)
 
 
-def _filled(stored: Floats, rows: Ints, corpus: Corpus, chosen: Chosen) -> tuple[Floats, int]:
+def _filled(stored: Floats, rows: Ints, corpus: Corpus, chosen: EncoderChoice) -> tuple[Floats, int]:
     """Return the stored vectors at these rows, where they are not negative, and new ones elsewhere."""
     fresh = [article for article, row in zip(corpus.articles, rows, strict=True) if row < 0]
     made = np.empty((len(rows), chosen.encoder.dim), dtype=np.float32)
@@ -254,19 +263,19 @@ def _filled(stored: Floats, rows: Ints, corpus: Corpus, chosen: Chosen) -> tuple
     return made, len(fresh)
 
 
-def _other_model(entry: Mapping[str, Any], chosen: Chosen) -> str:
+def _other_model(entry: Mapping[str, Any], chosen: EncoderChoice) -> str:
     if chosen.entry["sha256"] == entry["sha256"]:
         return ""
     return f"the model {entry['name']} is another one than before: all articles are encoded again"
 
 
-def _anew(entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, tell: Report) -> Chosen | None:
+def _anew(entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, tell: Report) -> EncoderChoice | None:
     """Fit an encoder as the former one was fitted, or borrow as it was borrowed."""
     if "borrowed_from" in entry:
         return borrow(corpus, cut, required=False)
     settings = FitSettings(**entry["settings"])
-    lent = read_lent((each["name"] for each in entry.get("lent", ())), corpus.card.language)
-    return Chosen(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, tell, lent))
+    lent = read_lending_corpora((each["name"] for each in entry.get("lent", ())), corpus.card.language)
+    return EncoderChoice(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, tell, lent))
 
 
 def _linked(start: Start, part: Path) -> dict[str, str]:

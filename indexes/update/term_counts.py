@@ -72,7 +72,7 @@ def load(folder: Path, order: ArticleOrder) -> FieldCounts:
     return FieldCounts(order, {word: i for i, word in enumerate(words)}, fields)
 
 
-class Row(Frequencies):
+class CountRow(Frequencies):
     """How often each term stands in one field of one article, as it lies on disk; what is asked is read."""
 
     def __init__(self, numbers: Numbers, data: np.ndarray, indices: np.ndarray) -> None:
@@ -119,7 +119,7 @@ class Rows:
             for name in FIELDS
         }
 
-    def __call__(self, article_id: str) -> Mapping[str, Row] | None:
+    def __call__(self, article_id: str) -> Mapping[str, CountRow] | None:
         """Return field -> term -> how often; None for an article that is not there."""
         row = self._row.get(article_id)
         if row is None:
@@ -127,7 +127,7 @@ class Rows:
         found = {}
         for name, (data, indices, indptr) in self._fields.items():
             span = slice(int(indptr[row]), int(indptr[row + 1]))
-            found[name] = Row(self._numbers, data[span], indices[span])
+            found[name] = CountRow(self._numbers, data[span], indices[span])
         return found
 
     def _looked_up(

@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from indexes.build.build import BuildSettings, Ready, analyser_of, write_index
+from indexes.build.build import BuildSettings, IndexParts, resolve_analyser, write_index
 from indexes.build.encoder_choice import Report
-from indexes.build.learned_fusion import ranker_of
+from indexes.build.learned_fusion import read_ranker
 from indexes.build.score_distributions import load_fusion
-from indexes.cleaning.steps import Removed, read_removed
-from indexes.cli.importing import Imported
+from indexes.cleaning.steps import RemovedArticle, read_removed
+from indexes.cli.importing import ImportedCorpus
 from indexes.corpus import extras as extras_
 from indexes.corpus.card import FILE as CARD
-from indexes.corpus.card import card_of, card_record
+from indexes.corpus.card import card_record, parse_card
 from indexes.corpus.corpus import ARTICLES, QUESTIONS, Corpus, to_learn_from
 from indexes.corpus.extras import read_nodes
 from indexes.formats.jsonl import dump
@@ -32,9 +32,17 @@ from indexes.formats.validation import Inspection
 from indexes.store import paths
 from indexes.store.atomic import sync
 from indexes.store.open_index import damaged_if_unreadable
-from indexes.store.versions import KEEP, built_from, only_one, recover, refuse_to_keep, stamp_now, written
+from indexes.store.versions import (
+    DEFAULT_VERSIONS,
+    built_from,
+    check_version_count,
+    only_one,
+    recover,
+    stamp_now,
+    written,
+)
 from indexes.update import reuse
-from indexes.update.diff import Changes, Compared, compare
+from indexes.update.diff import Changes, CorpusDiff, compare
 from indexes.update.reuse import Start
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
@@ -42,10 +50,12 @@ from rag.retrieval.bm25 import BM25Settings
 from rag.text import Analyser
 from rag.types import Article, Question
 
-OF_THE_FILES = ("origin",)  # what a card says of the files that came, not of the corpus
+FILE_FIELDS = ("origin",)  # what a card says of the files that came, not of the corpus
 
 
-def with_former_card(imported: Imported, former: CorpusCard, typed: Mapping[str, object]) -> Imported:
+def with_former_card(
+    imported: ImportedCorpus, former: CorpusCard, typed: Mapping[str, object]
+) -> ImportedCorpus:
     """Return what came in under the former card.
 
     What was typed goes over it, and what it leaves open the new files fill in. Of two dates of the law
@@ -61,15 +71,17 @@ def with_former_card(imported: Imported, former: CorpusCard, typed: Mapping[str,
     """
     was, came = card_record(former), card_record(imported.corpus.card)
     given = {key: value for key, value in typed.items() if value is not None}
-    made = {**came, **was, **{key: came[key] for key in OF_THE_FILES if key in came}}
+    made = {**came, **was, **{key: came[key] for key in FILE_FIELDS if key in came}}
     dates = [str(record["law_date"]) for record in (was, came) if "law_date" in record]
     if dates:
         made["law_date"] = max(dates)  # ISO dates sort as days do
-    card = card_of({**made, **given, "name": former.name}, "the card of the corpus")
+    card = parse_card({**made, **given, "name": former.name}, "the card of the corpus")
     return replace(imported, corpus=replace(imported.corpus, card=card))
 
 
-def with_former_questions(imported: Imported, former: Sequence[Question], folder: Path) -> Imported:
+def with_former_questions(
+    imported: ImportedCorpus, former: Sequence[Question], folder: Path
+) -> ImportedCorpus:
     """Return what came in with the questions that the corpus has, if it brings none of its own.
 
     A gold article that is gone is left out, and so is a question that keeps none.
@@ -92,7 +104,7 @@ def with_former_questions(imported: Imported, former: Sequence[Question], folder
     return replace(imported, corpus=replace(corpus, questions=tuple(asked), question_extras=columns))
 
 
-def kept_alike(folder: Path, imported: Imported) -> bool:
+def same_stored_corpus(folder: Path, imported: ImportedCorpus) -> bool:
     """Tell whether a corpus folder has the same as what came in, past what an index holds.
 
     That is extra columns, nodes, and what cleaning took out; where the files lay may be another place.
@@ -111,7 +123,7 @@ def kept_alike(folder: Path, imported: Imported) -> bool:
     )
 
 
-def _taken_out(removed: Sequence[Removed]) -> list[tuple[Article, str, str | None, bytes]]:
+def _taken_out(removed: Sequence[RemovedArticle]) -> list[tuple[Article, str, str | None, bytes]]:
     return [(r.article, r.removed_for, r.moved_to, dump(dict(sorted(r.extras.items())))) for r in removed]
 
 
@@ -128,7 +140,7 @@ def _plain(extras: extras_.Extras) -> dict[str, bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class UpdateOutcome:
     """What an update found and did."""
 
     changes: Changes
@@ -140,13 +152,13 @@ class Outcome:
 
 def update(
     name: str,
-    imported: Imported,
+    imported: ImportedCorpus,
     start: Start,
     *,
     refit: bool = False,
-    keep: int = KEEP,
+    keep: int = DEFAULT_VERSIONS,
     report: Report | None = None,
-) -> Outcome:
+) -> UpdateOutcome:
     """Bring corpus and index of a name up to date, and switch both in one step.
 
     Args:
@@ -161,13 +173,13 @@ def update(
         BadInput: a setting cannot be used; another command of this name is running, or ran meanwhile.
         MissingIndex, DamagedIndex: there is no index any more, or a file of it cannot be read.
     """
-    refuse_to_keep(keep)
+    check_version_count(keep)
     with only_one(name):
         if paths.current(name) != start.folder:
             raise BadInput(f"{name!r} was changed by another command meanwhile: type this one again")
         compared = compare(start.former, imported.corpus)
-        if not refit and not compared.changes and is_kept(name, start, imported):
-            return Outcome(compared.changes)
+        if not refit and not compared.changes and is_stored(name, start, imported):
+            return UpdateOutcome(compared.changes)
         version = f"{stamp_now()}-{imported.corpus.sha256[:8]}"
         waiting = paths.waiting_corpus(name, version)
         try:
@@ -184,12 +196,12 @@ def update(
 def update_into(
     part: Path,
     start: Start,
-    compared: Compared,
+    compared: CorpusDiff,
     corpus: Corpus,
     version: str,
     refit: bool = False,
     report: Report | None = None,
-) -> Outcome:
+) -> UpdateOutcome:
     """Write a new version into a folder that holds its corpus; the manifest is its last file.
 
     Args:
@@ -210,10 +222,10 @@ def update_into(
     made = reuse.vectors(part, start, compared, corpus, cut, tell, refit=refit)
     with damaged_if_unreadable(start.folder, start.again):
         bm25, fusion = BM25Settings(**start.manifest.bm25), load_fusion(start.folder)
-        ranker = ranker_of(start.folder)
+        ranker = read_ranker(start.folder)
     settings = BuildSettings(bm25=bm25, vectors=made.kind, fusion=fusion, learned=ranker)
     compared.changes.write(part)
-    ready = Ready(
+    ready = IndexParts(
         corpus, to_learn_from(corpus.questions), cut, options, words.counts, made.chosen, made.vectors
     )
     name = start.manifest.name
@@ -221,7 +233,7 @@ def update_into(
     notes = [words.note, made.note]
     if ranker is not None and made.chosen is not None and made.chosen.entry != start.manifest.encoder:
         notes.append(f"its learned fusion knows the former encoder: python -m training.train fusion {name}")
-    return Outcome(
+    return UpdateOutcome(
         changes=compared.changes,
         version=start.folder.with_name(version),
         analysed=words.analysed,
@@ -230,7 +242,7 @@ def update_into(
     )
 
 
-def is_kept(name: str, start: Start, imported: Imported) -> bool:
+def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
     """Tell whether all that lies under a name is what came in, and is read as it was written.
 
     The corpus of a name is not that of its index after an import without a build.
@@ -241,13 +253,13 @@ def is_kept(name: str, start: Start, imported: Imported) -> bool:
         cut.id == start.manifest.analyser["id"]
         and place.is_dir()
         and built_from(place, [start.folder]) is not None
-        and kept_alike(place, imported)
+        and same_stored_corpus(place, imported)
     )
 
 
 def _analyser(start: Start, corpus: Corpus) -> tuple[Analyser, Mapping[str, Any]]:
     options = start.manifest.analyser["options"]
-    return analyser_of(corpus, {key: value for key, value in options.items() if key != "language"})
+    return resolve_analyser(corpus, {key: value for key, value in options.items() if key != "language"})
 
 
 def _copy(corpus: Path, to: Path) -> None:

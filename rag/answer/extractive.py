@@ -13,7 +13,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 from rag.answer.screening.patterns import any_of, data, plain
-from rag.answer.types import Answer, Ending, Event, Passage, Passed
+from rag.answer.types import AcceptedSentence, Answer, Ending, Event, Passage
 from rag.encoders.static import StaticEncoder
 from rag.engine.engine import Engine
 from rag.retrieval.bm25 import BM25
@@ -55,7 +55,7 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _SplitText:
     """An article's text, cut into sentences."""
 
     spans: tuple[Span, ...]
@@ -141,19 +141,19 @@ class Extractor:
         )
 
     @cached_property
-    def _cut(self) -> Callable[[str], _Cut]:
+    def _cut(self) -> Callable[[str], _SplitText]:
         """What cuts and encodes a text; that of the last articles stays at hand, for the same come again."""
 
-        def cut(text: str) -> _Cut:
+        def cut(text: str) -> _SplitText:
             spans = sentences(text)
             terms = [self.analyser.terms(text[start:end]) for start, end in spans]
             vectors = self.encoder.encode_terms(terms) if self.encoder is not None else None
-            return _Cut(tuple(spans), tuple(frozenset(of) for of in terms), vectors)
+            return _SplitText(tuple(spans), tuple(frozenset(of) for of in terms), vectors)
 
         return lru_cache(maxsize=RECENT)(cut)
 
 
-def _scores(cut: _Cut, weights: Mapping[str, float], meant: Floats | None) -> list[float]:
+def _scores(cut: _SplitText, weights: Mapping[str, float], meant: Floats | None) -> list[float]:
     whole = math.fsum(weights.values()) or 1.0
     scores = [math.fsum(weights[t] for t in sorted(weights.keys() & of)) / whole for of in cut.terms]
     if cut.vectors is not None and meant is not None:
@@ -241,6 +241,6 @@ class ExtractiveWriter:
         for each in self._extractor.extract(question, articles[:FROM]):
             quoted = texts[each.article_id][each.start : each.end]
             passage = Passage(each.article_id, each.start, each.end)
-            passed.append(Passed(quoted, (each.article_id,), (passage,)))
+            passed.append(AcceptedSentence(quoted, (each.article_id,), (passage,)))
             yield passed[-1]
         yield Answer(Ending.WRITTEN if passed else Ending.REFUSED, tuple(passed), model=self.name)

@@ -41,7 +41,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class CoverageRemark:
     """What the model says that the articles do not tell; shown without the authority of the law."""
 
     text: str
@@ -52,7 +52,7 @@ class Refusal:
     """The model says that the articles do not suffice."""
 
 
-Piece: TypeAlias = Statement | Missing | Refusal  # in the order that a model writes them
+Piece: TypeAlias = Statement | CoverageRemark | Refusal  # in the order that a model writes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class AcceptedSentence:
     """A sentence that the gate let through, with the passages of the law that support it."""
 
     text: str
@@ -74,7 +74,7 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RejectedSentence:
     """A sentence that the gate stopped. Its text is for measuring: it is never rendered, nor logged."""
 
     statement: Statement
@@ -84,7 +84,7 @@ class Removed:
 class Gate(Protocol):
     """Decides whether a sentence may be read."""
 
-    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
         """Check one sentence against the articles that were shown."""
         ...
 
@@ -119,7 +119,7 @@ class Trimmed:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class WritingStarted:
     """The first token has come; shown at once, before any sentence is whole."""
 
 
@@ -128,9 +128,9 @@ class Answer:
     """A finished answer, of sentences that passed."""
 
     ending: Ending
-    sentences: tuple[Passed, ...] = ()
+    sentences: tuple[AcceptedSentence, ...] = ()
     missing: tuple[str, ...] = ()  # what the model says that the articles do not tell, cleaned of markup
-    removed: tuple[Removed, ...] = ()
+    removed: tuple[RejectedSentence, ...] = ()
     unreadable: int = 0  # pieces that could not be read: counted, never shown
     trimmed: tuple[Trimmed, ...] = ()
     left_out: tuple[str, ...] = ()  # ids of shown articles that the model did not see at all
@@ -141,7 +141,7 @@ class Answer:
     wait: int | None = None  # seconds after which another try makes sense, where that is known
 
 
-Event: TypeAlias = Writing | Passed | Answer  # as they come; the last is always an Answer
+Event: TypeAlias = WritingStarted | AcceptedSentence | Answer  # as they come; the last is always an Answer
 
 
 class Writer(Protocol):

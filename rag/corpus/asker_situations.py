@@ -40,7 +40,7 @@ def situations(language: str) -> tuple[Situation, ...]:
     )
 
 
-def held(language: str, articles: Sequence[Article]) -> tuple[Situation, ...]:
+def available_situations(language: str, articles: Sequence[Article]) -> tuple[Situation, ...]:
     """Return the situations that a corpus speaks of: enough of its articles have one of the words.
 
     Args:

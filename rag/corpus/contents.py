@@ -12,7 +12,7 @@ Steps = tuple[int, ...]  # which heading of each level, counted from 1; () is th
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ContentsEntry:
     """A code, or a heading in it."""
 
     code: str
@@ -62,16 +62,16 @@ class Law:
                 if cited in articles and cited != article.id:
                     self._citing.setdefault(cited, []).append(article.id)
         self._places = {
-            (code, at): Place(code, at, g.title, g.count, tuple(g.articles), len(g.children))
+            (code, at): ContentsEntry(code, at, g.title, g.count, tuple(g.articles), len(g.children))
             for (code, at), g in growing.items()
         }
 
     @property
-    def codes(self) -> tuple[Place, ...]:
+    def codes(self) -> tuple[ContentsEntry, ...]:
         """The codes, in the corpus's order."""
         return tuple(self._places[code, ()] for code in self._in_code)
 
-    def trail(self, code: str, at: Steps = ()) -> tuple[Place, ...]:
+    def trail(self, code: str, at: Steps = ()) -> tuple[ContentsEntry, ...]:
         """Return the places from the code down to the steps, as far as they lead; () for an unknown code."""
         found = []
         for length in range(len(at[:DEEPEST]) + 1):
@@ -81,11 +81,11 @@ class Law:
             found.append(place)
         return tuple(found)
 
-    def below(self, place: Place) -> tuple[Place, ...]:
+    def below(self, place: ContentsEntry) -> tuple[ContentsEntry, ...]:
         """Return the headings right under a place, in order."""
         return tuple(self._places[place.code, (*place.at, n)] for n in range(1, place.below + 1))
 
-    def home(self, article_id: str) -> tuple[Place, ...]:
+    def home(self, article_id: str) -> tuple[ContentsEntry, ...]:
         """Return the places from the code down to the heading that the article stands under."""
         return self.trail(self.articles[article_id].code, self._home[article_id])
 
@@ -119,7 +119,7 @@ class Law:
         """Return the annotated questions that cite the article, each text once."""
         return tuple(dict.fromkeys(q.text for q in self._asked.get(article_id, ())))
 
-    def walk(self, place: Place) -> Iterator[Place]:
+    def walk(self, place: ContentsEntry) -> Iterator[ContentsEntry]:
         """Yield a place and all below it, from the top."""
         waiting = [place]
         while waiting:

@@ -23,7 +23,7 @@ _TARGET = re.compile(r"https?://[^\s<>\\\x00-\x1f]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class ArticleExtract:
     """Some articles of one index, in the order in which they are shown."""
 
     card: CorpusCard
@@ -35,7 +35,7 @@ class Extract:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class ExportLabels:
     """What a Markdown file says around the articles, in the reader's language."""
 
     title: str
@@ -45,12 +45,12 @@ class Labels:
     facts: tuple[str, ...]  # of the index, said at the end
 
 
-def to_markdown(extract: Extract, labels: Labels) -> str:
+def to_markdown(extract: ArticleExtract, labels: ExportLabels) -> str:
     """Return the articles as CommonMark, in which no text of a corpus or a person is markup."""
     return "\n\n".join(_markdown(extract, labels)) + "\n"
 
 
-def _markdown(extract: Extract, labels: Labels) -> Iterator[str]:
+def _markdown(extract: ArticleExtract, labels: ExportLabels) -> Iterator[str]:
     yield f"# {escape(labels.title)}"
     for limit in labels.limits:
         yield f"*{escape(limit)}*"
@@ -78,7 +78,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-def to_json(extract: Extract) -> str:
+def to_json(extract: ArticleExtract) -> str:
     """Return the articles as JSON, for a program.
 
     The keys: `format` (1), `index` (name, version), `corpus` (title, language, jurisdiction, law_date,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rag.corpus.card import CorpusCard, Elsewhere
 from rag.text import Analyser
 
-WHOLE = "="  # before a phrase: it must be all that the question says, not only stand in it
+WHOLE_QUESTION = "="  # before a phrase: it must be all that the question says, not only stand in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Topics:
         ]
 
     def _phrase(self, text: str) -> _Phrase:
-        terms = frozenset(self._analyser.terms(text.removeprefix(WHOLE)))
-        return _Phrase(terms, text.startswith(WHOLE))
+        terms = frozenset(self._analyser.terms(text.removeprefix(WHOLE_QUESTION)))
+        return _Phrase(terms, text.startswith(WHOLE_QUESTION))
 
     def find(self, question: str) -> tuple[Elsewhere, ...]:
         """Return the topics that the question is about: all words of one phrase stand in it.

@@ -11,12 +11,14 @@ from typing import Any
 from rag.errors import BadInput
 
 FORMAT = 1
-ENOUGH = 10  # questions of a topic from which on a share is told: below, one question moves it by 10 points
+MIN_QUESTIONS = (
+    10  # questions of a topic from which on a share is told: below, one question moves it by 10 points
+)
 _Z = 1.959963984540054  # of the normal distribution, for 95 %
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class TopicRate:
     """A number from 0 to 1, with the ends of its 95 % interval."""
 
     value: float
@@ -30,10 +32,10 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class SystemQuality:
     """One way to search, measured."""
 
-    measures: Mapping[str, Rate]  # such as R@10
+    measures: Mapping[str, TopicRate]  # such as R@10
     median_ms: float
     p95_ms: float
 
@@ -51,13 +53,13 @@ class Topic:
             raise BadInput(f"{self.found} of {self.questions} questions found: expected at most all of some")
 
     @property
-    def rate(self) -> Rate:
+    def rate(self) -> TopicRate:
         """The share found."""
         return wilson(self.found, self.questions)
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class ReliabilityBin:
     """Questions whose probability of an answer is alike."""
 
     low: float
@@ -68,15 +70,15 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class QualityResults:
     """What is known of the quality of one index."""
 
     corpus_sha256: str
     questions: int  # with known answers
     answers_with: str  # the system that the page answers with, one of `systems`
-    systems: Mapping[str, System]
+    systems: Mapping[str, SystemQuality]
     topics: Mapping[str, Topic]
-    reliability: tuple[Bin, ...] = ()  # of the confidence; none where none was measured
+    reliability: tuple[ReliabilityBin, ...] = ()  # of the confidence; none where none was measured
     learnt_from: str | None = None
     command: str = ""
 
@@ -88,7 +90,7 @@ class Measured:
             )
 
     @property
-    def page(self) -> System:
+    def page(self) -> SystemQuality:
         """The system that the page answers with."""
         return self.systems[self.answers_with]
 
@@ -97,7 +99,7 @@ class Measured:
         return json.dumps({"format": FORMAT} | asdict(self), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Measured:
+    def from_json(cls, text: str) -> QualityResults:
         """Read what `to_json` wrote.
 
         Raises:
@@ -115,27 +117,27 @@ class Measured:
 def _parts(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "systems": {
-            name: System(
-                {key: Rate(**rate) for key, rate in found["measures"].items()},
+            name: SystemQuality(
+                {key: TopicRate(**rate) for key, rate in found["measures"].items()},
                 float(found["median_ms"]),
                 float(found["p95_ms"]),
             )
             for name, found in record["systems"].items()
         },
         "topics": {name: Topic(**found) for name, found in record["topics"].items()},
-        "reliability": tuple(Bin(**found) for found in record["reliability"]),
+        "reliability": tuple(ReliabilityBin(**found) for found in record["reliability"]),
     }
 
 
-def wilson(found: int, of: int) -> Rate:
+def wilson(found: int, of: int) -> TopicRate:
     """Return a share with its 95 % interval (Wilson 1927), which holds for few questions and near 0 or 1."""
     share, z2 = found / of, _Z * _Z
     middle = (share + z2 / (2 * of)) / (1 + z2 / of)
     half = _Z / (1 + z2 / of) * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
-    return Rate(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
+    return TopicRate(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
 
 
-def cut_offs(system: System) -> dict[int, Rate]:
+def recall_by_cutoff(system: SystemQuality) -> dict[int, TopicRate]:
     """Return recall by how many articles are looked at: R@10 at 10."""
     found = {
         int(name[2:]): rate

@@ -40,13 +40,13 @@ class Surroundings:
             references: (n, 2), an article and one that it refers to; left out, as articles come with them.
         """
         code = _numbered([(a.code,) for a in articles])
-        beside = side_by_side(articles)
+        beside = section_numbers(articles)
         position = {a.id: i for i, a in enumerate(articles)}
         citing = _citing(position, questions)
         cited = np.asarray(citing.sum(axis=0), np.float64).ravel()
         before, share = _nth(beside)
         length = np.log1p([len(a.text) for a in articles])
-        links = given_references(articles) if references is None else references
+        links = reference_pairs(articles) if references is None else references
         refers = _linked(links, len(articles))
         in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, beside))
         return cls(
@@ -83,7 +83,7 @@ def citations(position: Mapping[str, int], questions: Sequence[Question]) -> lis
     ]
 
 
-def given_references(articles: Sequence[Article]) -> Ints:
+def reference_pairs(articles: Sequence[Article]) -> Ints:
     """Return (n, 2) positions: an article, and one that it is said to refer to, in order, each pair once."""
     position = {article.id: i for i, article in enumerate(articles)}
     pairs = [
@@ -126,14 +126,14 @@ def _nth(beside: Ints) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]
     return np.log1p(nth), nth / sizes[beside] if len(beside) else nth
 
 
-def side_by_side(articles: Sequence[Article]) -> Ints:
+def section_numbers(articles: Sequence[Article]) -> Ints:
     """Return a number for each article, (n_articles,), that those under the very same headings share."""
     return _numbered([(a.code, *a.headings) for a in articles])
 
 
 def groups(articles: Sequence[Article]) -> Mapping[str, int]:
     """Return article id -> the number that it shares with those under the very same headings."""
-    return dict(zip((a.id for a in articles), side_by_side(articles).tolist(), strict=True))
+    return dict(zip((a.id for a in articles), section_numbers(articles).tolist(), strict=True))
 
 
 def _numbered(keys: Sequence[tuple[str, ...]]) -> Ints:

@@ -25,7 +25,7 @@ Anchor = Literal["start", "middle", "end"]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class PlotArea:
     """Where the bars of a plot stand, in pixels from the upper left corner."""
 
     left: float
@@ -66,7 +66,7 @@ class Figure:
             f"{escape(said)}</text>"
         )
 
-    def bar(self, box: Box, said: str = "", kind: str = "bar") -> None:
+    def bar(self, box: PlotArea, said: str = "", kind: str = "bar") -> None:
         """Draw a bar; a pointer that rests on it is told what it says."""
         told = f"<title>{escape(said)}</title>" if said else ""
         self._parts.append(
@@ -129,7 +129,7 @@ def log_ticks(least: float, largest: float) -> list[int]:
     return [n for n in found if least <= n <= largest]
 
 
-def across_grid(figure: Figure, box: Box, at: Sequence[int], name: str) -> None:
+def across_grid(figure: Figure, box: PlotArea, at: Sequence[int], name: str) -> None:
     """Draw the lines of an axis that counts upwards, their numbers on the left, and its name."""
     for n in at:
         y = box.bottom - box.height * n / at[-1]

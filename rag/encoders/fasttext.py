@@ -35,7 +35,7 @@ _LONGEST_WORD = 1 << 16  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FastTextSettings:
     """What of the file's head the vectors depend on."""
 
     dim: int
@@ -49,7 +49,7 @@ def is_fasttext(head: bytes) -> bool:
     return head[:4] == struct.pack("<i", MAGIC)
 
 
-def dim_of(head: bytes, path: Path) -> int:
+def read_dimension(head: bytes, path: Path) -> int:
     """Return how many numbers a vector holds, of a file's first bytes.
 
     Raises:
@@ -113,7 +113,7 @@ def bucket(run: bytes) -> int:
     return value
 
 
-def _settings(head: bytes, path: Path) -> Settings:
+def _settings(head: bytes, path: Path) -> FastTextSettings:
     if len(head) < _HEAD.size:
         raise BadInput(f"{path}: cut short in its head. Fetch the file again.")
     _, version, dim, _, _, _, _, _, _, model, buckets, minn, maxn, _, _ = _HEAD.unpack(head[: _HEAD.size])
@@ -123,7 +123,7 @@ def _settings(head: bytes, path: Path) -> Settings:
         )
     if version == VERSIONS[0] and model == SUPERVISED:
         maxn = 0  # as fastText itself reads these
-    return Settings(dim, buckets, minn, maxn if buckets else 0)
+    return FastTextSettings(dim, buckets, minn, maxn if buckets else 0)
 
 
 def _entries(file: BinaryIO, entries: int, path: Path) -> Iterator[tuple[int, bytes]]:
@@ -144,7 +144,7 @@ def _entries(file: BinaryIO, entries: int, path: Path) -> Iterator[tuple[int, by
     file.seek(used)
 
 
-def _rows(raw: bytes, number: int | None, words: int, settings: Settings) -> list[int]:
+def _rows(raw: bytes, number: int | None, words: int, settings: FastTextSettings) -> list[int]:
     own = [] if number is None else [number]
     if raw == _END:  # the end of a sentence is no word of letters
         return own

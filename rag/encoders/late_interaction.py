@@ -15,13 +15,13 @@ import numpy as np
 
 from rag.encoders.transformer import article_text, missing, sound
 from rag.errors import BadInput
-from rag.retrieval.token_index import Encoded
+from rag.retrieval.token_index import EncodedText
 from rag.types import Article
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
 
-AT_ONCE = 256  # texts between two looks at what is encoded; their padded vectors are held meanwhile
+PROGRESS_BATCH = 256  # texts between two looks at what is encoded; their padded vectors are held meanwhile
 STANFORD = "HF_ColBERT"  # the architecture that a folder of Stanford's ColBERT names
 _KINDS = {"ColBERT", "MultiVectorEncoder"}  # of PyLate's folders, and of the library's own
 
@@ -146,23 +146,23 @@ class LateInteractionEncoder:
         """Length of a vector."""
         return int(self.model.get_embedding_dimension() or 0)
 
-    def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
+    def encode_questions(self, questions: Sequence[str]) -> list[EncodedText]:
         """Return the tokens of each question, with the [MASK]s that fill it up; none for a blank one."""
         asked = [question for question in questions if question.strip()]
         found = iter(self._encoded(asked, self.model.encode_query))
-        nothing = Encoded(np.zeros((0, self.dim), np.float32), np.zeros(0, np.int64))
+        nothing = EncodedText(np.zeros((0, self.dim), np.float32), np.zeros(0, np.int64))
         return [next(found) if question.strip() else nothing for question in questions]
 
-    def encode_articles(self, articles: Sequence[Article]) -> list[Encoded]:
+    def encode_articles(self, articles: Sequence[Article]) -> list[EncodedText]:
         """Return the tokens of each article, without those that the model leaves out, such as punctuation."""
         return self._encoded([self.text_of(a) for a in articles], self.model.encode_document)
 
-    def in_batches(self, articles: Sequence[Article]) -> Iterator[list[Encoded]]:
+    def in_batches(self, articles: Sequence[Article]) -> Iterator[list[EncodedText]]:
         """Yield the articles' tokens some at a time, to be written down."""
-        for begin in range(0, len(articles), AT_ONCE):
-            yield self.encode_articles(articles[begin : begin + AT_ONCE])
+        for begin in range(0, len(articles), PROGRESS_BATCH):
+            yield self.encode_articles(articles[begin : begin + PROGRESS_BATCH])
 
-    def _encoded(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[Encoded]:
+    def _encoded(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[EncodedText]:
         was = self.model.training
         try:  # it leaves the model without dropout, which a training goes on to need
             found = encode(
@@ -175,6 +175,8 @@ class LateInteractionEncoder:
             self.model.train(was)
         counted = [one["attention_mask"].bool() for one in found]
         return [
-            Encoded(one["token_embeddings"][mask].float().cpu().numpy(), one["input_ids"][mask].cpu().numpy())
+            EncodedText(
+                one["token_embeddings"][mask].float().cpu().numpy(), one["input_ids"][mask].cpu().numpy()
+            )
             for one, mask in zip(found, counted, strict=True)
         ]

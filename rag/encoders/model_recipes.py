@@ -144,7 +144,7 @@ def _recipe(name: str, table: object, place: str) -> HubRecipe:
     return recipe
 
 
-def recipe_of(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
+def find_recipe(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
     """Return the recipe of a name, or one made up for another hub id or folder: mean pooling, chunks 200/20.
 
     Args:

@@ -36,7 +36,7 @@ from rag.text.folding import level
 from rag.types import Article, Floats
 
 Format: TypeAlias = Literal["text", "word2vec", "fasttext"]
-Found: TypeAlias = dict[str, Floats]  # word -> (dim,) float32
+WordVectors: TypeAlias = dict[str, Floats]  # word -> (dim,) float32
 
 _BLOCK = 1 << 20  # bytes read at once
 _LONGEST_WORD = 1 << 16  # bytes; more without a blank is no binary file of words
@@ -61,7 +61,7 @@ class VectorFile:
         """Whether a word that it does not list may get a vector all the same."""
         return self.format == "fasttext"
 
-    def find(self, words: Iterable[str]) -> Found:
+    def find(self, words: Iterable[str]) -> WordVectors:
         """Return the vectors of those of the words that have one, in one pass over the file.
 
         Args:
@@ -77,7 +77,7 @@ class VectorFile:
             if self.format == "fasttext":
                 return fasttext.find(file, wanted, self.path)
             read = _text if self.format == "text" else _binary
-            found: Found = {}
+            found: WordVectors = {}
             for word, vector in read(file, self.dim, wanted.__contains__, self.path):
                 found.setdefault(wanted[word], vector)  # the first of two: files list frequent words first
             return found
@@ -100,7 +100,7 @@ def open_vectors(path: Path) -> VectorFile:
     with _reading(path) as file:
         head = file.read(_BLOCK)
     if fasttext.is_fasttext(head):
-        return VectorFile(path, "fasttext", fasttext.dim_of(head, path))
+        return VectorFile(path, "fasttext", fasttext.read_dimension(head, path))
     first, _, rest = head.partition(b"\n")
     counts = first.split()
     if len(counts) == 2 and all(c.isdigit() for c in counts):
@@ -191,7 +191,7 @@ _HAN = re.compile(rf"[{HAN}]+")
 Words = Callable[[str], list[str]]
 
 
-def words_of(language: str) -> Words:
+def word_splitter(language: str) -> Words:
     """Return what cuts a text of this language into words as vector files list them, in their own case.
 
     Elisions part ("l'avocat": l, avocat), hyphened words stay whole; Chinese is cut by jieba.
@@ -253,7 +253,7 @@ class WordVectorEncoder:
     def _look_up(self, words: set[str]) -> None:
         new = {form for word in words for form in self._forms(word) if form not in self.known}
         if new:
-            found: Found = self.file.find(new)
+            found: WordVectors = self.file.find(new)
             self.known.update({form: found.get(form) for form in new})
 
     def _forms(self, word: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ import numpy as np
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25
-from rag.retrieval.question_knn import Nearest
+from rag.retrieval.question_knn import QuestionKNN
 from rag.text import Analyser
 from rag.types import Encoder, Floats, Question, Ranking
 
@@ -52,7 +52,7 @@ _ENOUGH = 4  # terms; more would tell how a person writes, not whether there is 
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordSignals:
     """What a corpus knows of a question's terms."""
 
     terms: int = 0
@@ -62,7 +62,7 @@ class Words:
 
 
 def features(
-    words: Words, keyword: Ranking, meaning: Ranking, *, nearest: float = 0.0, elsewhere: bool = False
+    words: WordSignals, keyword: Ranking, meaning: Ranking, *, nearest: float = 0.0, elsewhere: bool = False
 ) -> dict[str, float]:
     """Return the features of one question's lists, by the names of `SIGNS`; all are finite.
 
@@ -120,7 +120,7 @@ class Signals:
         keyword: BM25,
         encoder: Encoder,
         annotated: Sequence[Question],
-        nearest: Nearest | None = None,
+        nearest: QuestionKNN | None = None,
     ) -> None:
         """Take an index's parts; `annotated` are the questions that it learnt from.
 
@@ -160,13 +160,13 @@ class Signals:
         begin, end = self._scores["indptr"][term : term + 2]
         return max(float(np.max(self._scores["data"][begin:end], initial=0.0)), 0.0)
 
-    def words(self, question: str) -> Words:
+    def words(self, question: str) -> WordSignals:
         """Return what the corpus knows of the question's terms."""
         terms = self.analyser.terms(question)
         reach = [self._reach(self.vocabulary[t]) if t in self.vocabulary else self._unknown for t in terms]
         fresh = [t for t in terms if t not in self.vocabulary]
         other = sum(t in self._wider for t in fresh)
-        return Words(len(terms), len(terms) - len(fresh), other, math.fsum(reach))
+        return WordSignals(len(terms), len(terms) - len(fresh), other, math.fsum(reach))
 
     def nearest(self, question: str) -> float:
         """Return the mean cosine of the five nearest annotated questions; 0 where there are none."""

@@ -11,31 +11,31 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from rag.corpus.asker_situations import Situation, held
+from rag.corpus.asker_situations import Situation, available_situations
 from rag.corpus.card import CorpusCard
 from rag.corpus.contents import Law
 from rag.corpus.out_of_scope import Topics
 from rag.corpus.structure import groups
 from rag.engine.confidence import RECIPROCAL, Confidence, Signals
-from rag.engine.expansion import Bridging, Over
-from rag.engine.explain import Counted, Explainer, Kept
+from rag.engine.expansion import QueryExpander, QueryExpansion
+from rag.engine.explain import CountTerms, Explainer, PrecomputedTerms
 from rag.engine.result import Explanation, Mode, Result
 from rag.errors import BadInput
 from rag.fusion.normalisation import Distribution
 from rag.fusion.rank_fusion import ranks
-from rag.fusion.section_boost import BESIDE
-from rag.fusion.section_boost import told as told_beside
+from rag.fusion.section_boost import SECTION_BOOST
+from rag.fusion.section_boost import explain_boost as told_beside
 from rag.fusion.settings import FusionSettings
 from rag.ltr.reranker import KEYWORD as KEYWORD
 from rag.ltr.reranker import MEANING as MEANING
-from rag.ltr.reranker import Learned
+from rag.ltr.reranker import LearnedReranker
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import DEPTH, Hybrid
-from rag.retrieval.known_item import KnownItems, Pins, most_versions, once
-from rag.retrieval.query_expansion import BridgedBM25
-from rag.retrieval.question_knn import NEAREST, Nearest
-from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, Bridged, Removed
+from rag.retrieval.known_item import KnownItems, Pins, best_versions, most_versions
+from rag.retrieval.query_expansion import ExpandedBM25
+from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
+from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed
 from rag.text import Analyser
 from rag.text.spelling import TolerantAnalyser
 from rag.types import Article, Filter, KnownItem, Question, Ranking, Retriever, Shown, Why
@@ -43,7 +43,7 @@ from rag.types import Article, Filter, KnownItem, Question, Ranking, Retriever, 
 MAX_QUESTION = 20_000  # characters; what follows is not read
 # what an encoder knows of law: fitted to texts of law alone, a language model trained further on them, or
 # one of which nothing of the kind is known
-Knows: TypeAlias = Literal["fitted", "trained", "unknown"]
+EncoderTraining: TypeAlias = Literal["fitted", "trained", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ class IndexInfo:
     encoder: str | None
     corpus_sha256: str
     built: str  # ISO 8601
-    encoder_knows: Knows = "unknown"
+    encoder_knows: EncoderTraining = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
+class CorpusFacets:
     """What can be filtered by, with the number of articles of each."""
 
     codes: Mapping[str, int]
@@ -87,10 +87,10 @@ class Engine:
         confidence: Confidence | None = None,
         fusion: FusionSettings | None = None,
         distributions: Mapping[str, Distribution] | None = None,
-        learned: Learned | None = None,
-        counted: Counted | None = None,
-        nearest: Nearest | None = None,
-        bridge: BridgedBM25 | None = None,
+        learned: LearnedReranker | None = None,
+        counted: CountTerms | None = None,
+        nearest: QuestionKNN | None = None,
+        bridge: ExpandedBM25 | None = None,
     ) -> None:
         """Take the parts that `indexes.open` read; `questions` are the annotated ones it learnt from.
 
@@ -114,7 +114,7 @@ class Engine:
         self.distributions = distributions or {}
         systems = self.fusion.systems or (KEYWORD, MEANING)
         self._fuse = self.fusion.fuse(systems, self.distributions, lambda: self._beside) if meaning else None
-        self._systems = {KEYWORD: keyword, NEAREST: nearest}
+        self._systems = {KEYWORD: keyword, QUESTION_KNN: nearest}
         if len(systems) < 2:
             raise BadInput(f"a fusion of {', '.join(systems)} alone: name two lists or more")
         if missing := [name for name in systems if name != MEANING and self._systems.get(name) is None]:
@@ -122,7 +122,7 @@ class Engine:
         near = self._near = learned.evidence.nearest if learned is not None else nearest
         calibrated = confidence is not None and confidence.corpus_sha256 == info.corpus_sha256
         self.learned = learned  # where there is one, a hybrid search is ranked by it
-        self.bridging = Bridging(bridge, learned)
+        self.bridging = QueryExpander(bridge, learned)
         calibrated = calibrated and confidence is not None and confidence.ranked_by == self.ranked_by
         if calibrated and isinstance(keyword, BM25) and isinstance(meaning, Dense):
             self._signals = Signals(analyser, keyword, meaning.encoder, questions, near)
@@ -134,7 +134,11 @@ class Engine:
         for question in questions:
             for article_id in dict.fromkeys(question.article_ids):  # cited twice counts once
                 self._cited.setdefault(article_id, []).append(question)
-        kept = Kept(counted, near.terms, near.vectors) if near is not None else Kept(counted)
+        kept = (
+            PrecomputedTerms(counted, near.terms, near.vectors)
+            if near is not None
+            else PrecomputedTerms(counted)
+        )
         self._explainer = Explainer(self.articles, self._cited, analyser, keyword, meaning, kept)
         self._topics = Topics(card, {a.code for a in articles}, analyser)
 
@@ -153,23 +157,23 @@ class Engine:
         return Law(self.articles, self._cited)
 
     @cached_property
-    def _facets(self) -> Facets:
+    def _facets(self) -> CorpusFacets:
         articles = self.articles.values()
-        return Facets(
+        return CorpusFacets(
             codes=dict(Counter(a.code for a in articles)),
             law_types=dict(Counter(a.law_type for a in articles if a.law_type)),
             regions=dict(Counter(a.region for a in articles if a.region)),
             dated=any(a.valid_from or a.valid_to for a in articles),
         )
 
-    def facets(self) -> Facets:
+    def facets(self) -> CorpusFacets:
         """Count the articles by what can be filtered; counted once, a page asks at every run."""
         return self._facets
 
     @cached_property
     def situations(self) -> tuple[Situation, ...]:
         """What a person may say of themselves in front of a question: who the articles speak of."""
-        return held(self.card.language, tuple(self.articles.values()))
+        return available_situations(self.card.language, tuple(self.articles.values()))
 
     def ask(
         self,
@@ -205,7 +209,7 @@ class Engine:
         elsewhere = self._topics.find(asked)
         sure: float | None = None
         over = self.bridging.over(self._used(mode), without, known=known)
-        told: tuple[Bridged, ...] = ()
+        told: tuple[ExpansionTerm, ...] = ()
         if self.analyser.terms(rest):
             shown, lists, told = self._fill(shown, rest, k, where, mode, over)
             if not known and where is None:  # it was calibrated on searches of the whole corpus
@@ -236,7 +240,7 @@ class Engine:
         if self._near is not None:
             self._near.asked  # noqa: B018
 
-    def hybrid(self, meaning: Retriever, over: Over | None = None) -> Hybrid | Learned:
+    def hybrid(self, meaning: Retriever, over: QueryExpansion | None = None) -> Hybrid | LearnedReranker:
         """Return what fuses the lists: of keywords, of this encoder, and whatever else the fusion names.
 
         Args:
@@ -305,8 +309,8 @@ class Engine:
         k: int,
         where: Filter | None,
         mode: Mode,
-        over: Over | None,
-    ) -> tuple[list[Shown], Mapping[str, Ranking], tuple[Bridged, ...]]:
+        over: QueryExpansion | None,
+    ) -> tuple[list[Shown], Mapping[str, Ranking], tuple[ExpansionTerm, ...]]:
         """Add what the search finds below what was named; return with it its lists, and the words bridged."""
         depth = k + len(pinned)
         if self._versions > 1 and not (where and where.in_force_on):  # some may be versions of one article
@@ -314,14 +318,14 @@ class Engine:
         ranking, lists = self._search(question, depth, where, mode, over)
         there = {s.article.id for s in pinned}
         scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in there}
-        fresh = once((self.articles[i] for i in scores), [s.article for s in pinned])
+        fresh = best_versions((self.articles[i] for i in scores), [s.article for s in pinned])
         found = list(islice(fresh, max(k - len(pinned), 0)))
         wanted = there.union(article.id for article in found)
         places = {name: ranks(hits, wanted) for name, hits in lists.items()}
         fused = len(lists) > 1 and self.learned is None  # a learned fusion has reasons of its own
         shares = self.fusion.shares(lists, wanted, self.distributions) if fused else {}
         if fused and self.fusion.beside:
-            places[BESIDE], shares = told_beside(ranking, shares, self._beside)
+            places[SECTION_BOOST], shares = told_beside(ranking, shares, self._beside)
         terms = frozenset(self.analyser.terms(question))
         told = self._told(question, [article.id for article in found], over)
         shown: list[Shown] = []
@@ -331,7 +335,9 @@ class Engine:
             shown.append(Shown(len(shown) + 1, s.article, s.score, replace(why, bridged=marked)))
         return shown, lists, told
 
-    def _told(self, question: str, shown: Sequence[str], over: Over | None) -> tuple[Bridged, ...]:
+    def _told(
+        self, question: str, shown: Sequence[str], over: QueryExpansion | None
+    ) -> tuple[ExpansionTerm, ...]:
         """Return the words that the law has for the question's, of those that a shown article has."""
         if over is None:
             return ()
@@ -341,7 +347,7 @@ class Engine:
         )
 
     def _search(
-        self, question: str, k: int, where: Filter | None, mode: Mode, over: Over | None
+        self, question: str, k: int, where: Filter | None, mode: Mode, over: QueryExpansion | None
     ) -> tuple[Ranking, Mapping[str, Ranking]]:
         if self.meaning is None or mode == "keyword":
             [ranking] = (over.words if over else self.keyword).search([question], k, where)

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag.engine.result import Mode
-from rag.ltr.reranker import Learned
-from rag.retrieval.query_expansion import BridgedBM25
-from rag.retrieval.translation_model import KEEP_ALL, Bridged, Removed, telling
+from rag.ltr.reranker import LearnedReranker
+from rag.retrieval.query_expansion import ExpandedBM25
+from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed, telling
 
 RECENT = 8  # sets of removed pairs whose learned fusion stays at hand, with the candidates that it keeps
 
 
 @dataclass(frozen=True)
-class Over:
+class QueryExpansion:
     """The way over the bridge that one question is searched by."""
 
-    words: BridgedBM25
+    words: ExpandedBM25
     without: Removed
 
-    def told(self, question: str, there: Collection[str]) -> tuple[Bridged, ...]:
+    def told(self, question: str, there: Collection[str]) -> tuple[ExpansionTerm, ...]:
         """Return the pairs that people are told, as `rag.retrieval.translation_model.telling` chooses.
 
         Who took one out did not want a weaker one of the same word told in its place.
@@ -34,10 +34,10 @@ class Over:
         return frozenset(pair.law for pair in self.words.used(question))
 
 
-class Bridging:
+class QueryExpander:
     """The bridge of an index, as its engine uses it."""
 
-    def __init__(self, words: BridgedBM25 | None, learned: Learned | None) -> None:
+    def __init__(self, words: ExpandedBM25 | None, learned: LearnedReranker | None) -> None:
         """Take what an index has; without a bridge nothing is searched over it."""
         self.words = words
         self._learned = learned
@@ -48,7 +48,9 @@ class Bridging:
         """Whether the ranking of a hybrid search depends on the bridge."""
         return self.words is not None and (self._learned is None or self._learned.uses_bridge)
 
-    def over(self, mode: Mode, without: Removed = KEEP_ALL, *, known: Sequence[object] = ()) -> Over | None:
+    def over(
+        self, mode: Mode, without: Removed = KEEP_ALL, *, known: Sequence[object] = ()
+    ) -> QueryExpansion | None:
         """Return the way that a search goes; None where it goes over no bridge.
 
         A question that names an article by its number is never searched by other words than its own.
@@ -60,9 +62,9 @@ class Bridging:
         """
         if self.words is None or known or mode == "meaning" or (mode == "hybrid" and not self.ranks_hybrids):
             return None
-        return Over(self.words.leaving_out(without), without)
+        return QueryExpansion(self.words.leaving_out(without), without)
 
-    def _learned_without(self, without: Removed | None) -> Learned | None:
+    def _learned_without(self, without: Removed | None) -> LearnedReranker | None:
         """Return the learned fusion as it looks over the bridge; None looks over none."""
         if self._learned is None or not self.ranks_hybrids:
             return self._learned

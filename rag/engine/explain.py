@@ -18,22 +18,22 @@ from typing import TypeAlias
 import numpy as np
 
 from rag.encoders.static import StaticEncoder
-from rag.engine.result import Alike, Explanation, MeaningShare, Mode, Place
+from rag.engine.result import Explanation, MeaningShare, Mode, ResultPlace, SimilarQuestion
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.query_expansion import BridgedBM25
+from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.term_counts import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, Frequencies, term_ids
 from rag.text import Analyser
 from rag.types import Article, Floats, Question, Retriever, WordShare
 
 RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
-ALIKE = 3  # annotated questions that are told
+MAX_QUESTIONS = 3  # annotated questions that are told
 COMPARED = (
     12  # annotated questions of one article that a static encoder compares, those that share most words
 )
 
 
-class Cut(Counter[str]):
+class AnalysedText(Counter[str]):
     """The terms of a text that was cut just now."""
 
     def of(self, terms: frozenset[str]) -> Mapping[str, int]:
@@ -42,14 +42,14 @@ class Cut(Counter[str]):
 
 
 # article id -> field -> term -> how often; None for an article whose counts are not kept
-Counted: TypeAlias = Callable[[str], Mapping[str, Frequencies] | None]
+CountTerms: TypeAlias = Callable[[str], Mapping[str, Frequencies] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PrecomputedTerms:
     """What need not be cut into terms or encoded again, for it is known: None where it is not."""
 
-    counted: Counted | None = None  # terms of articles
+    counted: CountTerms | None = None  # terms of articles
     cut_cited: Callable[[str], Sequence[str]] | None = None  # of an annotated question, by its text
     encode_cited: Callable[[Sequence[str]], Floats] | None = None  # annotated questions, by their texts
 
@@ -80,7 +80,7 @@ class Explainer:
         analyser: Analyser,
         keyword: Retriever,
         meaning: Retriever | None,
-        kept: Kept | None = None,
+        kept: PrecomputedTerms | None = None,
     ) -> None:
         """Take an index apart.
 
@@ -122,11 +122,11 @@ class Explainer:
         if kept is not None:
             return Contents(kept, told)
         counts = {
-            "text": Cut(cut(article.text)),
-            "headings": Cut(chain.from_iterable(map(cut, article.headings))),
-            "code": Cut(cut(article.code)),
-            QUESTIONS_FIELD: Cut(chain.from_iterable(terms for _, terms in asked)),
-            ANSWERS_FIELD: Cut(chain.from_iterable(cited(q.answer) for q, _ in asked if q.answer)),
+            "text": AnalysedText(cut(article.text)),
+            "headings": AnalysedText(chain.from_iterable(map(cut, article.headings))),
+            "code": AnalysedText(cut(article.code)),
+            QUESTIONS_FIELD: AnalysedText(chain.from_iterable(terms for _, terms in asked)),
+            ANSWERS_FIELD: AnalysedText(chain.from_iterable(cited(q.answer) for q, _ in asked if q.answer)),
         }
         return Contents(counts, told)
 
@@ -136,7 +136,7 @@ class Explainer:
         ranks: Mapping[str, Mapping[str, int]],
         mode: Mode,
         shares: Mapping[str, Mapping[str, float]] | None = None,
-        over: BridgedBM25 | None = None,
+        over: ExpandedBM25 | None = None,
     ) -> list[Explanation]:
         """Explain where articles stand for one question.
 
@@ -160,7 +160,7 @@ class Explainer:
         for article_id, places in ranks.items():
             cosine, meaning = near.get(article_id, (None, ()))
             adds = (shares or {}).get(article_id, {})
-            told = tuple(Place(system, places[system], adds.get(system)) for system in sorted(places))
+            told = tuple(ResultPlace(system, places[system], adds.get(system)) for system in sorted(places))
             found = words.get(article_id, ())
             explained.append(Explanation(article_id, found, cosine, meaning, told, alike[article_id]))
         return explained
@@ -173,7 +173,7 @@ class Explainer:
         return written
 
     def _words(
-        self, question: str, article_ids: Sequence[str], written: Mapping[str, str], over: BridgedBM25 | None
+        self, question: str, article_ids: Sequence[str], written: Mapping[str, str], over: ExpandedBM25 | None
     ) -> Mapping[str, tuple[WordShare, ...]]:
         """Return what each term adds to the BM25 of each article that holds one."""
         bm25 = self._bm25
@@ -233,25 +233,27 @@ class Explainer:
 
     def _alike(
         self, question: str, article_ids: Sequence[str], vector: Floats | None
-    ) -> Mapping[str, tuple[Alike, ...]]:
+    ) -> Mapping[str, tuple[SimilarQuestion, ...]]:
         """Return the annotated questions nearest to this one, by article; all are encoded in one batch."""
         terms = frozenset(self._analyser.terms(question))
-        known = {article_id: _nearest(terms, self.contents(article_id)) for article_id in article_ids}
+        known = {
+            article_id: _nearest_questions(terms, self.contents(article_id)) for article_id in article_ids
+        }
         if vector is not None and self._dense is not None:
             encoder = self._dense.encoder
             # a large model takes its time: it compares those alone that are told
-            most = COMPARED if isinstance(encoder, StaticEncoder) else ALIKE
+            most = COMPARED if isinstance(encoder, StaticEncoder) else MAX_QUESTIONS
             known = {article_id: found[:most] for article_id, found in known.items()}
             texts = sorted({alike.text for found in known.values() for alike in found})
             encode = self._encode_cited or encoder.encode_questions
             vectors = encode(texts) if texts else np.zeros((0, encoder.dim), np.float32)
             cosines = {t: float(v @ vector) if v.any() else None for t, v in zip(texts, vectors, strict=True)}
             known = {
-                article_id: [Alike(a.text, a.shared, a.overlap, cosines[a.text]) for a in found]
+                article_id: [SimilarQuestion(a.text, a.shared, a.overlap, cosines[a.text]) for a in found]
                 for article_id, found in known.items()
             }
         return {
-            article_id: tuple(sorted(found, key=lambda a: (-a.nearness, -a.overlap, a.text))[:ALIKE])
+            article_id: tuple(sorted(found, key=lambda a: (-a.nearness, -a.overlap, a.text))[:MAX_QUESTIONS])
             for article_id, found in known.items()
         }
 
@@ -265,11 +267,11 @@ def _parts(
     return {name: value / total for name, value in held.items() if value > 0}
 
 
-def _nearest(terms: frozenset[str], contents: Contents) -> list[Alike]:
+def _nearest_questions(terms: frozenset[str], contents: Contents) -> list[SimilarQuestion]:
     """Return the annotated questions of an article, those that share most first, one text once."""
-    found: dict[str, Alike] = {}
+    found: dict[str, SimilarQuestion] = {}
     for question, own in contents.asked:
         shared, either = own & terms, own | terms
         overlap = len(shared) / (len(either) or 1)
-        found.setdefault(question.text, Alike(question.text, tuple(sorted(shared)), overlap))
+        found.setdefault(question.text, SimilarQuestion(question.text, tuple(sorted(shared)), overlap))
     return sorted(found.values(), key=lambda a: (-a.overlap, a.text))

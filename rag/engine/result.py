@@ -12,15 +12,17 @@ from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from rag.corpus.card import Elsewhere
-from rag.retrieval.translation_model import Bridged, Removed
-from rag.text import Mended
+from rag.retrieval.translation_model import ExpansionTerm, Removed
+from rag.text import SpellingCorrection
 from rag.types import Filter, KnownItem, Reason, Shown, WordShare
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
 
 
-SURE = 0.7  # calibrated probability; 181 of 185 test questions above it were answered: docs/ranking.md
+CONFIDENCE_THRESHOLD = (
+    0.7  # calibrated probability; 181 of 185 test questions above it were answered: docs/ranking.md
+)
 
 
 class Level(StrEnum):
@@ -46,8 +48,12 @@ class Result:
     doubtful: bool = False  # the confidence is below its threshold: probably no article answers
     in_force_on: date | None = None  # the day whose law was asked for; None: of any day
     where: Filter | None = None  # which articles could be shown
-    mended: tuple[Mended, ...] = ()  # words of the question that were read as others: typing errors
-    bridged: tuple[Bridged, ...] = ()  # words of the law that it was searched by too: the strongest, if shown
+    mended: tuple[
+        SpellingCorrection, ...
+    ] = ()  # words of the question that were read as others: typing errors
+    bridged: tuple[
+        ExpansionTerm, ...
+    ] = ()  # words of the law that it was searched by too: the strongest, if shown
     without: Removed = frozenset()  # those that it was not to be searched by
 
     @property
@@ -57,7 +63,7 @@ class Result:
             return Level.DOUBTFUL
         if self.confidence is None:
             return None
-        return Level.SURE if self.confidence >= SURE else Level.UNSURE
+        return Level.SURE if self.confidence >= CONFIDENCE_THRESHOLD else Level.UNSURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ class MeaningShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResultPlace:
     """An article's rank in one system's list, and what that list adds to the fused score."""
 
     system: str
@@ -79,7 +85,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarQuestion:
     """An annotated question that cites the article, with how near it is to the one asked."""
 
     text: str
@@ -101,8 +107,8 @@ class Explanation:
     words: tuple[WordShare, ...] = ()  # the largest share first
     cosine: float | None = None  # None: no encoder, or none of the question's words is known to it
     meaning: tuple[MeaningShare, ...] = ()  # the largest first; empty for an encoder that is no sum
-    places: tuple[Place, ...] = ()  # in the order of the systems' names
-    alike: tuple[Alike, ...] = ()  # the nearest first
+    places: tuple[ResultPlace, ...] = ()  # in the order of the systems' names
+    alike: tuple[SimilarQuestion, ...] = ()  # the nearest first
     reasons: tuple[Reason, ...] = ()  # of a learned fusion, the largest first; they add up to the score
 
     @property

@@ -15,11 +15,11 @@ import numpy as np
 from rag.fusion.rank_fusion import Fuse, in_order
 from rag.types import DECIMALS, Ranking, rank
 
-BESIDE = "beside"  # what explanation calls it, among the names of lists
-OWN = 0.1  # of a lifted score comes from the article's own: what is lifted alike stays in its order
+SECTION_BOOST = "beside"  # what explanation calls it, among the names of lists
+OWN_SHARE = 0.1  # of a lifted score comes from the article's own: what is lifted alike stays in its order
 
 
-def lifted(fuse: Fuse, group: Callable[[], Mapping[str, int]], share: float) -> Fuse:
+def boosted(fuse: Fuse, group: Callable[[], Mapping[str, int]], share: float) -> Fuse:
     """Return a fusion after which no article scores less than a share of the best under its headings.
 
     Only articles that a list returned are lifted, so that a filter stays what it is. The best of each
@@ -37,12 +37,12 @@ def lifted(fuse: Fuse, group: Callable[[], Mapping[str, int]], share: float) -> 
     def fused(rankings: Sequence[Ranking], k: int) -> Ranking:
         if k <= 0:
             return ()
-        return lift(fuse(rankings, sum(map(len, rankings))), group(), share)[:k]
+        return boost(fuse(rankings, sum(map(len, rankings))), group(), share)[:k]
 
     return fused
 
 
-def lift(ranking: Ranking, group: Mapping[str, int], share: float) -> Ranking:
+def boost(ranking: Ranking, group: Mapping[str, int], share: float) -> Ranking:
     """Return the ranking with each article's score at least this share of the best of its group.
 
     Args:
@@ -57,12 +57,12 @@ def lift(ranking: Ranking, group: Mapping[str, int], share: float) -> Ranking:
     by_id = sorted(ranking, key=lambda hit: hit.article_id)
     own = np.array([hit.score for hit in by_id], dtype=np.float64)
     top = np.array([best.get(group.get(hit.article_id, -1), hit.score) for hit in by_id], dtype=np.float64)
-    towards = np.where(top > 0, share * (top - OWN * (top - own)), own)
+    towards = np.where(top > 0, share * (top - OWN_SHARE * (top - own)), own)
     order = in_order(tuple(hit.article_id for hit in by_id))
     return rank(np.maximum(own, towards), order, len(by_id), decimals=None)
 
 
-def told(
+def explain_boost(
     ranking: Ranking, shares: Mapping[str, Mapping[str, float]], group: Mapping[str, int]
 ) -> tuple[Mapping[str, int], Mapping[str, Mapping[str, float]]]:
     """Say of lifted articles which place the best beside them has, and what it adds.
@@ -89,5 +89,5 @@ def told(
         first = best[group.get(article_id, -1)]
         if first < place and added > 10.0**-DECIMALS:  # less is what a rounded sum may be off by
             places[article_id] = first
-            with_it[article_id] = {**own, BESIDE: added}
+            with_it[article_id] = {**own, SECTION_BOOST: added}
     return places, with_it

@@ -29,7 +29,7 @@ from rag.fusion.rank_fusion import (
     normalised,
     reciprocal_rank,
 )
-from rag.fusion.section_boost import lifted
+from rag.fusion.section_boost import boosted
 from rag.types import DECIMALS, Ranking
 
 Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
@@ -82,7 +82,7 @@ class FusionSettings:
         if self.beside and group is None:
             raise BadInput("a fusion that lifts articles beside others needs to know which stand together")
         fuse = self._of_lists(systems, distributions)
-        return lifted(fuse, group, self.beside) if group is not None else fuse
+        return boosted(fuse, group, self.beside) if group is not None else fuse
 
     def _of_lists(
         self, systems: Sequence[str], distributions: Mapping[str, Distribution] | None = None

@@ -37,8 +37,8 @@ from rag.encoders.static import StaticEncoder
 from rag.fusion import matrix_fusion
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.query_expansion import BridgedBM25
-from rag.retrieval.question_knn import Nearest
+from rag.retrieval.query_expansion import ExpandedBM25
+from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import columns
 from rag.types import Floats, Found, Ints, Ranking, first
 
@@ -209,29 +209,34 @@ DEPTH = 1000  # candidates
 DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
 BITS = 18  # of a score that its rank looks at
 SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
-AROUND = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
+SECTION_SOURCES = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
 WEIGHED = ("law", "keyword", "asked")  # of which the question's terms are weighed as the encoder weighs them
-OF_BRIDGE = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
+EXPANSION_FEATURES = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
 PRIORS = ("cited", "cited_in_code", "cited_beside")
-BESIDE = ("law", "meaning", "near_meaning", "fused")  # whose scores right beside in the law are looked at
+ADJACENT_SOURCES = (
+    "law",
+    "meaning",
+    "near_meaning",
+    "fused",
+)  # whose scores right beside in the law are looked at
 TOGETHER = ("together_best", "together_sum", "together_votes")  # with what they are cited
 PLACES = ("before", "share_before")  # where they stand under their headings
 REFERENCES = ("refers_best", "referred_best", "references_sum", "refers", "referred")  # to each other
 _ONE = ("", "_rank", "_share")
 _BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
-BY_WEIGHT = ("_weighed", "_covered", "_heaviest", "_missed")
+WEIGHTED_SUFFIXES = ("_weighed", "_covered", "_heaviest", "_missed")
 _NEAR = ("_next", "_close")
 _REST = ("fused", "fused_rank", "article_length", "question_length", "code_in_50", "beside_in_50")
 _SURE = ("best_meaning", "best_near_meaning")
 NAMES: tuple[str, ...] = (
     *(system + kind for system in SYSTEMS for kind in _ONE),
-    *(system + kind for system in AROUND for kind in _BESIDE),
+    *(system + kind for system in SECTION_SOURCES for kind in _BESIDE),
     *_REST,
     *_SURE,
     *PRIORS,
-    *OF_BRIDGE,
-    *(system + kind for system in WEIGHED for kind in BY_WEIGHT),
-    *(system + kind for kind in _NEAR for system in BESIDE),
+    *EXPANSION_FEATURES,
+    *(system + kind for system in WEIGHED for kind in WEIGHTED_SUFFIXES),
+    *(system + kind for kind in _NEAR for system in ADJACENT_SOURCES),
     *TOGETHER,
     *PLACES,
     *REFERENCES,
@@ -247,14 +252,14 @@ _OF_SYSTEM = {
 }
 GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
     **{system + kind: _OF_SYSTEM[system] for system in SYSTEMS for kind in _ONE},
-    **{system + kind: "place" for system in AROUND for kind in _BESIDE},
+    **{system + kind: "place" for system in SECTION_SOURCES for kind in _BESIDE},
     **dict.fromkeys(("fused", "fused_rank"), "both"),
     **dict.fromkeys(("article_length", "question_length", *_SURE), "general"),
     **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
     **dict.fromkeys(PRIORS, "prior"),
-    **dict.fromkeys(OF_BRIDGE, "bridge"),
-    **{system + kind: _OF_SYSTEM[system] for system in WEIGHED for kind in BY_WEIGHT},
-    **{system + kind: "place" for kind in _NEAR for system in BESIDE},
+    **dict.fromkeys(EXPANSION_FEATURES, "bridge"),
+    **{system + kind: _OF_SYSTEM[system] for system in WEIGHED for kind in WEIGHTED_SUFFIXES},
+    **{system + kind: "place" for kind in _NEAR for system in ADJACENT_SOURCES},
     **dict.fromkeys(TOGETHER, "questions"),
     **dict.fromkeys(PLACES, "place"),
     **dict.fromkeys(REFERENCES, "references"),
@@ -278,9 +283,9 @@ class Evidence:
     law: BM25 = field(repr=False)  # over the law's own fields
     questions: BM25 = field(repr=False)  # over the annotated questions of each article and their answers
     meaning: Dense = field(repr=False)
-    nearest: Nearest = field(repr=False)
+    nearest: QuestionKNN = field(repr=False)
     around: Surroundings = field(repr=False)
-    bridge: BridgedBM25 | None = field(default=None, repr=False)  # without one it says nothing
+    bridge: ExpandedBM25 | None = field(default=None, repr=False)  # without one it says nothing
 
     @cached_property
     def _row(self) -> Mapping[str, int]:
@@ -315,8 +320,8 @@ class Evidence:
         # numbers among the candidates: few, so arrays are small
         _, code = np.unique(self.around.code[positions], return_inverse=True)
         _, beside = np.unique(self.around.beside[positions], return_inverse=True)
-        for system in AROUND:
-            values += _around(scores[system], beside, code)
+        for system in SECTION_SOURCES:
+            values += _section_scores(scores[system], beside, code)
         places = np.arange(len(positions), dtype=np.float32)
         n = len(positions)
         values += [
@@ -334,7 +339,7 @@ class Evidence:
             *self._bridged(terms, positions),
             *self._weighed(list(often), parts),
             *adjacent_scores(
-                np.array([fused if of == "fused" else scores[of] for of in BESIDE], np.float32),
+                np.array([fused if of == "fused" else scores[of] for of in ADJACENT_SOURCES], np.float32),
                 positions,
                 at,
                 self.around,
@@ -348,7 +353,7 @@ class Evidence:
         return Candidates(positions, np.array(values, dtype=np.float32).T)
 
     def _bridged(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
-        """Return the features of `OF_BRIDGE`: what expanded terms add, and how likely the question is."""
+        """Return the features of `EXPANSION_FEATURES`: what expanded terms add, the question likelihood."""
         added = likely = np.zeros(len(positions), np.float32)
         if self.bridge is not None:
             added, likely = (part.astype(np.float32) for part in self.bridge.of_articles(terms, positions))
@@ -428,7 +433,7 @@ def _each(scores: Floats) -> Iterator[Floats]:
         yield from row
 
 
-def _around(scores: Floats, beside: npt.NDArray[np.intp], code: npt.NDArray[np.intp]) -> list[Floats]:
+def _section_scores(scores: Floats, beside: npt.NDArray[np.intp], code: npt.NDArray[np.intp]) -> list[Floats]:
     """Return best and mean of the candidates under the same headings, and best of the same code."""
     best, best_in_code = (np.full(int(of.max()) + 1, -np.inf, np.float32) for of in (beside, code))
     np.maximum.at(best, beside, scores)

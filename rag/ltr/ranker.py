@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.ltr.networks import Matrix, Network
-from rag.ltr.trees import AGAIN, Trees, record_of
 from rag.ltr.trees import FORMAT as TREES_ALONE
+from rag.ltr.trees import REFIT_HINT, Trees, read_record
 from rag.types import Floats, Ints
 
 FORMAT = 2  # 1 is that of trees alone, which is still written where there are no networks
@@ -23,7 +23,7 @@ _ROUNDING = 1e-9  # what is closer is alike
 
 
 @dataclass(frozen=True)
-class Spread:
+class FeatureSpread:
     """How far scores lie apart within a list: the mean of the standard deviations."""
 
     rows: Floats | Matrix = field(repr=False)  # (n, n_features), list after list
@@ -131,7 +131,7 @@ class Ranker:
         """
         if not self.networks:
             return self
-        apart = Spread(rows, sizes)
+        apart = FeatureSpread(rows, sizes)
         trees, networks = apart.of(self.trees), [apart.of(network) for network in self.networks]
         scaled = [
             n.times(1 / (spread * len(networks))) for n, spread in zip(self.networks, networks, strict=True)
@@ -161,9 +161,9 @@ class Ranker:
         Raises:
             BadInput: it is something else, or of another version.
         """
-        record = record_of(text, TREES_ALONE, FORMAT)
+        record = read_record(text, TREES_ALONE, FORMAT)
         try:
             networks = record["networks"] if record["format"] == FORMAT else ()
             return cls(Trees.from_record(record), tuple(map(Network.from_record, networks)))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"no learned fusion ({error}): {AGAIN}") from error
+            raise BadInput(f"no learned fusion ({error}): {REFIT_HINT}") from error

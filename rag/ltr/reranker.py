@@ -16,16 +16,16 @@ import numpy as np
 from rag.errors import BadInput
 from rag.ltr.features import (
     DEPTH,
+    EXPANSION_FEATURES,
     GROUPS,
     NAMES,
-    OF_BRIDGE,
     Candidates,
     Evidence,
 )
 from rag.ltr.ranker import Ranker
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.query_expansion import BridgedBM25
+from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts
 from rag.text import Analyser
 from rag.types import Filter, Floats, Ranking, Reason, first, hits
@@ -41,7 +41,7 @@ BEGINNING = 20
 RECENT = 8  # questions whose candidates stay at hand: who asks has the answer explained next
 
 
-class Learned:
+class LearnedReranker:
     """Reranks the candidates of BM25 and the encoder by fitted trees and networks."""
 
     def __init__(self, evidence: Evidence, ranker: Ranker) -> None:
@@ -65,11 +65,13 @@ class Learned:
     @property
     def uses_bridge(self) -> bool:
         """Whether a feature that is ranked by comes from the bridge, and there is one."""
-        return self.evidence.bridge is not None and not set(OF_BRIDGE).isdisjoint(self.ranker.features)
+        return self.evidence.bridge is not None and not set(EXPANSION_FEATURES).isdisjoint(
+            self.ranker.features
+        )
 
-    def bridged_by(self, words: BridgedBM25 | None) -> Learned:
+    def bridged_by(self, words: ExpandedBM25 | None) -> LearnedReranker:
         """Return the same looking over another bridge, or over none."""
-        return Learned(replace(self.evidence, bridge=words), self.ranker)
+        return LearnedReranker(replace(self.evidence, bridge=words), self.ranker)
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; only candidates are ranked."""
@@ -84,7 +86,7 @@ class Learned:
         if len(questions) == 1:
             mine, found = self._recent(questions[0], where)
             return [(self._ranked(found, k), mine)]
-        lists = lists_of(self.evidence, questions, where)
+        lists = first_stage_lists(self.evidence, questions, where)
         return [
             (self._ranked(self.evidence.candidates(question, tuple(mine.values())), k), mine)
             for question, mine in zip(questions, lists, strict=True)
@@ -134,13 +136,13 @@ class Learned:
         return found.features.T[self._columns].T
 
 
-def of_questions(counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
+def question_bm25(counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
     """Return BM25 over the annotated questions of each article and their answers alone."""
     weights = {name: settings.weights.get(name, 0.0) for name in ANNOTATED_FIELDS}
     return BM25.build(counts, replace(settings, weights=weights), mask, analyser)
 
 
-def lists_of(
+def first_stage_lists(
     evidence: Evidence, questions: Sequence[str], where: Filter | None = None
 ) -> list[dict[str, Ranking]]:
     """Return what BM25 and the encoder find for each question, 1,000 deep."""

@@ -23,7 +23,7 @@ from rag.errors import BadInput
 from rag.types import Floats, Ints
 
 FORMAT = 1
-AGAIN = "fit it again with python -m training.train fusion INDEX"
+REFIT_HINT = "fit it again with python -m training.train fusion INDEX"
 LEAVES = 8  # of one tree at most: the bits of a byte
 _BLOCK = 256  # rows scored at a time, so that what is compared stays in the processor's cache
 Matrix: TypeAlias = npt.NDArray[np.float64]
@@ -179,11 +179,11 @@ class Trees:
         Raises:
             BadInput: it is something else, or of another version.
         """
-        record = record_of(text, FORMAT)
+        record = read_record(text, FORMAT)
         try:
             return cls.from_record(record)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"no trees ({error}): {AGAIN}") from error
+            raise BadInput(f"no trees ({error}): {REFIT_HINT}") from error
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Trees:
@@ -201,7 +201,7 @@ class Trees:
         return replace(self, trees=tuple(larger))
 
 
-def record_of(text: str, *formats: int) -> Mapping[str, Any]:
+def read_record(text: str, *formats: int) -> Mapping[str, Any]:
     """Read the file of a learned fusion as far as it tells its format.
 
     Raises:
@@ -211,10 +211,10 @@ def record_of(text: str, *formats: int) -> Mapping[str, Any]:
         record: Mapping[str, Any] = json.loads(text)
         known = record["format"]
     except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"no learned fusion ({error}): {AGAIN}") from error
+        raise BadInput(f"no learned fusion ({error}): {REFIT_HINT}") from error
     if known not in formats:
         read = " and ".join(map(str, formats))
-        raise BadInput(f"a learned fusion of format {known}, this version reads {read}: {AGAIN}")
+        raise BadInput(f"a learned fusion of format {known}, this version reads {read}: {REFIT_HINT}")
     return record
 
 

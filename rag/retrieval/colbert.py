@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from rag.retrieval.base import Mask
-from rag.retrieval.token_index import Encoded, TokenVectors, max_sim
+from rag.retrieval.token_index import EncodedText, TokenVectors, max_sim
 from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, Retriever, first, hits
 
 # question, its vectors, how many, filter -> positions of articles that are admitted, in any order
@@ -30,7 +30,7 @@ SLACK = (
 class TokenEncoder(Protocol):
     """Turns questions into a vector a token."""
 
-    def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
+    def encode_questions(self, questions: Sequence[str]) -> list[EncodedText]:
         """Return the tokens of each question; none for a blank one."""
         ...
 
@@ -106,12 +106,12 @@ class ColBERT:
         keep = self.mask(where)
         return np.flatnonzero(self._held if keep is None else self._held & keep)
 
-    def _encoded(self, question: str) -> Encoded:
+    def _encoded(self, question: str) -> EncodedText:
         """Return the tokens of one question; `encoded` keeps the last few. Not to be written to."""
         return self.encoder.encode_questions([question])[0]
 
 
-def proposed_by(retriever: Retriever, order: ArticleOrder) -> Propose:
+def candidate_proposer(retriever: Retriever, order: ArticleOrder) -> Propose:
     """Return what takes the first places of another retriever over the same articles as candidates."""
     positions = {id_: position for position, id_ in enumerate(order.ids)}
 

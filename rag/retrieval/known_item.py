@@ -37,7 +37,7 @@ def most_versions(articles: Iterable[Article]) -> int:
     return max(Counter((a.code, a.article_no) for a in dated).values(), default=1)
 
 
-def of_day(articles: Sequence[Article], day: date | None) -> list[Article]:
+def versions_in_force(articles: Sequence[Article], day: date | None) -> list[Article]:
     """Return of the versions of each article those in force on a day, in their order.
 
     Where none is, the one nearest to the day is returned: the last one before it, else the first one
@@ -54,7 +54,7 @@ def of_day(articles: Sequence[Article], day: date | None) -> list[Article]:
     return [article for article in articles if article.id in kept]
 
 
-def once(ranked: Iterable[Article], taken: Iterable[Article] = ()) -> Iterator[Article]:
+def best_versions(ranked: Iterable[Article], taken: Iterable[Article] = ()) -> Iterator[Article]:
     """Yield ranked articles, of the versions of one article only the best.
 
     Args:
@@ -246,7 +246,7 @@ class KnownItems:
         for numbers in (self._by_number, self._by_bare_number):
             found = [article for article in numbers.get(number, ()) if code in (None, article.code)]
             if found:
-                return of_day(found, day)
+                return versions_in_force(found, day)
         return []
 
 
@@ -288,5 +288,7 @@ class Pins:
         return [Shown(n, self._articles[i], 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]
 
     def _heirs(self, code: str, number: str, where: Filter | None) -> Sequence[Article]:
-        bearing = of_day(self._by_number.get((code, number), []), where.in_force_on if where else None)
+        bearing = versions_in_force(
+            self._by_number.get((code, number), []), where.in_force_on if where else None
+        )
         return [article for article in bearing if where is None or where.admits(article)]

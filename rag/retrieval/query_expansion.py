@@ -16,7 +16,7 @@ from rag.errors import BadInput
 from rag.retrieval.base import ScoredRetriever
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
-from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, Bridge, Bridged, Removed
+from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, TranslationModel
 from rag.types import Floats, Ints, WordShare
 
 _ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
@@ -32,7 +32,9 @@ class LawWords:
     They count in the law's own fields alone: annotated questions are in the askers' words already.
     """
 
-    indptr: npt.NDArray[np.int64] = field(repr=False)  # (n_terms + 1,), terms as in `Bridge.law_terms`
+    indptr: npt.NDArray[np.int64] = field(
+        repr=False
+    )  # (n_terms + 1,), terms as in `TranslationModel.law_terms`
     indices: npt.NDArray[np.int32] = field(repr=False)  # positions of articles, ascending in each term
     adds: Floats = field(repr=False)  # what the term adds to their BM25
     shares: Floats = field(repr=False)  # its weighted part of all terms of the article, 0 to 1
@@ -119,13 +121,13 @@ class ByArticle:
         return at, np.repeat(np.arange(len(positions)), lengths)
 
 
-class BridgedBM25(ScoredRetriever):
+class ExpandedBM25(ScoredRetriever):
     """BM25 of a question, to which each term of the law that the bridge brings adds its weighted part."""
 
     def __init__(
         self,
         keyword: BM25,
-        bridge: Bridge,
+        bridge: TranslationModel,
         words: LawWords,
         weight: float = WEIGHT,
         without: Removed = KEEP_ALL,
@@ -153,13 +155,13 @@ class BridgedBM25(ScoredRetriever):
         self.used = lru_cache(maxsize=RECENT)(self._used)
         self._by_article = by_article or cache(partial(ByArticle.of, words, len(self.order.ids)))
 
-    def leaving_out(self, without: Removed) -> BridgedBM25:
+    def leaving_out(self, without: Removed) -> ExpandedBM25:
         """Return the same without these pairs."""
         if without == self.without:
             return self
-        return BridgedBM25(self.keyword, self.bridge, self.words, self.weight, without, self._by_article)
+        return ExpandedBM25(self.keyword, self.bridge, self.words, self.weight, without, self._by_article)
 
-    def _used(self, question: str) -> tuple[Bridged, ...]:
+    def _used(self, question: str) -> tuple[ExpansionTerm, ...]:
         """Return what a question is expanded by, each lay term as it is typed there."""
         analyser = self.keyword.analyser
         typed: dict[str, str] = {}
@@ -269,7 +271,7 @@ class BridgedBM25(ScoredRetriever):
 class Expanded(ScoredRetriever):
     """What expanded terms alone find: how much a bridge knows by itself."""
 
-    def __init__(self, words: BridgedBM25) -> None:
+    def __init__(self, words: ExpandedBM25) -> None:
         """Search over this bridge."""
         super().__init__(words.order, words.mask)
         self.words = words

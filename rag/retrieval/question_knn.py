@@ -25,17 +25,17 @@ from rag.retrieval.term_counts import count_texts, sum_postings, term_ids
 from rag.text import Analyser
 from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
 
-NEAREST = "nearest"  # the name of its list in training.eval
+QUESTION_KNN = "nearest"  # the name of its list in training.eval
 # Of the list: how much the words of a question count beside its meaning, how fast its vote fades, and what
 # the articles under the same headings get of it (docs/ranking.md).
 WORDS, FADING, BESIDE = 0.1, 0.12, 0.2
-Cut: TypeAlias = Callable[[], Sequence[Sequence[str]]]
+TermSource: TypeAlias = Callable[[], Sequence[Sequence[str]]]
 # of votes as a feature of the learned fusion: a question as much farther in cosine counts e times less
 SHARPNESS = 0.07
 
 
 @dataclass(frozen=True, slots=True)
-class Nearness:
+class QuestionVotes:
     """What the annotated questions say of the articles that they cite, (n_cited,) each.
 
     Attributes:
@@ -51,7 +51,7 @@ class Nearness:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionIndex:
     """Annotated questions as documents, and which articles they cite."""
 
     questions: tuple[Question, ...] = field(repr=False)
@@ -70,7 +70,7 @@ class Asked:
         analyser: Analyser,
         encoder: Encoder | None,
         cut: Sequence[Sequence[str]] | None = None,
-    ) -> Asked:
+    ) -> QuestionIndex:
         """Analyse and encode questions; those that cite no article of the corpus are left out.
 
         Args:
@@ -130,7 +130,7 @@ class Asked:
         ids = term_ids(terms, self.vocabulary)
         return sum_postings(ids, p.indptr, p.indices, p.data, n).astype(np.float32)
 
-    def nearness(self, terms: Sequence[str], vector: Floats | None) -> Nearness:
+    def nearness(self, terms: Sequence[str], vector: Floats | None) -> QuestionVotes:
         """Compare a question with all of these.
 
         Args:
@@ -139,17 +139,19 @@ class Asked:
         """
         n, none = len(self.questions), np.zeros(len(self.cited), np.float32)
         if not n:
-            return Nearness(none, none, none)
+            return QuestionVotes(none, none, none)
         words = self._words(terms)
         if vector is None or self.vectors is None or not vector.any():
-            return Nearness(none, self._best(words), none)
+            return QuestionVotes(none, self._best(words), none)
         # row by row: a product of the whole matrix rounds a row by where it stands
         cosine = np.maximum(np.vecdot(self.vectors, vector), 0).astype(np.float32)
         best = cosine.max()
         if best <= 0:  # none is near: votes would only count who is cited most
-            return Nearness(none, self._best(words), none)
+            return QuestionVotes(none, self._best(words), none)
         votes = np.exp((cosine - best) / SHARPNESS).astype(np.float64)  # sums do not depend on the order
-        return Nearness(self._best(cosine), self._best(words), np.asarray(votes @ self.cites, np.float32))
+        return QuestionVotes(
+            self._best(cosine), self._best(words), np.asarray(votes @ self.cites, np.float32)
+        )
 
     def _best(self, similarity: Floats) -> Floats:
         """Return for each article the largest similarity of a question that cites it."""
@@ -159,7 +161,7 @@ class Asked:
         return np.maximum.reduceat(each, self.cites.indptr[:-1]).astype(np.float32)
 
 
-class Nearest(ScoredRetriever):
+class QuestionKNN(ScoredRetriever):
     """Ranks articles by the votes of the annotated questions that are most like the question.
 
     An article that none of them cites has a fifth of the best vote under its headings.
@@ -172,7 +174,7 @@ class Nearest(ScoredRetriever):
         mask: Mask,
         analyser: Analyser,
         encoder: Encoder | None = None,
-        cut: Cut | None = None,
+        cut: TermSource | None = None,
         beside: Ints | None = None,
     ) -> None:
         """Take annotated questions; without an encoder they are compared by their words alone.
@@ -185,7 +187,7 @@ class Nearest(ScoredRetriever):
             encoder: of questions.
             cut: gives the terms of each of the questions, kept from when they were analysed.
             beside: (n_articles,) numbers that articles under the same headings share
-                (`rag.corpus.structure.side_by_side`); without them only cited articles are found.
+                (`rag.corpus.structure.section_numbers`); without them only cited articles are found.
         """
         super().__init__(order, mask)
         self._questions = questions
@@ -195,10 +197,10 @@ class Nearest(ScoredRetriever):
         self._beside = beside
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> QuestionIndex:
         """The questions as documents: analysed, or read, when first needed."""
         cut = self._cut() if self._cut is not None else None
-        return Asked.of(self._questions, self.order, self.analyser, self.encoder, cut)
+        return QuestionIndex.of(self._questions, self.order, self.analyser, self.encoder, cut)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, which need not be cut again if it is one of the questions."""

@@ -32,7 +32,7 @@ _FORMAT = 1
 _VECTORS, _TOKENS, _OFFSETS, _STAMP = "vectors.f16", "tokens.i32", "offsets.npy", "token-vectors.json"
 
 
-class Encoded(NamedTuple):
+class EncodedText(NamedTuple):
     """The tokens of one text that count, with their vectors."""
 
     vectors: Floats  # (n_tokens, dim), of unit length
@@ -51,7 +51,7 @@ class TokenVectors:
     offsets: Ints = field(repr=False)  # (n_articles + 1,)
 
     @classmethod
-    def write(cls, folder: Path, dim: int, batches: Iterable[Sequence[Encoded]]) -> TokenVectors:
+    def write(cls, folder: Path, dim: int, batches: Iterable[Sequence[EncodedText]]) -> TokenVectors:
         """Write the articles' vectors as they come, and open them; only a batch is held in memory.
 
         Args:

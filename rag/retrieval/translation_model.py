@@ -21,8 +21,10 @@ PAIRS = "pairs.json"
 # What an expanded term counts, times its probability, beside one that was typed. At 2, words alone find a
 # little more, and a fusion with lists that know the law's words without it loses (docs/ranking.md).
 WEIGHT = 1.0
-TOLD = 4  # pairs that people are told, one for each word, and
-TOLD_FROM = 0.1  # the probability from which: what is less likely than that is seldom what was meant
+MAX_SHOWN_PAIRS = 4  # pairs that people are told, one for each word, and
+MIN_SHOWN_PROBABILITY = (
+    0.1  # the probability from which: what is less likely than that is seldom what was meant
+)
 OTHER = 2.0  # and how much likelier than that the law uses the same word
 Removed: TypeAlias = frozenset[tuple[str, str]]  # (lay term, law term) of pairs that are not to be used
 KEEP_ALL: Removed = frozenset()
@@ -40,7 +42,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Bridged:
+class ExpansionTerm:
     """A term of a question and one of the law that it was searched by as well."""
 
     lay: str
@@ -54,7 +56,7 @@ class Bridged:
 
 
 @dataclass(frozen=True)
-class Bridge:
+class TranslationModel:
     """The pairs of a corpus, by lay term, the likeliest first.
 
     The probabilities of one lay term add up to 1 at most. A term that stands for itself is among them: it
@@ -69,7 +71,7 @@ class Bridge:
         """The terms of the law that any lay term reaches, in order."""
         return tuple(sorted({pair.law for pairs in self.pairs.values() for pair in pairs}))
 
-    def expand(self, terms: Iterable[str], without: Removed = KEEP_ALL) -> tuple[Bridged, ...]:
+    def expand(self, terms: Iterable[str], without: Removed = KEEP_ALL) -> tuple[ExpansionTerm, ...]:
         """Return what the law says for these terms, in the order of the terms.
 
         A term of the law that the question has itself is left out: it is searched by already.
@@ -80,7 +82,7 @@ class Bridge:
         """
         often = Counter(terms)
         return tuple(
-            Bridged(
+            ExpansionTerm(
                 lay,
                 p.law,
                 times * p.probability,
@@ -109,7 +111,7 @@ class Bridge:
         (folder / PAIRS).write_text(written, encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> Bridge:
+    def load(cls, folder: Path) -> TranslationModel:
         """Read what `save` wrote.
 
         Raises:
@@ -131,7 +133,7 @@ class Bridge:
         return cls(pairs, forms)
 
 
-def telling(used: Sequence[Bridged], there: Collection[str]) -> tuple[Bridged, ...]:
+def telling(used: Sequence[ExpansionTerm], there: Collection[str]) -> tuple[ExpansionTerm, ...]:
     """Return the few pairs that people are told: strong ones whose law term stands in what is shown.
 
     A word that the law uses itself, more often than the other, is not told: nothing is explained by it.
@@ -140,13 +142,13 @@ def telling(used: Sequence[Bridged], there: Collection[str]) -> tuple[Bridged, .
         used: what a question was expanded by.
         there: those of the law's terms that stand in a shown article.
     """
-    strong = [p for p in used if p.law in there and p.weight >= max(TOLD_FROM, OTHER * p.own)]
-    told: list[Bridged] = []
+    strong = [p for p in used if p.law in there and p.weight >= max(MIN_SHOWN_PROBABILITY, OTHER * p.own)]
+    told: list[ExpansionTerm] = []
     # what questions and encoder both know is rather meant than what stands beside it in the law
     for pair in sorted(strong, key=lambda p: (-p.weight * (1 + p.near), p.lay, p.law)):
         if all(pair.lay != other.lay and pair.law != other.law for other in told):
             told.append(pair)
-    return tuple(told[:TOLD])
+    return tuple(told[:MAX_SHOWN_PAIRS])
 
 
 def _json(value: object) -> str:

@@ -15,7 +15,7 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class SpellingCorrection:
     """A word of a question, and what it was read as."""
 
     typed: str

@@ -161,7 +161,7 @@ class ChineseAnalyser:
         return pieces
 
 
-def cuts_both_ways(analyser: Analyser) -> bool:
+def uses_words_and_bigrams(analyser: Analyser) -> bool:
     """Return whether an analyser cuts Chinese into words and into pairs of characters."""
     return isinstance(analyser, ChineseAnalyser) and analyser.units == "both"
 

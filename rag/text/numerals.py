@@ -164,7 +164,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十百千万两]+")
 
 
-def spelt_numbers(plain: str, language: str) -> Iterator[tuple[int, int, int]]:
+def parse_number_words(plain: str, language: str) -> Iterator[tuple[int, int, int]]:
     """Yield the numbers in words of a folded text, as value, start and end.
 
     Args:

@@ -18,7 +18,7 @@ from string import ascii_lowercase
 from typing import TypeAlias
 
 from rag.corpus.card import CorpusCard
-from rag.text import Analyser, Mended, Token
+from rag.text import Analyser, SpellingCorrection, Token
 from rag.text.analysers import stop_words
 from rag.text.folding import fold
 
@@ -124,17 +124,19 @@ class TolerantAnalyser:
             if other is None or other.term
         ]
 
-    def mended(self, text: str) -> tuple[Mended, ...]:
+    def mended(self, text: str) -> tuple[SpellingCorrection, ...]:
         """Return the words that were read as others, each once, in order, but for stop words."""
         readings = self._readings(text, self._inner.tokens(text))
         return tuple(mended for mended in readings.values() if mended.term)
 
-    def _readings(self, text: str, tokens: Iterable[Token]) -> Mapping[str, Mended]:
+    def _readings(self, text: str, tokens: Iterable[Token]) -> Mapping[str, SpellingCorrection]:
         """Return what the first unknown words of a text are read as, by what was typed."""
         unknown = (t for t in tokens if t.term not in self._known)
         typed = dict.fromkeys(text[token.start : token.end] for token in unknown)
         read = ((word, self._read(fold(word))) for word in islice(typed, MOST))
-        return {word: Mended(word, found[1], found[0]) for word, found in read if found is not None}
+        return {
+            word: SpellingCorrection(word, found[1], found[0]) for word, found in read if found is not None
+        }
 
     def _look(self, word: str) -> tuple[str, str] | None:
         """Return the term and the spelling that a word is read as, "" for a stop word's term.
@@ -198,7 +200,7 @@ def _respelt(word: str, wrong: str, right: str) -> Iterator[str]:
         at = word.find(wrong, at + 1)
 
 
-def known_words(
+def document_frequencies(
     documents: Mapping[str, int], vocabulary: Collection[str], card: CorpusCard, cut: Analyser
 ) -> dict[str, int]:
     """Return term -> in how many documents it stands, for `rag.text.spelling`.

@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 
-from rag.answer.generation.errors import Reason
+from rag.answer.generation.errors import FailureReason
 from rag.answer.generation.session import Draft
-from rag.answer.types import Answer, Ending, Event, Passed
+from rag.answer.types import AcceptedSentence, Answer, Ending, Event
 from rag.errors import log_failure
 
 UNREAD = (
@@ -32,7 +32,7 @@ class _Notes:
             self.changed.notify_all()
 
 
-class Underway:
+class BackgroundAnswer:
     """One answer, from the moment it is asked for; dropping it, or looking away, ends the request.
 
     A session holds it. Streamlit keeps the session of a person who has left for minutes, so that they may
@@ -76,8 +76,8 @@ def _read(draft: Draft, notes: _Notes) -> None:
     except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
         log_failure(error, "the answer")
     if not isinstance(last, Answer):
-        passed = tuple(event for event in notes.events if isinstance(event, Passed))
-        notes.add(Answer(Ending.FAILED, passed, reason=Reason.UNEXPECTED))
+        passed = tuple(event for event in notes.events if isinstance(event, AcceptedSentence))
+        notes.add(Answer(Ending.FAILED, passed, reason=FailureReason.UNEXPECTED))
     notes.ended.set()
 
 

@@ -17,17 +17,17 @@ import streamlit as st
 from rag.errors import PandectError, log_failure
 from rag.types import Question
 from rag.ui import memory
-from rag.ui.protocols import Answers, AskEngine, Model
+from rag.ui.protocols import Answers, AskEngine, ModelProtocol
 
 if TYPE_CHECKING:
     from rag.engine.engine import Engine
     from rag.feedback import Feedback
 
 
-KEPT = 2  # indexes: the one in use, and the one before, so that a switch back is at once
+MAX_OPEN_INDEXES = 2  # indexes: the one in use, and the one before, so that a switch back is at once
 
 
-@st.cache_resource(show_spinner=False, max_entries=KEPT, on_release=memory.closed)
+@st.cache_resource(show_spinner=False, max_entries=MAX_OPEN_INDEXES, on_release=memory.closed)
 def engine(index: str | None, version: str | None, _open: Callable[[str | None], Engine]) -> Engine:
     """Open an index by name or path, None for the one that ships; every session shares a version of it.
 
@@ -59,7 +59,7 @@ def rehearse(engine: AskEngine) -> None:
     soon lack something; a question goes through it as everybody's do. What breaks is logged and breaks
     nothing: who asks is told by the page.
     """
-    from rag.answer.screening.decision import before
+    from rag.answer.screening.decision import screen_question
     from rag.answer.screening.dialogue import clarify
     from rag.ui.search import SHOWN
 
@@ -69,13 +69,13 @@ def rehearse(engine: AskEngine) -> None:
         result = engine.ask(question, k=SHOWN)
         engine.explain(result)
         # why leaves=False: what marks personal data needs the extra [llm], which a page without a model lacks
-        before(question, result, card, leaves=False)
+        screen_question(question, result, card, leaves=False)
         clarify(question, result.shown, card.language)
     except Exception as error:  # noqa: BLE001 - nobody waits for it
         log_failure(error, "the rehearsal")
 
 
-@st.cache_resource(show_spinner=False, max_entries=KEPT)
+@st.cache_resource(show_spinner=False, max_entries=MAX_OPEN_INDEXES)
 def answers(index: str | None, version: str | None, _engine: Engine) -> Answers:
     """Return what the page answers with, beside the articles of a version of an index."""
     from rag.answer.extractive import Extractor
@@ -83,8 +83,8 @@ def answers(index: str | None, version: str | None, _engine: Engine) -> Answers:
     return Answers(Extractor.of(_engine), *model())
 
 
-@st.cache_resource(show_spinner=False, max_entries=KEPT)
-def asked_questions(
+@st.cache_resource(show_spinner=False, max_entries=MAX_OPEN_INDEXES)
+def held_out_questions(
     index: str | None, version: str | None, _read: Callable[[str | None], Sequence[Question]]
 ) -> Sequence[Question]:
     """Return the questions of an index that it did not learn from."""
@@ -92,7 +92,7 @@ def asked_questions(
 
 
 @st.cache_resource(show_spinner=False)
-def model() -> tuple[Model | None, str]:
+def model() -> tuple[ModelProtocol | None, str]:
     """Return the model, or what is wrong with its settings; (None, "") where none is named."""
     from rag.answer.generation.writer import model_writer
 
@@ -112,6 +112,6 @@ def feedback() -> Feedback | None:
     Raises:
         BadInput: a setting of it cannot be used.
     """
-    from rag.feedback import of_environment
+    from rag.feedback import from_environment
 
-    return of_environment(os.environ)
+    return from_environment(os.environ)

@@ -86,7 +86,7 @@ def N_(message: str) -> str:  # noqa: N802 - gettext's own name for "translate t
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Interface:
     """The interface in one language; a message is looked up first, then filled in."""
 
     language: str
@@ -171,10 +171,10 @@ def choose(asked: str | None, browser: str | None, corpus: str | None) -> str:
 
 
 @functools.cache
-def words(language: str) -> Words:
+def words(language: str) -> Interface:
     """Return the interface in one of `LANGUAGES`."""
     source = files("rag.ui.locales").joinpath(f"{language}.po").read_text(encoding="utf-8")
-    return Words(language, GNUTranslations(io.BytesIO(compile_mo(read_po(source, f"{language}.po")))))
+    return Interface(language, GNUTranslations(io.BytesIO(compile_mo(read_po(source, f"{language}.po")))))
 
 
 def read_po(source: str, name: str = "catalogue") -> dict[str, str]:

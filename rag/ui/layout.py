@@ -15,7 +15,7 @@ import streamlit as st
 from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.licence import Grant, licence_of
 from rag.ui.html import Html, join, link, rows, site, tag, telephone
-from rag.ui.i18n import CONVENTIONS, LANGUAGES, N_, Words, choose, quotes_css, words
+from rag.ui.i18n import CONVENTIONS, LANGUAGES, N_, Interface, choose, quotes_css, words
 from rag.ui.log_filter import keep_questions_out_of_logs
 from rag.ui.protocols import AskEngine, LoadedIndex
 
@@ -96,12 +96,12 @@ def set_up() -> None:
     keep_questions_out_of_logs()
 
 
-def interface(corpus: str | None = None) -> Words:
+def interface(corpus: str | None = None) -> Interface:
     """Return the words to speak: the address's language, else the browser's, else the corpus's."""
     return words(choose(st.query_params.get("lang"), st.context.locale, corpus))
 
 
-def masthead(t: Words) -> None:
+def masthead(t: Interface) -> None:
     """Draw the name, the promise and the choice of language; load the style and the script."""
     style, spoken = _loaded_first(t)
     st.html(style)
@@ -125,7 +125,7 @@ def masthead(t: Words) -> None:
 
 
 @lru_cache(maxsize=len(LANGUAGES))
-def _loaded_first(t: Words) -> tuple[Html, Html]:
+def _loaded_first(t: Interface) -> tuple[Html, Html]:
     """Return the style and the script; both are ours, and read once."""
     css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
     spoken = {name: t(said) for name, said in _SPOKEN.items()}
@@ -145,13 +145,13 @@ def content(page: str = "") -> None:
     st.html(tag("div", id=CONTENT, tabindex="-1", data_page=page))
 
 
-def notice(t: Words) -> None:
+def notice(t: Interface) -> None:
     """Draw what must be known before reading on."""
     first = tag("strong", t("Legal information, not legal advice."))
     st.html(tag("p", first, t.how.space, t(MACHINE), class_="pd-notice", role="note"))
 
 
-def footer(engine: AskEngine, t: Words) -> None:
+def footer(engine: AskEngine, t: Interface) -> None:
     """Draw who can help and what is loaded; call it when the page knows what is asked."""
     *first, last = _below(engine.card, engine.info, t)
     for part in first:
@@ -162,7 +162,7 @@ def footer(engine: AskEngine, t: Words) -> None:
 
 
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed
-def _below(card: CorpusCard, info: LoadedIndex, t: Words) -> tuple[Html, ...]:
+def _below(card: CorpusCard, info: LoadedIndex, t: Interface) -> tuple[Html, ...]:
     contacts = [_contact(contact, card.language) for contact in card.contacts]
     loaded = tag(
         "footer",
@@ -190,7 +190,7 @@ def note_of(contact: Contact) -> Html:
     return tag("span", tag("span", " · ", class_="pd-dotted"), contact.note, class_="pd-note")
 
 
-def _loaded(card: CorpusCard, info: LoadedIndex, t: Words) -> Iterator[tuple[str, str]]:
+def _loaded(card: CorpusCard, info: LoadedIndex, t: Interface) -> Iterator[tuple[str, str]]:
     """Yield what is known of the corpus and the index, each with its name."""
     before, after = t.how.brackets
     count = t.n("one article", "{count} articles", info.articles)
@@ -214,7 +214,7 @@ def _loaded(card: CorpusCard, info: LoadedIndex, t: Words) -> Iterator[tuple[str
         yield t("Note"), tag("span", card.note, lang=card.language)
 
 
-def terms(card: CorpusCard, t: Words) -> str:
+def terms(card: CorpusCard, t: Interface) -> str:
     """Return in plain words what a licence that restricts does not allow; nothing of a free one."""
     licence = licence_of(card)
     if not licence.text.strip() and licence.restricted:

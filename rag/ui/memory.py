@@ -11,9 +11,11 @@ import os
 import threading
 from functools import cache
 
-AFTER = 5.0  # seconds from an index's closing until it is freed: who still reads in it has ended by then
+RELEASE_DELAY = (
+    5.0  # seconds from an index's closing until it is freed: who still reads in it has ended by then
+)
 ARENAS = 2  # of memory, for all threads; the GNU library takes eight a core
-OWN_PAGES = 256 * 1024  # bytes; what is larger goes back to the system when it is freed
+MMAP_THRESHOLD = 256 * 1024  # bytes; what is larger goes back to the system when it is freed
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # its <malloc.h>
 _settling = threading.Lock()
 
@@ -31,7 +33,7 @@ def share_arenas() -> bool:
         return False
     try:
         set_to = ctypes.CDLL(None).mallopt
-        return bool(set_to(_M_ARENA_MAX, ARENAS) and set_to(_M_MMAP_THRESHOLD, OWN_PAGES))
+        return bool(set_to(_M_ARENA_MAX, ARENAS) and set_to(_M_MMAP_THRESHOLD, MMAP_THRESHOLD))
     except (AttributeError, OSError, TypeError):  # not the GNU library: musl, macOS, Windows
         return False
 
@@ -50,7 +52,7 @@ def settle() -> None:
         gc.freeze()
 
 
-def closed(_: object, after: float = AFTER) -> None:
+def closed(_: object, after: float = RELEASE_DELAY) -> None:
     """Have an index freed that the page keeps open no more, a little later; returns at once.
 
     The index that took its place was perhaps settled before this one was let go, and runs of the page that

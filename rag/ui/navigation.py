@@ -12,7 +12,7 @@ import streamlit as st
 
 from rag.ui import layout
 from rag.ui.html import Html, tag
-from rag.ui.i18n import LANGUAGES, N_, Words
+from rag.ui.i18n import LANGUAGES, N_, Interface
 
 ASK = ""
 BROWSE = "browse"  # also its address: /browse
@@ -30,7 +30,7 @@ TITLES = {
 }
 
 
-def draw(t: Words) -> str:
+def draw(t: Interface) -> str:
     """Draw the links and return the name of the page that is open; "" is "Ask"."""
     all_of_them = {
         name: st.Page(
@@ -93,11 +93,11 @@ def absolute(relative: str) -> str:
 
 
 def listed(ids: Sequence[str]) -> str:
-    """Write article ids for an address, commas between them: `named` reads them."""
+    """Write article ids for an address, commas between them: `parse_article_ids` reads them."""
     return ",".join(i.replace("%", "%25").replace(",", "%2C") for i in ids)
 
 
-def named(text: str | None) -> tuple[str, ...]:
+def parse_article_ids(text: str | None) -> tuple[str, ...]:
     """Read article ids of an address, each once and no more than `MOST`; anyone may have typed them."""
     # a comma inside an id is written %2C, and the address escapes that % once more
     parts = (unquote(part.strip()) for part in (text or "")[: MOST * LONGEST].split(","))

@@ -17,7 +17,7 @@ from rag.types import Article, Filter, Question
 if TYPE_CHECKING:  # the page is on the screen before they are loaded
     from rag.answer.extractive import Extract
     from rag.answer.generation.session import Draft
-    from rag.engine.engine import Knows
+    from rag.engine.engine import EncoderTraining
 
 
 class LoadedIndex(Hashable, Protocol):
@@ -54,7 +54,7 @@ class LoadedIndex(Hashable, Protocol):
         ...
 
     @property
-    def encoder_knows(self) -> Knows:
+    def encoder_knows(self) -> EncoderTraining:
         """What that knows of law."""
         ...
 
@@ -64,7 +64,7 @@ class LoadedIndex(Hashable, Protocol):
         ...
 
 
-class Facets(Protocol):
+class FacetsProtocol(Protocol):
     """What the loaded corpus can be filtered by, with the number of articles of each value."""
 
     @property
@@ -121,7 +121,7 @@ class AskEngine(Protocol):
         """What a person may say of themselves: of whom the corpus speaks."""
         ...
 
-    def facets(self) -> Facets:
+    def facets(self) -> FacetsProtocol:
         """Return what the corpus can be filtered by."""
         ...
 
@@ -150,7 +150,7 @@ class Benchmark(Protocol):
         ...
 
 
-class Quoter(Protocol):
+class ExtractiveQuoter(Protocol):
     """Chooses a sentence of each article without any model; `rag.answer.extractive.Extractor` is one."""
 
     def extract(
@@ -168,7 +168,7 @@ class SessionWriter(Protocol):
         ...
 
 
-class Model(Protocol):
+class ModelProtocol(Protocol):
     """A language model that writes answers; `rag.answer.generation.writer.ModelWriter` is one."""
 
     @property
@@ -195,6 +195,6 @@ class Model(Protocol):
 class Answers:
     """What the page has to answer with beside the articles."""
 
-    quoter: Quoter | None = None
-    model: Model | None = None  # None: nothing is ever sent anywhere
+    quoter: ExtractiveQuoter | None = None
+    model: ModelProtocol | None = None  # None: nothing is ever sent anywhere
     problem: str = ""  # why a model that was asked for is not there, for whoever runs the page

@@ -9,11 +9,11 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from rag.answer.screening.decision import Decision, before
+from rag.answer.screening.decision import Decision, screen_question
 from rag.engine.result import Explanation, Result
 from rag.errors import MissingExtra, log_failure
 from rag.ui.components import expansion_chips, notices, question_form
-from rag.ui.i18n import Words
+from rag.ui.i18n import Interface
 from rag.ui.protocols import Answers, AskEngine
 
 SHOWN = 10
@@ -22,7 +22,7 @@ _FOUND = "found"  # in the session: what the last search of each kind found, and
 
 
 @dataclass(frozen=True, slots=True)
-class _Found(Generic[_T]):
+class _SearchResult(Generic[_T]):
     """What a search found; nothing of the engine."""
 
     about: tuple[object, ...]  # the index, the question and how it was searched
@@ -30,7 +30,7 @@ class _Found(Generic[_T]):
 
 
 def search(
-    engine: AskEngine, question: str, options: question_form.Options, t: Words
+    engine: AskEngine, question: str, options: question_form.Options, t: Interface
 ) -> tuple[Result, list[Explanation]] | None:
     """Ask the engine, and why; None, and a calm word, when it breaks."""
     without = expansion_chips.removed(question)
@@ -40,16 +40,16 @@ def search(
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
             return result, engine.explain(result)
 
-    return once("the search", engine, (question, options.mode, options.where, without), ask, t)
+    return ask_engine("the search", engine, (question, options.mode, options.where, without), ask, t)
 
 
-def looking(engine: AskEngine, t: Words) -> AbstractContextManager[None]:
+def looking(engine: AskEngine, t: Interface) -> AbstractContextManager[None]:
     """Say that the law is being searched, while it is."""
     return st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles)))
 
 
-def once(
-    what: str, engine: AskEngine, asked: tuple[object, ...], ask: Callable[[], _T], t: Words
+def ask_engine(
+    what: str, engine: AskEngine, asked: tuple[object, ...], ask: Callable[[], _T], t: Interface
 ) -> _T | None:
     """Return what the engine answers; None, and a calm word, when it breaks.
 
@@ -65,7 +65,7 @@ def once(
     """
     loaded = engine.info
     about = (loaded.name, loaded.version, loaded.corpus_sha256, *asked)
-    kept: dict[str, _Found[_T]] = st.session_state.setdefault(_FOUND, {})
+    kept: dict[str, _SearchResult[_T]] = st.session_state.setdefault(_FOUND, {})
     if what in kept and kept[what].about == about:
         return kept[what].found
     try:
@@ -74,13 +74,15 @@ def once(
         log_failure(error, what)
         notices.failed(t)
         return None
-    kept[what] = _Found(about, found)
+    kept[what] = _SearchResult(about, found)
     return found
 
 
 def decide(question: str, result: Result, engine: AskEngine, answers: Answers) -> tuple[Decision, str]:
     """Return what comes before a model is asked, and why none can be."""
     try:
-        return before(question, result, engine.card, leaves=answers.model is not None), answers.problem
+        return screen_question(
+            question, result, engine.card, leaves=answers.model is not None
+        ), answers.problem
     except MissingExtra as error:  # personal data cannot be looked for, so nothing is sent
-        return before(question, result, engine.card, leaves=False), str(error)
+        return screen_question(question, result, engine.card, leaves=False), str(error)

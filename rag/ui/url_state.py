@@ -35,7 +35,7 @@ def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -
         st.session_state[key] = default
 
 
-def tell(key: str, written: Sequence[str]) -> None:
+def set_parameter(key: str, written: Sequence[str]) -> None:
     """Put what was chosen into the address, as a step of "back"; with nothing, take it out of there."""
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
     known[key] = tuple(written)
@@ -45,7 +45,7 @@ def tell(key: str, written: Sequence[str]) -> None:
         del st.query_params[key]
 
 
-def keep() -> None:
+def restore_parameters() -> None:
     """Put back into the address what a link to the same page has left out."""
     known: dict[str, tuple[str, ...]] = st.session_state.get(_TOLD, {})
     for key, written in known.items():
@@ -53,12 +53,12 @@ def keep() -> None:
             st.query_params[key] = list(written)
 
 
-def one_of(allowed: Sequence[str]) -> Callable[[Sequence[str]], str]:
+def single_value(allowed: Sequence[str]) -> Callable[[Sequence[str]], str]:
     """Return a reader of one value."""
     return lambda told: allowed[allowed.index(told[0])]  # the ValueError is index's own
 
 
-def among(allowed: Sequence[str]) -> Callable[[Sequence[str]], list[str]]:
+def allowed_values(allowed: Sequence[str]) -> Callable[[Sequence[str]], list[str]]:
     """Return a reader of several values, without those that are not allowed."""
 
     def read(told: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexes.__main__ import main
-from indexes.builtin_corpus import CODE, article_id, read_test_questions, whole_card
+from indexes.builtin_corpus import CODE, article_id, read_card, read_test_questions
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import Corpus, read
 from indexes.sources import registry
@@ -78,7 +78,7 @@ def test_no_question_of_an_article_says_nearly_what_another_one_says(corpus: Cor
 
 
 def test_former_numbers_lead_to_articles_that_are_there(corpus: Corpus) -> None:
-    moved = whole_card(paths.builtin().parent).moved
+    moved = read_card(paths.builtin().parent).moved
     there = {article.article_no for article in corpus.articles}
     assert len(moved) > 600
     assert all(set(entry.new) <= there for entry in moved)

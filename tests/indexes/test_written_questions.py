@@ -12,7 +12,7 @@ import indexes
 from indexes.corpus.corpus import SYNTHETIC
 from indexes.corpus.questions import attach, read_cited
 from indexes.sources import registry
-from indexes.sources.source import card_beside
+from indexes.sources.source import read_adjacent_card
 from rag.text.analysers import analyser
 from training.splits.near_duplicates import THRESHOLD, similar
 from training.synthetic.questions import _NUMBER
@@ -39,7 +39,7 @@ def test_no_question_names_an_article_and_none_is_there_twice() -> None:
 
 
 def test_their_card_says_whose_they_are() -> None:
-    card = card_beside(FILE)
+    card = read_adjacent_card(FILE)
     assert card is not None
     assert (card.language, card.jurisdiction, card.licence) == ("zh", "CN", "CC BY 4.0")
 

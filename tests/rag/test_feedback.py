@@ -11,10 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.feedback import Feedback, NotKept, Reason, Word, counted, of_environment
+from rag.feedback import (
+    Feedback,
+    FeedbackEntry,
+    FeedbackNotSaved,
+    FeedbackReason,
+    count_feedback,
+    from_environment,
+)
 
 DAY = date(2026, 11, 22)
-WORD = Word(DAY, "civil", "3", ("671", "672"), Reason.WRONG_ARTICLE, "672", "un arbre ?", "hélas")
+WORD = FeedbackEntry(
+    DAY, "civil", "3", ("671", "672"), FeedbackReason.WRONG_ARTICLE, "672", "un arbre ?", "hélas"
+)
 
 
 @pytest.fixture
@@ -40,7 +49,7 @@ def test_a_free_text_is_not_kept_where_the_host_offers_none(file: Path) -> None:
 @given(question=st.text(max_size=50), ids=st.lists(st.text(st.characters(codec="utf-8")), max_size=4))
 def test_any_text_can_be_kept(file: Path, question: str, ids: list[str]) -> None:
     feedback = Feedback(file)
-    feedback.keep(Word(DAY, "civil", "3", tuple(ids), Reason.ANSWERS, None, question))
+    feedback.keep(FeedbackEntry(DAY, "civil", "3", tuple(ids), FeedbackReason.ANSWERS, None, question))
 
     *_, last = feedback.words()
     assert last.shown == tuple(ids)
@@ -48,7 +57,9 @@ def test_any_text_can_be_kept(file: Path, question: str, ids: list[str]) -> None
 
 
 def test_a_story_without_end_is_cut(file: Path) -> None:
-    Feedback(file).keep(Word(DAY, "civil", "3", (), Reason.ANSWERS, None, "x" * 100_000 + "\ud800"))
+    Feedback(file).keep(
+        FeedbackEntry(DAY, "civil", "3", (), FeedbackReason.ANSWERS, None, "x" * 100_000 + "\ud800")
+    )
 
     [kept] = Feedback(file).words()
     assert kept.question == "x" * 4000
@@ -57,14 +68,14 @@ def test_a_story_without_end_is_cut(file: Path) -> None:
 def test_what_is_older_than_the_days_goes_with_the_next_word(file: Path) -> None:
     feedback = Feedback(file, days=30)
     for day in (date(2026, 10, 22), date(2026, 10, 23), DAY):  # 31 days before, 30, today
-        feedback.keep(Word(day, "civil", "3", (), Reason.ANSWERS))
+        feedback.keep(FeedbackEntry(day, "civil", "3", (), FeedbackReason.ANSWERS))
 
     assert [word.day for word in feedback.words()] == [date(2026, 10, 23), DAY]
 
 
 def test_what_is_deleted_leaves_no_trace_in_the_files(file: Path) -> None:
     feedback = Feedback(file)
-    feedback.keep(Word(DAY, "civil", "3", (), Reason.ANSWERS, None, "une histoire secrète"))
+    feedback.keep(FeedbackEntry(DAY, "civil", "3", (), FeedbackReason.ANSWERS, None, "une histoire secrète"))
     assert b"histoire secr" in b"".join(path.read_bytes() for path in file.parent.iterdir())
 
     assert feedback.prune(date(2026, 11, 23)) == 1
@@ -78,7 +89,7 @@ def test_a_session_waits_for_another_that_begins_the_file(file: Path) -> None:
         other.execute("BEGIN IMMEDIATE")  # while it is held, SQLite refuses the other journal at once
         release = threading.Timer(0.2, lambda: other.execute("ROLLBACK"))
         release.start()
-        Feedback(file).keep(Word(DAY, "civil", "3", (), Reason.ANSWERS))
+        Feedback(file).keep(FeedbackEntry(DAY, "civil", "3", (), FeedbackReason.ANSWERS))
         release.join()
 
     assert len(list(Feedback(file).words())) == 1
@@ -90,8 +101,8 @@ def test_sessions_that_write_at_once_lose_nothing(file: Path) -> None:
     def say(session: int) -> None:
         try:
             for n in range(5):
-                Feedback(file).keep(Word(DAY, "civil", f"{session}-{n}", (), Reason.ANSWERS))
-        except NotKept as error:
+                Feedback(file).keep(FeedbackEntry(DAY, "civil", f"{session}-{n}", (), FeedbackReason.ANSWERS))
+        except FeedbackNotSaved as error:
             failed.append(error)
 
     sessions = [threading.Thread(target=say, args=(n,)) for n in range(6)]
@@ -118,8 +129,10 @@ def test_a_full_disk_is_said_and_what_was_kept_stays(file: Path, monkeypatch: py
         return db  # type: ignore[no-any-return]
 
     monkeypatch.setattr(sqlite3, "connect", full)
-    long = Word(DAY, "civil", "3", ("x" * 100_000,), Reason.ANSWERS)
-    with pytest.raises(NotKept, match=r"full\. Name a place that may be written, with room on its disk"):
+    long = FeedbackEntry(DAY, "civil", "3", ("x" * 100_000,), FeedbackReason.ANSWERS)
+    with pytest.raises(
+        FeedbackNotSaved, match=r"full\. Name a place that may be written, with room on its disk"
+    ):
         Feedback(file).keep(long)
     monkeypatch.undo()
 
@@ -132,16 +145,16 @@ def test_a_file_that_may_only_be_read(file: Path, monkeypatch: pytest.MonkeyPatc
     read_only = f"file:{file}?mode=ro"  # root may write everywhere, so the file's own mode would not do
     monkeypatch.setattr(sqlite3, "connect", lambda path, timeout: connect(read_only, timeout, uri=True))
 
-    with pytest.raises(NotKept, match=r"readonly database\. Name a place that may be written"):
+    with pytest.raises(FeedbackNotSaved, match=r"readonly database\. Name a place that may be written"):
         Feedback(file).keep(WORD)
     assert [word.article_id for word in Feedback(file).words()] == ["672"]
 
 
 def test_a_place_that_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(NotKept, match=r"unable to open database file\. Name a place"):
+    with pytest.raises(FeedbackNotSaved, match=r"unable to open database file\. Name a place"):
         Feedback(tmp_path).keep(WORD)
     (tmp_path / "file").write_text("")
-    with pytest.raises(NotKept, match="Name a place that may be written"):
+    with pytest.raises(FeedbackNotSaved, match="Name a place that may be written"):
         Feedback(tmp_path / "file" / "feedback.sqlite").keep(WORD)
 
 
@@ -157,38 +170,38 @@ def test_files_that_are_not_ours_are_left_as_they_are(tmp_path: Path) -> None:
     db.close()
     before = other.read_bytes()
 
-    with pytest.raises(NotKept, match="Move that file away"):
+    with pytest.raises(FeedbackNotSaved, match="Move that file away"):
         Feedback(text).keep(WORD)
-    with pytest.raises(NotKept, match="a file of another program"):
+    with pytest.raises(FeedbackNotSaved, match="a file of another program"):
         Feedback(other).keep(WORD)
-    with pytest.raises(NotKept, match="feedback of schema 2, this installation reads 1"):
+    with pytest.raises(FeedbackNotSaved, match="feedback of schema 2, this installation reads 1"):
         list(Feedback(newer).words())
     assert other.read_bytes() == before
 
 
 def test_nothing_is_made_by_reading(file: Path) -> None:
-    with pytest.raises(NotKept, match="no feedback is kept there"):
+    with pytest.raises(FeedbackNotSaved, match="no feedback is kept there"):
         list(Feedback(file).words())
     assert not file.parent.exists()
 
 
 def test_it_is_off_unless_a_host_names_a_file(tmp_path: Path) -> None:
-    assert of_environment({}) is None
-    assert of_environment({"PANDECT_FEEDBACK": " ", "PANDECT_FEEDBACK_DAYS": "7"}) is None
+    assert from_environment({}) is None
+    assert from_environment({"PANDECT_FEEDBACK": " ", "PANDECT_FEEDBACK_DAYS": "7"}) is None
     named = {"PANDECT_FEEDBACK": str(tmp_path / "f")}
-    assert of_environment(named) == Feedback(tmp_path / "f", 365, comments=False)
-    assert of_environment(
+    assert from_environment(named) == Feedback(tmp_path / "f", 365, comments=False)
+    assert from_environment(
         named | {"PANDECT_FEEDBACK_DAYS": "7", "PANDECT_FEEDBACK_COMMENTS": "1"}
     ) == Feedback(tmp_path / "f", 7, comments=True)
     for wrong in ("0", "-1", "soon", "99999"):
         with pytest.raises(BadInput, match="1 to 3,650"):
-            of_environment(named | {"PANDECT_FEEDBACK_DAYS": wrong})
+            from_environment(named | {"PANDECT_FEEDBACK_DAYS": wrong})
 
 
 def test_reasons_are_counted_by_index() -> None:
-    other = Word(DAY, "travail", "1", (), Reason.DISLIKE)
+    other = FeedbackEntry(DAY, "travail", "1", (), FeedbackReason.DISLIKE)
 
-    assert counted([WORD, WORD, other]) == {
-        "civil": {Reason.WRONG_ARTICLE: 2},
-        "travail": {Reason.DISLIKE: 1},
+    assert count_feedback([WORD, WORD, other]) == {
+        "civil": {FeedbackReason.WRONG_ARTICLE: 2},
+        "travail": {FeedbackReason.DISLIKE: 1},
     }

@@ -20,7 +20,7 @@ from rag.errors import BadInput
 from rag.text.analysers import analyser
 from tests.fakes.ranking.benchmark import CORPUS
 from training import export_encoder as exporting
-from training.cards import ModelCard, Source, markdown
+from training.cards import ModelCard, TrainingSource, markdown
 
 TINY = FitSettings(dim=8, min_count=1, passes=1, question_passes=2, batch=8, random_negatives=4)
 NC = {"licence": "CC BY-NC-SA 4.0", "licence_url": "https://nc.example", "source": "The <Lab>"}
@@ -197,8 +197,8 @@ def test_a_card_without_sources_allows_nothing() -> None:
 
 def test_the_strictest_licence_is_inherited() -> None:
     free, bound = (
-        Source.of({"name": "a", "licence": "MIT"}),
-        Source.of({"name": "b", "licence": "CC BY-NC 4.0"}),
+        TrainingSource.of({"name": "a", "licence": "MIT"}),
+        TrainingSource.of({"name": "b", "licence": "CC BY-NC 4.0"}),
     )
     card = ModelCard("m", "", (free, bound), "", (), (), {}, {}, "make")
     assert card.restricted == (bound,)

@@ -25,7 +25,7 @@ from training.eval.__main__ import main
 from training.llm_reranking import (
     Asker,
     LLMReranker,
-    Reranked,
+    LLMReranking,
     RerankSettings,
     numbers,
     windows,
@@ -235,7 +235,7 @@ def test_a_reranked_retriever_looks_deeper_than_it_returns(tmp_path: Path) -> No
     with opened(tmp_path / "r.jsonl") as cache:
         model = Model(lambda prompt, shown: "[4]")
         asker = Asker(model, cache, RerankSettings(depth=4), prompts.rerank())
-        made = Reranked(Fixed(), LLMReranker("listwise", asker, LAW, analyser("fr")), 4)
+        made = LLMReranking(Fixed(), LLMReranker("listwise", asker, LAW, analyser("fr")), 4)
         assert [[h.article_id for h in r] for r in made.search(["Q ?"], 2)] == [["d", "a"]]
         assert made.search(["Q ?"], 0) == [()]
 

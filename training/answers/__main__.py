@@ -19,15 +19,15 @@ from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question
 from training.answers import contexts, report, tasks
-from training.answers.aggregate import Overlap, Prices, Row, pooled, row
+from training.answers.aggregate import ModelResult, Overlap, Prices, pooled, row
 from training.answers.chat import Chat, replies
-from training.answers.contexts import FILL, GOLD, MADE, PART, Context, Part, Rankings, rankings, sample
-from training.answers.judge import VERSION, Judged, judge
-from training.answers.overlap import Words, rouge
-from training.answers.run import GIVE_UP, Cache, Candidate, Written, ask, opened
+from training.answers.contexts import CONSTRUCTED, FILL, GOLD, PART, Context, Part, Rankings, rankings, sample
+from training.answers.judge import VERSION, JudgedAnswers, judge
+from training.answers.overlap import OverlapTokeniser, rouge
+from training.answers.run import GIVE_UP, Cache, Candidate, WrittenAnswer, ask, opened
 from training.answers.writers import EXTRACTIVE, ModelSpec, candidate, chat
-from training.eval.questions import file_of, learnt_from, part_of, planned, prepare
-from training.eval.report import cards_of, head, warnings
+from training.eval.questions import annotated_file, learnt_from, planned, prepare, questions_of_split
+from training.eval.report import head, question_cards, warnings
 from training.eval.workbench import Bench
 
 EPILOG = """\
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
         "--contexts",
         nargs="+",
         metavar="CONTEXT",
-        help=f"{' '.join(MADE)}, or systems (hybrid {GOLD} {PART}; of tasks: none bm25 dense hybrid)",
+        help=f"{' '.join(CONSTRUCTED)}, or systems (hybrid {GOLD} {PART}; of tasks: none bm25 dense hybrid)",
     )
     top.add_argument("--k", type=int, default=10, help="articles in a context at most (10)")
     top.add_argument(
@@ -194,7 +194,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         else:
             language = bench.corpus.card.language
             writers = [candidate(spec, language, parsed.k) for spec in specs(parsed)]
-            asked, parts = _parts(run, part_of(questions, parsed.part))
+            asked, parts = _parts(run, questions_of_split(questions, parsed.part))
             rows = _answers(run, asked, parts, writers, judging)
             models = {w.name: {"prompt": w.prompt_version, **(w.settings or {})} for w in writers}
         progress.close()
@@ -226,14 +226,14 @@ def _task(parsed: argparse.Namespace) -> tasks.Task | None:
 
 
 def _found(run: _Run, parts: Sequence[Part], gold: int) -> Rankings:
-    wanted = (contexts.system_of(name, run.parsed.fill) for name in run.parsed.contexts)
+    wanted = (contexts.ranking_system(name, run.parsed.fill) for name in run.parsed.contexts)
     systems = [name for name in dict.fromkeys(wanted) if name is not None]
     return rankings(run.bench, systems, parts, run.parsed.k + gold) if systems else {}
 
 
 def _contexts(run: _Run, name: str, asked: Sequence[Question], found: Rankings) -> list[Context]:
     by_id = {a.id: a for a in run.bench.corpus.articles}
-    system = contexts.system_of(name, run.parsed.fill)
+    system = contexts.ranking_system(name, run.parsed.fill)
     ranking = found[system] if system is not None else {}
     make = partial(contexts.make, articles=by_id, k=run.parsed.k, seed=run.parsed.seed)
     return [make(name, question, ranking.get(question.id, ())) for question in asked]
@@ -255,14 +255,14 @@ def _answers(
     parts: Sequence[Part],
     candidates: Sequence[Candidate],
     judging: Chat | None,
-) -> list[Row]:
+) -> list[ModelResult]:
     parsed = run.parsed
     overlap = _overlap(run, asked)
     found = _found(run, parts, max(len(q.article_ids) for q in asked))
     cut = run.bench.analyser()
     rows = []
     for who in candidates:
-        groups: dict[str, list[Written]] = {}
+        groups: dict[str, list[WrittenAnswer]] = {}
         for name in parsed.contexts:
             given = _contexts(run, name, asked, found)
             groups[name] = ask(
@@ -284,11 +284,13 @@ def _answers(
 def _overlap(run: _Run, asked: Sequence[Question]) -> Overlap | None:
     if run.parsed.no_overlap or not any(q.answer for q in asked):
         return None
-    words = Words(run.bench.corpus.card.language)
+    words = OverlapTokeniser(run.bench.corpus.card.language)
     return Overlap(words, rouge(words))
 
 
-def _judged(run: _Run, judging: Chat | None, what: str, written: Sequence[Written]) -> Judged | None:
+def _judged(
+    run: _Run, judging: Chat | None, what: str, written: Sequence[WrittenAnswer]
+) -> JudgedAnswers | None:
     if judging is None:
         return None
     sentences = sum(len(w.answer.sentences) for w in written)
@@ -296,7 +298,7 @@ def _judged(run: _Run, judging: Chat | None, what: str, written: Sequence[Writte
     return judge(judging, written, run.cache, tell=tell, give_up=run.parsed.give_up_after)
 
 
-def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[Row]:
+def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResult]:
     found = _found(run, [(task.questions, run.annotated)], 0)
     rows = []
     for model in chats:
@@ -315,11 +317,11 @@ def _bar(run: _Run, what: str, total: int) -> Callable[[int], object]:
     return lambda done: run.progress(what, done, total)
 
 
-def _tell(run: _Run, rows: Sequence[Row], task: tasks.Task | None) -> None:
+def _tell(run: _Run, rows: Sequence[ModelResult], task: tasks.Task | None) -> None:
     """Print the tables."""
     card = run.bench.corpus.card
     print(f"{card.title or card.name}: {len(run.bench.corpus.articles):,} articles")
-    for line in warnings(cards_of(card, (run.parsed.questions, run.parsed.annotated))):
+    for line in warnings(question_cards(card, (run.parsed.questions, run.parsed.annotated))):
         print(line)
     print(report.table(rows))
     if task:
@@ -327,11 +329,15 @@ def _tell(run: _Run, rows: Sequence[Row], task: tasks.Task | None) -> None:
 
 
 def _entry(
-    run: _Run, command: Sequence[str], asked: Sequence[Question], rows: Sequence[Row], task: tasks.Task | None
+    run: _Run,
+    command: Sequence[str],
+    asked: Sequence[Question],
+    rows: Sequence[ModelResult],
+    task: tasks.Task | None,
 ) -> dict[str, Any]:
     parsed, corpus = run.parsed, run.bench.corpus
     gold = len(asked) if task else sum(bool(q.article_ids) for q in asked)
-    cards = cards_of(corpus.card, (parsed.questions, file_of(parsed.annotated)))
+    cards = question_cards(corpus.card, (parsed.questions, annotated_file(parsed.annotated)))
     return {
         "kind": report.KIND,
         **head(corpus, command=command, questions=gold, unanswerable=len(asked) - gold, seed=parsed.seed),

@@ -10,9 +10,9 @@ import numpy as np
 
 from rag.answer.types import Ending, Usage
 from training.answers import score
-from training.answers.judge import Judged
-from training.answers.overlap import Words, meteor
-from training.answers.run import Written
+from training.answers.judge import JudgedAnswers
+from training.answers.overlap import OverlapTokeniser, meteor
+from training.answers.run import WrittenAnswer
 from training.answers.score import Ratio, Values
 from training.eval.significance import Interval, interval, ratio
 
@@ -26,7 +26,7 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ModelResult:
     """What a result file says of one model in one context."""
 
     name: str  # "MODEL, CONTEXT"
@@ -40,20 +40,20 @@ class Row:
 class Overlap:
     """How answers are compared with reference answers."""
 
-    words: Words
+    words: OverlapTokeniser
     rouge: Callable[[str, str], dict[str, float]]
 
 
 def row(
     name: str,
-    written: Sequence[Written],
+    written: Sequence[WrittenAnswer],
     *,
     seed: int,
     terms: Callable[[str], Sequence[str]],
     overlap: Overlap | None = None,
-    judged: Judged | None = None,
+    judged: JudgedAnswers | None = None,
     prices: Prices | None = None,
-) -> Row:
+) -> ModelResult:
     """Return the numbers of one model in one context.
 
     Args:
@@ -80,25 +80,27 @@ def row(
     ended = score.endings(written)
     more: dict[str, Any] = {"endings": {e: float(v.mean()) for e, v in ended.items()} if written else {}}
     more["unreadable"] = sum(w.answer.unreadable for w in written)
-    more |= taken([w.answer.usage for w in written if w.answer.ending != Ending.FAILED], prices or Prices())
+    more |= cost_summary(
+        [w.answer.usage for w in written if w.answer.ending != Ending.FAILED], prices or Prices()
+    )
     firsts = [w.first_seconds for w in written if w.first_seconds is not None]
     more["ms_to_first_sentence"] = _times(firsts)
     if judged is not None:
         more["judge"] = {"sentences": len(judged.replies), "unreadable": judged.unreadable}
-    return Row(name, len(written), measures, more, _lines(name, written, ratios, means, compared))
+    return ModelResult(name, len(written), measures, more, _lines(name, written, ratios, means, compared))
 
 
-def pooled(name: str, groups: Sequence[Sequence[Written]], seed: int) -> Row:
+def pooled(name: str, groups: Sequence[Sequence[WrittenAnswer]], seed: int) -> ModelResult:
     """Return refusals over several contexts of the same questions, resampled by question."""
     of = [score.refusals(group) for group in groups]
     measures = {
         m: ratio(np.sum([o[m][0] for o in of], axis=0), np.sum([o[m][1] for o in of], axis=0), seed)
         for m in of[0]
     }
-    return Row(name, sum(map(len, groups)), measures, {})
+    return ModelResult(name, sum(map(len, groups)), measures, {})
 
 
-def taken(usages: Sequence[Usage], prices: Prices) -> dict[str, Any]:
+def cost_summary(usages: Sequence[Usage], prices: Prices) -> dict[str, Any]:
     """Return time, tokens and cost, as a result file holds them.
 
     Tokens are sums over the replies that told them; a cost needs both prices, and every reply to tell.
@@ -122,14 +124,14 @@ def _times(seconds: Sequence[float]) -> dict[str, float | None]:
     return {"median": float(np.median(values)), "p95": float(np.quantile(values, 0.95))}
 
 
-def _referenced(written: Sequence[Written]) -> list[Written]:
+def _referenced(written: Sequence[WrittenAnswer]) -> list[WrittenAnswer]:
     return [w for w in written if (w.context.question.answer or "").strip()]
 
 
-def _compared(written: Sequence[Written], overlap: Overlap) -> dict[str, Values]:
+def _compared(written: Sequence[WrittenAnswer], overlap: Overlap) -> dict[str, Values]:
     """Return METEOR and ROUGE of every question that has a reference answer."""
     words = overlap.words
-    pairs = [(text_of(w, words.language), w.context.question.answer or "") for w in _referenced(written)]
+    pairs = [(visible_text(w, words.language), w.context.question.answer or "") for w in _referenced(written)]
     if not pairs:
         return {}
     rouge = [overlap.rouge(answer, reference) for answer, reference in pairs]
@@ -139,14 +141,14 @@ def _compared(written: Sequence[Written], overlap: Overlap) -> dict[str, Values]
     return found
 
 
-def text_of(written: Written, language: str) -> str:
+def visible_text(written: WrittenAnswer, language: str) -> str:
     """Return the sentences that a reader sees, as one text."""
     return ("" if language == "zh" else " ").join(s.text for s in written.answer.sentences)
 
 
 def _lines(
     name: str,
-    written: Sequence[Written],
+    written: Sequence[WrittenAnswer],
     ratios: Mapping[str, Ratio],
     means: Mapping[str, Values],
     compared: Mapping[str, Values],

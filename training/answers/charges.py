@@ -15,10 +15,10 @@ import numpy as np
 
 from rag.types import Article
 from training.answers.multiple_choice import (
+    InvalidRecord,
     Record,
-    Unfit,
     read,
-    shown,
+    short_repr,
     text,
     texts,
 )
@@ -57,11 +57,11 @@ def load(path: Path) -> list[Case]:
 def _case(record: Record, line: str) -> Case:
     meta = record.get("meta")
     if not isinstance(meta, dict):
-        raise Unfit(f'"meta" is {shown(meta)}, not an object')
+        raise InvalidRecord(f'"meta" is {short_repr(meta)}, not an object')
     labels = texts(meta, "accusation")
     charges = frozenset(map(normalised, labels))
     if "" in charges:
-        raise Unfit(f'"accusation" is {shown(labels)}: one of them names no charge')
+        raise InvalidRecord(f'"accusation" is {short_repr(labels)}: one of them names no charge')
     names = {name: normalised(label) for label in labels for name in alternatives(label)}
     return Case(line, text(record, "fact"), charges, names)
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from rag.errors import BadInput
 from rag.types import Article, Question, Ranking
-from training.eval.system_names import SINGLE, fused, left_out
+from training.eval.system_names import SINGLE, excluded_features, fused
 from training.eval.workbench import Bench
 
 NONE, GOLD, PART = "none", "gold", "part-gold"
-MADE = (NONE, GOLD, PART)  # the others are names of systems
+CONSTRUCTED = (NONE, GOLD, PART)  # the others are names of systems
 FILL = "hybrid"  # what fills up contexts of gold articles to k: the hardest others there are
 
 
@@ -42,15 +42,17 @@ def check(name: str) -> None:
     Raises:
         BadInput: neither one that is made nor the name of a system.
     """
-    if name not in (*MADE, *SINGLE) and fused(name, ()) is None and left_out(name) is None:
-        raise BadInput(f"no context {name!r}: expected {', '.join(MADE)}, or a system such as bm25 or hybrid")
+    if name not in (*CONSTRUCTED, *SINGLE) and fused(name, ()) is None and excluded_features(name) is None:
+        raise BadInput(
+            f"no context {name!r}: expected {', '.join(CONSTRUCTED)}, or a system such as bm25 or hybrid"
+        )
 
 
-def system_of(name: str, fill: str) -> str | None:
+def ranking_system(name: str, fill: str) -> str | None:
     """Return the system whose ranking a context needs: `fill` ranks those that are made; None for none."""
     if name == NONE:
         return None
-    return fill if name in MADE else name
+    return fill if name in CONSTRUCTED else name
 
 
 def make(
@@ -65,7 +67,7 @@ def make(
     Args:
         name: "none", "gold", "part-gold" or a system's name.
         question: with its gold articles.
-        ranking: of the system that `system_of` names; as deep as k and the gold articles together.
+        ranking: of the system that `ranking_system` names; as deep as k and the gold articles together.
         articles: by id.
         k: how many articles at most.
         seed: of what is removed.
@@ -73,7 +75,7 @@ def make(
     if name == NONE:
         return Context(question, name, ())
     found = [hit.article_id for hit in ranking]
-    if name in MADE:
+    if name in CONSTRUCTED:
         gold = dict.fromkeys(question.article_ids)
         keep = [g for g in gold if g not in (_removed(question, seed) if name == PART else ())][:k]
         others = [i for i in found if i not in gold][: k - len(keep)]

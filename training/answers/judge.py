@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag.answer.types import Passed
+from rag.answer.types import AcceptedSentence
 from training.answers.chat import Chat, Reply, replies
-from training.answers.run import GIVE_UP, Cache, Written
+from training.answers.run import GIVE_UP, Cache, WrittenAnswer
 from training.answers.score import Ratio, passages
 
 VERSION = "judge 1"  # raise it when the wording changes
@@ -32,7 +32,7 @@ _YES, _NO = {"yes", "oui", "ja", "sì", "si", "是"}, {"no", "non", "nein", "nee
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedAnswers:
     """What a judge said of all sentences that a reader sees."""
 
     faithful: Ratio  # supported sentences and all sentences, of every question
@@ -50,12 +50,12 @@ def verdict(reply: str) -> bool | None:
 
 def judge(
     chat: Chat,
-    written: Sequence[Written],
+    written: Sequence[WrittenAnswer],
     cache: Cache,
     *,
     tell: Callable[[int], object] = lambda done: None,
     give_up: int = GIVE_UP,
-) -> Judged:
+) -> JudgedAnswers:
     """Have every sentence judged that passed the gate; see `training.answers.chat.replies`."""
     asked = [(n, _prompt(s, w)) for n, w in enumerate(written) for s in w.answer.sentences]
     said = replies(chat, [prompt for _, prompt in asked], cache, tell=tell, give_up=give_up)
@@ -66,9 +66,9 @@ def judge(
         unreadable += found is None
         supported[n] += found is True
         all_of[n] += 1
-    return Judged((supported, all_of), unreadable, tuple(said))
+    return JudgedAnswers((supported, all_of), unreadable, tuple(said))
 
 
-def _prompt(sentence: Passed, written: Written) -> str:
+def _prompt(sentence: AcceptedSentence, written: WrittenAnswer) -> str:
     quoted = "\n".join(f"- {' '.join(text.split())}" for text in passages(sentence, written.seen))
     return PROMPT.format(passages=quoted or "(none)", sentence=" ".join(sentence.text.split()))

@@ -26,7 +26,7 @@ Record: TypeAlias = Mapping[str, object]
 _T = TypeVar("_T")
 
 
-class Unfit(Exception):
+class InvalidRecord(Exception):
     """A record that cannot be used; says what came and what was expected."""
 
 
@@ -35,7 +35,7 @@ def read(path: Path, make: Callable[[Record, str], _T], expected: str) -> list[_
 
     Args:
         path: of the file, plain or gzip.
-        make: takes the record and its line number as text; raises `Unfit`.
+        make: takes the record and its line number as text; raises `InvalidRecord`.
         expected: what a line should look like, for the errors.
 
     Raises:
@@ -51,7 +51,7 @@ def _made(path: Path, make: Callable[[Record, str], _T], expected: str) -> Itera
     for place, record in records(path, Inspection()):
         try:
             yield make(record, str(place.line))
-        except Unfit as unfit:
+        except InvalidRecord as unfit:
             raise BadInput(f"{place}: {unfit}. Expected on each line: {expected}") from None
 
 
@@ -59,7 +59,7 @@ def text(record: Record, name: str) -> str:
     """Return a field that must be text with something in it."""
     value = record.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise Unfit(f'"{name}" is {shown(value)}, not text')
+        raise InvalidRecord(f'"{name}" is {short_repr(value)}, not text')
     return value
 
 
@@ -67,13 +67,13 @@ def texts(record: Record, name: str) -> list[str]:
     """Return a field that must be a list of texts, at least one and none twice."""
     value = record.get(name)
     if not isinstance(value, list) or not value or not all(isinstance(v, str) and v.strip() for v in value):
-        raise Unfit(f'"{name}" is {shown(value)}, not a list of texts')
+        raise InvalidRecord(f'"{name}" is {short_repr(value)}, not a list of texts')
     if len(set(value)) < len(value):
-        raise Unfit(f'"{name}" is {shown(value)}: one of them comes twice')
+        raise InvalidRecord(f'"{name}" is {short_repr(value)}: one of them comes twice')
     return value
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return a value as an error shows it: short."""
     said = "missing" if value is None else repr(value)
     return said if len(said) <= 60 else f"{said[:57]}..."
@@ -126,16 +126,16 @@ def load(path: Path) -> list[Item]:
 def _item(record: Record, line: str) -> Item:
     options = record.get("option_list")
     if not isinstance(options, dict) or set(options) != set(LETTERS):
-        raise Unfit(f'"option_list" is {shown(options)}, not an object of {", ".join(LETTERS)}')
+        raise InvalidRecord(f'"option_list" is {short_repr(options)}, not an object of {", ".join(LETTERS)}')
     answer = texts(record, "answer")
     if not set(answer) <= set(LETTERS):
-        raise Unfit(f'"answer" is {shown(answer)}, not a list of letters A to D')
+        raise InvalidRecord(f'"answer" is {short_repr(answer)}, not a list of letters A to D')
     kind = record.get("type")
     if isinstance(kind, bool) or str(kind) not in ("0", "1"):  # JEC-QA has text
-        raise Unfit(f'"type" is {shown(kind)}, neither 0 nor 1')
+        raise InvalidRecord(f'"type" is {short_repr(kind)}, neither 0 nor 1')
     id_ = record.get("id", line)
     if isinstance(id_, bool) or not isinstance(id_, str | int):
-        raise Unfit(f'"id" is {shown(id_)}, neither text nor a number')
+        raise InvalidRecord(f'"id" is {short_repr(id_)}, neither text nor a number')
     return Item(
         str(id_),
         text(record, "statement"),

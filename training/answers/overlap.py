@@ -30,14 +30,14 @@ _CHARACTER = re.compile(r"[㐀-䶿一-鿿豈-﫿𠀀-𳿿]|[^\W㐀-䶿一-鿿豈
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class StemmedWord:
     """A word as it is written, and its stem."""
 
     form: str
     stem: str
 
 
-class Words:
+class OverlapTokeniser:
     """Cuts texts of one language for METEOR and ROUGE."""
 
     def __init__(self, language: str) -> None:
@@ -49,10 +49,10 @@ class Words:
         self.language = language
         self._analyser: Analyser = analyser(language, stop_words=False, chinese="words")
 
-    def words(self, text: str) -> list[Word]:
+    def words(self, text: str) -> list[StemmedWord]:
         """Return the words of a text, as METEOR compares them."""
         tokens = self._analyser.tokens(text)
-        return [Word(text[t.start : t.end].casefold(), t.term) for t in tokens]
+        return [StemmedWord(text[t.start : t.end].casefold(), t.term) for t in tokens]
 
     def tokenize(self, text: str) -> list[str]:
         """Return what ROUGE compares: stems, or Chinese characters."""
@@ -61,7 +61,7 @@ class Words:
         return self._analyser.terms(text)
 
 
-def rouge(words: Words) -> Callable[[str, str], dict[str, float]]:
+def rouge(words: OverlapTokeniser) -> Callable[[str, str], dict[str, float]]:
     """Return what computes ROUGE-1, ROUGE-2 and ROUGE-L of an answer against a reference (Lin 2004).
 
     The values are F1; an empty answer has 0.
@@ -83,7 +83,7 @@ def rouge(words: Words) -> Callable[[str, str], dict[str, float]]:
     return score
 
 
-def meteor(answer: Sequence[Word], reference: Sequence[Word]) -> float:
+def meteor(answer: Sequence[StemmedWord], reference: Sequence[StemmedWord]) -> float:
     """Return METEOR of an answer against a reference, by words and stems (Banerjee & Lavie 2005).
 
     Words are aligned one to one, the same form before the same stem. With m aligned words in c chunks,
@@ -105,7 +105,7 @@ def chunks(pairs: Sequence[tuple[int, int]]) -> int:
     return len(pairs) - follows
 
 
-def align(answer: Sequence[Word], reference: Sequence[Word]) -> list[tuple[int, int]]:
+def align(answer: Sequence[StemmedWord], reference: Sequence[StemmedWord]) -> list[tuple[int, int]]:
     """Align as many words as can be, one to one: equal forms first, then equal stems.
 
     Which of several equal words are taken decides the number of chunks, and the least number is hard

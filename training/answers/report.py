@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.corpus.corpus import appearing
-from training.answers.aggregate import Row
+from training.answers.aggregate import ModelResult
 from training.eval.report import METRICS
 from training.eval.significance import Interval
 from training.tables.markdown import head, row
@@ -25,7 +25,7 @@ from training.tables.markdown import head, row
 KIND = "answers"  # tells this result file from one of retrieval
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[ModelResult]) -> str:
     """Return the table for people: a column a model and context, percent with 95 % intervals."""
     measures = list(dict.fromkeys(m for row in rows for m in row.measures))
     lines = [["", *(row.name for row in rows)], ["questions", *(str(row.questions) for row in rows)]]
@@ -48,7 +48,7 @@ def table(rows: Sequence[Row]) -> str:
     )
 
 
-def entries(rows: Sequence[Row]) -> dict[str, Any]:
+def entries(rows: Sequence[ModelResult]) -> dict[str, Any]:
     """Return the systems of metrics.json; what cannot be said is None, for JSON knows no nan."""
     return {
         row.name: {
@@ -63,7 +63,7 @@ def entries(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def write(folder: Path, rows: Sequence[Row], entry: Mapping[str, Any]) -> None:
+def write(folder: Path, rows: Sequence[ModelResult], entry: Mapping[str, Any]) -> None:
     """Write metrics.json, metrics.csv and questions.jsonl into a new folder, whole or not at all."""
     with appearing(folder) as part:
         with (part / "questions.jsonl").open("w", encoding="utf-8") as lines:
@@ -91,28 +91,28 @@ def _cell(i: Interval | None) -> str:
     return f"{100 * i.value:.1f} ({100 * i.low:.1f}–{100 * i.high:.1f})"
 
 
-def _any(rows: Sequence[Row], ending: str) -> bool:
+def _any(rows: Sequence[ModelResult], ending: str) -> bool:
     return any(row.more.get("endings", {}).get(ending) for row in rows)
 
 
-def _share(row: Row, ending: str) -> str:
+def _share(row: ModelResult, ending: str) -> str:
     shares = row.more.get("endings")
     return f"{100 * shares[ending]:.1f}" if shares else "–"
 
 
-def _took(row: Row) -> str:
+def _took(row: ModelResult) -> str:
     times = row.more.get("ms_per_question")
     if not times or times["median"] is None:
         return "–"
     return f"{times['median'] / 1000:.2f} ({times['p95'] / 1000:.2f})"
 
 
-def _tokens(row: Row) -> str:
+def _tokens(row: ModelResult) -> str:
     tokens = row.more.get("tokens")
     return f"{tokens['input']:,} / {tokens['output']:,}" if tokens and tokens["replies"] else "–"
 
 
-def _cost(row: Row) -> str:
+def _cost(row: ModelResult) -> str:
     cost = row.more.get("cost")
     return "–" if cost is None else f"{cost:.4f}"
 

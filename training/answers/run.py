@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag.answer.types import (
+    AcceptedSentence,
     Answer,
     Ending,
     Fault,
     Passage,
-    Passed,
     Quote,
-    Removed,
+    RejectedSentence,
     Statement,
     Trimmed,
     Usage,
@@ -50,12 +50,12 @@ def from_json(record: Mapping[str, Any]) -> Answer:
     made: dict[str, Any] = {
         "ending": Ending(record["ending"]),
         "sentences": tuple(
-            Passed(s["text"], tuple(s["article_ids"]), tuple(Passage(**p) for p in s["passages"]))
+            AcceptedSentence(s["text"], tuple(s["article_ids"]), tuple(Passage(**p) for p in s["passages"]))
             for s in record["sentences"]
         ),
         "missing": tuple(record["missing"]),
         "removed": tuple(
-            Removed(_statement(r["statement"]), tuple(Fault(f) for f in r["faults"]))
+            RejectedSentence(_statement(r["statement"]), tuple(Fault(f) for f in r["faults"]))
             for r in record["removed"]
         ),
         "trimmed": tuple(Trimmed(**t) for t in record["trimmed"]),
@@ -145,7 +145,7 @@ def _read(path: Path, file: BinaryIO) -> dict[str, Any]:
     return values
 
 
-AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED)  # not kept: asked anew the next time
+RETRIED_ENDINGS = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED)  # not kept: asked anew the next time
 LONGEST_WAIT = 120  # seconds that a server may ask for before it is tried once more
 GIVE_UP = 5  # answers in a row that fail: the server is gone, and the rest would fail as slowly
 
@@ -165,7 +165,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenAnswer:
     """What a candidate answered in one context."""
 
     context: Context
@@ -187,7 +187,7 @@ def ask(
     tell: Callable[[int], object] = lambda done: None,
     give_up: int = GIVE_UP,
     sleep: Callable[[float], object] = time.sleep,
-) -> list[Written]:
+) -> list[WrittenAnswer]:
     """Return what the candidate answers in every context; what is in the cache is not asked again.
 
     Args:
@@ -208,21 +208,21 @@ def ask(
         name = _key(candidate, context, language)
         kept = cache.get(name)
         if kept is not None:
-            written = Written(context, from_json(kept["answer"]), kept["first_seconds"])
+            written = WrittenAnswer(context, from_json(kept["answer"]), kept["first_seconds"])
         else:
             written = _ask(candidate.writer, context, language)
             wait = written.answer.wait
             if written.answer.ending is Ending.LIMITED and wait is not None and wait <= LONGEST_WAIT:
                 sleep(wait)
                 written = _ask(candidate.writer, context, language)
-            failures = failures + 1 if written.answer.ending in AGAIN else 0
+            failures = failures + 1 if written.answer.ending in RETRIED_ENDINGS else 0
             if failures and failures == give_up:
                 raise TooManyFailuresError(
                     f"{candidate.name}: {failures} answers in a row failed "
                     f"({written.answer.reason or written.answer.ending}). What it answered before is kept: "
                     "type the command again to go on, with --give-up-after 0 to measure failures too"
                 )
-            if written.answer.ending not in AGAIN:
+            if written.answer.ending not in RETRIED_ENDINGS:
                 cache.put(name, {"answer": to_json(written.answer), "first_seconds": written.first_seconds})
         found.append(written)
         tell(len(found))
@@ -244,14 +244,14 @@ def _key(candidate: Candidate, context: Context, language: str) -> str:
     )
 
 
-def _ask(writer: Writer, context: Context, language: str) -> Written:
+def _ask(writer: Writer, context: Context, language: str) -> WrittenAnswer:
     begun = time.perf_counter()
     first: float | None = None
     answer = Answer(Ending.FAILED, reason="the writer ended without an answer")
     for event in writer.write(context.question.text, context.articles, language):
-        if isinstance(event, Passed) and first is None:
+        if isinstance(event, AcceptedSentence) and first is None:
             first = time.perf_counter() - begun
         elif isinstance(event, Answer):
             answer = event
     usage = Usage(time.perf_counter() - begun, answer.usage.input_tokens, answer.usage.output_tokens)
-    return Written(context, replace(answer, usage=usage), first)
+    return WrittenAnswer(context, replace(answer, usage=usage), first)

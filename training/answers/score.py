@@ -23,17 +23,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rag.answer.types import Ending, Passed, Statement
+from rag.answer.types import AcceptedSentence, Ending, Statement
 from rag.types import Article
-from training.answers.run import Written
+from training.answers.run import WrittenAnswer
 
 Values = npt.NDArray[np.float64]
 Ratio = tuple[Values, Values]  # numerators and denominators, one a question
 CITATION = ("citation P", "citation R", "citation F1")
-BEFORE = "citation F1 before"
+F1_BEFORE_GATE = "citation F1 before"
 
 
-def citations(written: Sequence[Written]) -> dict[str, Values]:
+def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
     """Return citation precision, recall and F1 of every question that has gold articles.
 
     Of what a reader sees; F1 also of what was written, before the gate.
@@ -41,15 +41,15 @@ def citations(written: Sequence[Written]) -> dict[str, Values]:
     rows = [_prf(_cited(w), set(w.context.question.article_ids)) for w in written if _has_gold(w)]
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
     before = [_prf(_cited_before(w), set(w.context.question.article_ids))[2] for w in written if _has_gold(w)]
-    return {name: table[:, n] for n, name in enumerate(CITATION)} | {BEFORE: np.array(before)}
+    return {name: table[:, n] for n, name in enumerate(CITATION)} | {F1_BEFORE_GATE: np.array(before)}
 
 
-def endings(written: Sequence[Written]) -> dict[str, Values]:
+def endings(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
     """Return for every question whether writing ended so."""
     return {str(e): np.array([float(w.answer.ending == e) for w in written]) for e in Ending}
 
 
-def invented(written: Sequence[Written]) -> dict[str, Ratio]:
+def invented(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return invented citations and all citations of every question, before and after the gate."""
     before, after = [], []
     for w in written:
@@ -60,7 +60,7 @@ def invented(written: Sequence[Written]) -> dict[str, Ratio]:
     return {"invented before": _ratio(before), "invented after": _ratio(after)}
 
 
-def refusals(written: Sequence[Written]) -> dict[str, Ratio]:
+def refusals(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return refusal precision, recall and F1, as numerators and denominators of every question."""
     right = np.array([not w.context.complete for w in written], dtype=bool)
     refused = np.array([w.answer.ending == Ending.REFUSED for w in written], dtype=bool)
@@ -72,7 +72,7 @@ def refusals(written: Sequence[Written]) -> dict[str, Ratio]:
     }
 
 
-def faithful(written: Sequence[Written]) -> dict[str, Ratio]:
+def faithful(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return sentences that are faithful by quote and all sentences, before and after the gate."""
     before, after = [], []
     for w in written:
@@ -83,7 +83,7 @@ def faithful(written: Sequence[Written]) -> dict[str, Ratio]:
     return {"faithful before": _ratio(before), "faithful after": _ratio(after)}
 
 
-def words_quoted(written: Sequence[Written], terms: Callable[[str], Sequence[str]]) -> dict[str, Ratio]:
+def words_quoted(written: Sequence[WrittenAnswer], terms: Callable[[str], Sequence[str]]) -> dict[str, Ratio]:
     """Return how many of the sentences' terms stand in their passages, of every question."""
     rows = []
     for w in written:
@@ -96,7 +96,7 @@ def words_quoted(written: Sequence[Written], terms: Callable[[str], Sequence[str
     return {"words quoted": _ratio(rows)}
 
 
-def passages(sentence: Passed, articles: Mapping[str, Article]) -> list[str]:
+def passages(sentence: AcceptedSentence, articles: Mapping[str, Article]) -> list[str]:
     """Return the texts of a sentence's passages; "" for one that lies outside its article."""
     found = []
     for p in sentence.passages:
@@ -105,7 +105,7 @@ def passages(sentence: Passed, articles: Mapping[str, Article]) -> list[str]:
     return found
 
 
-def quoted(sentence: Passed, articles: Mapping[str, Article]) -> bool:
+def quoted(sentence: AcceptedSentence, articles: Mapping[str, Article]) -> bool:
     """Tell whether every article that a sentence cites has a passage, and every passage is one."""
     texts = passages(sentence, articles)
     covered = {p.article_id for p in sentence.passages}
@@ -127,15 +127,15 @@ def _blanks(text: str) -> str:
     return " ".join(text.split())
 
 
-def _has_gold(written: Written) -> bool:
+def _has_gold(written: WrittenAnswer) -> bool:
     return bool(written.context.question.article_ids)
 
 
-def _cited(written: Written) -> set[str]:
+def _cited(written: WrittenAnswer) -> set[str]:
     return {article_id for s in written.answer.sentences for article_id in s.article_ids}
 
 
-def _cited_before(written: Written) -> set[str]:
+def _cited_before(written: WrittenAnswer) -> set[str]:
     """Return what was cited by sentences that passed, and by those that were removed."""
     return _cited(written).union(*(r.statement.article_ids for r in written.answer.removed))
 

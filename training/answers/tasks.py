@@ -10,7 +10,7 @@ import numpy as np
 
 from rag.types import Article, Question
 from training.answers import charges, multiple_choice
-from training.answers.aggregate import Prices, Row, taken
+from training.answers.aggregate import ModelResult, Prices, cost_summary
 from training.answers.chat import Reply
 from training.answers.score import Ratio, Values
 from training.eval.significance import interval, ratio
@@ -68,7 +68,7 @@ def convictions(path: Path, choose: Callable[[int], Sequence[int]]) -> Task:
     )
 
 
-def row(task: Task, name: str, replies: Sequence[Reply], *, seed: int, prices: Prices) -> Row:
+def row(task: Task, name: str, replies: Sequence[Reply], *, seed: int, prices: Prices) -> ModelResult:
     """Return the numbers of one model in one context."""
     ratios, unreadable = task.score([reply.text for reply in replies])
     measures = {measure: ratio(*r, seed) for measure, r in ratios.items() if r[1].sum()}
@@ -77,6 +77,6 @@ def row(task: Task, name: str, replies: Sequence[Reply], *, seed: int, prices: P
         {"system": name, "id": q.id, "values": {m: [r[0][n], r[1][n]] for m, r in ratios.items()}}
         for n, q in enumerate(task.questions)
     ]
-    more = taken([reply.usage for reply in replies if not reply.failed], prices)
+    more = cost_summary([reply.usage for reply in replies if not reply.failed], prices)
     more["failed"] = sum(reply.failed for reply in replies)
-    return Row(name, len(replies), measures, more, lines)
+    return ModelResult(name, len(replies), measures, more, lines)

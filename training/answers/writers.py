@@ -14,7 +14,7 @@ from rag.answer.generation.prompt import BASELINE, Prompt
 from rag.answer.generation.prompt import load as prompt_of
 from rag.answer.generation.settings import read
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import Passed, Removed, Statement, Usage
+from rag.answer.types import AcceptedSentence, RejectedSentence, Statement, Usage
 from rag.answer.verification.gate import RULES, CitationGate
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.analysers import analyser
@@ -98,9 +98,9 @@ def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
 class Unchecked:
     """Lets everything through: the baseline writes prose that cites nothing, measured as it would be read."""
 
-    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
         """Return the sentence without any passage."""
-        return Passed(statement.text, statement.article_ids, ())
+        return AcceptedSentence(statement.text, statement.article_ids, ())
 
 
 def _baseline(language: str) -> Prompt:

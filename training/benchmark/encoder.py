@@ -18,12 +18,12 @@ from indexes.store.paths import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
-from training.benchmark.timing import Say, mebibytes, milliseconds
+from training.benchmark.timing import Report, mebibytes, milliseconds
 
 QUESTIONS = 500
 
 
-def shipped(say: Say) -> None:
+def shipped(say: Report) -> None:
     """Measure the encoder that ships, as an index opens it: its size, and each test question.
 
     Args:
@@ -33,10 +33,10 @@ def shipped(say: Say) -> None:
     cut = analyser(**read_manifest(folder, again).analyser["options"])
     encoder = StaticEncoder.load(folder / "encoder", cut)
     _kept(encoder, folder / "encoder", say)
-    asking(encoder, [q.text for q in read_test_questions(folder)], say)
+    time_questions(encoder, [q.text for q in read_test_questions(folder)], say)
 
 
-def fitting(path: Path, say: Say) -> None:
+def fitting(path: Path, say: Report) -> None:
     """Fit an encoder to law and its annotated questions, as a build does, and measure what comes of it.
 
     Args:
@@ -58,10 +58,10 @@ def fitting(path: Path, say: Say) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         encoder.save(Path(scratch) / "encoder")
         _kept(encoder, Path(scratch) / "encoder", say)
-    asking(encoder, [q.text for q in corpus.questions] or [a.text[:60] for a in corpus.articles], say)
+    time_questions(encoder, [q.text for q in corpus.questions] or [a.text[:60] for a in corpus.articles], say)
 
 
-def asking(encoder: StaticEncoder, asked: Sequence[str], say: Say) -> None:
+def time_questions(encoder: StaticEncoder, asked: Sequence[str], say: Report) -> None:
     """Encode questions one at a time, as they are asked; the first warms up and is not timed.
 
     Args:
@@ -79,6 +79,6 @@ def asking(encoder: StaticEncoder, asked: Sequence[str], say: Say) -> None:
     say("    95th percentile", float(np.quantile(took, 0.95)), "ms")
 
 
-def _kept(encoder: StaticEncoder, folder: Path, say: Say) -> None:
+def _kept(encoder: StaticEncoder, folder: Path, say: Report) -> None:
     say("terms that the encoder knows", len(encoder.vocabulary), "")
     say("encoder on disk", mebibytes(folder), "MiB")

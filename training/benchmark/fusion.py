@@ -24,16 +24,16 @@ from indexes.build.fit_settings import FitSettings
 from indexes.sources import registry
 from indexes.store.open_index import open_index
 from rag.engine.engine import Engine
-from rag.engine.expansion import Bridging
+from rag.engine.expansion import QueryExpander
 from rag.errors import BadInput
 from rag.ltr.features import DEPTH, NAMES, Evidence
 from rag.ltr.networks import Network
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import KEYWORD, MEANING, Learned, lists_of
+from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker, first_stage_lists
 from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Floats
-from training.benchmark.timing import Say
+from training.benchmark.timing import Report
 from training.fusion.learned import NETWORKS, LearnedSettings
 from training.fusion.listwise import NetworkSettings
 
@@ -47,14 +47,14 @@ Values: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Took:
+class FusionTimes:
     """Milliseconds of each question, (n_questions,)."""
 
     wall: Values
     cores: Values  # on all cores together: what other processes disturb less
 
 
-def measure(path: Path, say: Say, *, questions: int = QUESTIONS) -> None:
+def measure(path: Path, say: Report, *, questions: int = QUESTIONS) -> None:
     """Build an index with a made-up learned fusion over a corpus with questions, and time it.
 
     Args:
@@ -77,7 +77,7 @@ def measure(path: Path, say: Say, *, questions: int = QUESTIONS) -> None:
         timed(open_index(folder), asked, say)
 
 
-def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
+def timed(engine: Engine, asked: Sequence[str], say: Report) -> None:
     """Time an engine that has a learned fusion: every question of every system, one after the other.
 
     Args:
@@ -93,17 +93,17 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
     if engine.learned is None or engine.meaning is None:
         raise BadInput(f"{engine.info.name} has no learned fusion: fit one with python -m training.train")
     evidence = engine.learned.evidence
-    ranker = made_up(_features(evidence, asked[:20]), TREES, NETWORKS)
+    ranker = random_trees(_features(evidence, asked[:20]), TREES, NETWORKS)
     fused = Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
-    learned = Learned(evidence, ranker)
+    learned = LearnedReranker(evidence, ranker)
     ways: dict[str, Callable[[str], object]] = {
-        LISTS: lambda q: lists_of(evidence, [q]),
+        LISTS: lambda q: first_stage_lists(evidence, [q]),
         "hybrid": lambda q: fused.search([q], SHOWN),
         "learned": lambda q: learned.search([q], SHOWN),
         "hybrid, asked": _asked(engine, None),
         "hybrid, asked and explained": _asked(engine, None, explained=True),
-        "learned, asked": _asked(engine, Learned(evidence, ranker)),
-        "learned, asked and explained": _asked(engine, Learned(evidence, ranker), explained=True),
+        "learned, asked": _asked(engine, LearnedReranker(evidence, ranker)),
+        "learned, asked and explained": _asked(engine, LearnedReranker(evidence, ranker), explained=True),
     }
 
     def forget() -> None:
@@ -133,7 +133,7 @@ def timed(engine: Engine, asked: Sequence[str], say: Say) -> None:
         say("    on the cores, median", _median(of.cores - lists.cores), "ms")
 
 
-def made_up(features: Floats, trees: int, networks: int = 0, seed: int = 0) -> Ranker:
+def random_trees(features: Floats, trees: int, networks: int = 0, seed: int = 0) -> Ranker:
     """Return trees of eight leaves over all features, split at values that the features have, and networks.
 
     Args:
@@ -179,7 +179,7 @@ def _median(values: Values) -> float:
 def _features(evidence: Evidence, asked: Sequence[str]) -> Floats:
     found = [
         evidence.candidates(question, tuple(lists.values())).features
-        for question, lists in zip(asked, lists_of(evidence, asked), strict=True)
+        for question, lists in zip(asked, first_stage_lists(evidence, asked), strict=True)
     ]
     rows = np.concatenate(found)
     if not len(rows):
@@ -187,11 +187,13 @@ def _features(evidence: Evidence, asked: Sequence[str]) -> Floats:
     return rows
 
 
-def _asked(engine: Engine, learned: Learned | None, *, explained: bool = False) -> Callable[[str], object]:
+def _asked(
+    engine: Engine, learned: LearnedReranker | None, *, explained: bool = False
+) -> Callable[[str], object]:
     """Return what a page does with a question."""
     page = copy.copy(engine)
     page.learned = learned
-    page.bridging = Bridging(engine.bridging.words, learned)  # which has the learned fusion that answers
+    page.bridging = QueryExpander(engine.bridging.words, learned)  # which has the learned fusion that answers
 
     def ask(question: str) -> object:
         result = page.ask(question, k=SHOWN)
@@ -202,7 +204,7 @@ def _asked(engine: Engine, learned: Learned | None, *, explained: bool = False) 
 
 def _interleaved(
     ways: Mapping[str, Callable[[str], object]], asked: Sequence[str], before: Callable[[], object]
-) -> dict[str, Took]:
+) -> dict[str, FusionTimes]:
     """Time each question but the first; the ways take turns, so that a busy moment meets them all."""
     for way in ways.values():  # what is made when it is first needed is there
         way(asked[0])
@@ -214,4 +216,4 @@ def _interleaved(
             way(question)
             cores[i, n] = (time.process_time() - used) * 1000
             wall[i, n] = (time.perf_counter() - begun) * 1000
-    return {name: Took(wall[i], cores[i]) for i, name in enumerate(ways)}
+    return {name: FusionTimes(wall[i], cores[i]) for i, name in enumerate(ways)}

@@ -22,11 +22,11 @@ from rag.errors import BadInput
 from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.splade import Splade
-from rag.retrieval.token_index import Encoded, Neighbourhoods, TokenSearch, TokenVectors
+from rag.retrieval.token_index import EncodedText, Neighbourhoods, TokenSearch, TokenVectors
 from rag.types import Article, ArticleOrder, Floats, Question, Ranking
-from training.benchmark.timing import FIRST, Act, Cost, apart, table
-from training.neural.data.batches import Batch
-from training.neural.recipe.recipe import made
+from training.benchmark.timing import FIRST, Act, Cost, in_subprocess, table
+from training.neural.data.batches import TrainingBatch
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.systems.backbone import make_scratch, require
 from training.neural.systems.biencoder import BiEncoder
 from training.neural.trainer.distributed import World
@@ -82,7 +82,7 @@ def _steps(sizes: Sizes, folder: Path) -> list[Cost]:
     questions = tuple(Question(a.id, " ".join(a.text.split()[:12]), (a.id,)) for a in articles)
     tokens = 2 * sizes.words + 32  # so that no text is cut
     scratch = {"width": sizes.width, "dropout": 0.0, "positions": tokens, "vocabulary": 3000}
-    of = made(
+    of = parse_recipe(
         {
             "name": "step", "system": "biencoder", "model": {"pooling": "mean", "scratch": scratch},
             "text": {"question_tokens": 32, "article_tokens": tokens},
@@ -93,7 +93,7 @@ def _steps(sizes: Sizes, folder: Path) -> list[Cost]:
         raise TypeError(of)
     make_scratch(of.model.scratch, texts, folder / "encoder")
     every = np.arange(sizes.batch)
-    batch = Batch(
+    batch = TrainingBatch(
         0, 0.0, questions, articles, every, np.ones((sizes.batch,) * 2, np.bool_), ((),) * sizes.batch
     )
 
@@ -129,17 +129,20 @@ def _steps(sizes: Sizes, folder: Path) -> list[Cost]:
 
     cached = f"gradient-cached step of {sizes.batch}, {sizes.mini_batch} at once"
     return [
-        apart(f"{cached}: the library", library),
-        apart(f"{cached}: ours", partial(ours, sizes.mini_batch)),
-        *(apart(f"the same step, {size} at once: ours", partial(ours, size)) for size in sizes.others),
-        apart("the same step, all at once: ours", partial(ours, 0)),
+        in_subprocess(f"{cached}: the library", library),
+        in_subprocess(f"{cached}: ours", partial(ours, sizes.mini_batch)),
+        *(
+            in_subprocess(f"the same step, {size} at once: ours", partial(ours, size))
+            for size in sizes.others
+        ),
+        in_subprocess("the same step, all at once: ours", partial(ours, 0)),
     ]
 
 
 # --- searches ---
 
 
-class Ready:
+class PrecomputedQuestions:
     """Questions whose vectors are known, by number; what encodes is measured nowhere here."""
 
     def __init__(self, known: Sequence[Any]) -> None:
@@ -171,8 +174,8 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
     order, mask, ids = _corpus(sizes)
     written = folder / "tokens"
     written.mkdir()
-    TokenVectors.write(written, sizes.dim, [[Encoded(v, np.zeros(len(v), np.int64)) for v in vectors]])
-    known = [[Encoded(q, np.arange(len(q)))] for q in asked]
+    TokenVectors.write(written, sizes.dim, [[EncodedText(v, np.zeros(len(v), np.int64)) for v in vectors]])
+    known = [[EncodedText(q, np.arange(len(q)))] for q in asked]
 
     def ours(depth: int) -> list[Act]:
         import faiss
@@ -180,7 +183,7 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
         faiss.omp_set_num_threads(1)
         held = TokenVectors.load(written)
         propose = TokenSearch(Neighbourhoods.build(held), order, mask) if depth else None
-        search = ColBERT(Ready(known), held, order, mask, propose, depth)
+        search = ColBERT(PrecomputedQuestions(known), held, order, mask, propose, depth)
         return _asking(search.search, sizes)
 
     def library() -> list[Act]:
@@ -198,9 +201,9 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
     over = f"MaxSim over {sizes.articles:,} articles, {int(lengths.sum()):,} tokens of {sizes.dim}"
     depth = max(sizes.articles // 20, 2 * FIRST)
     return [
-        apart(f"{over}: the library", library),
-        apart(f"{over}: ours, of all", partial(ours, 0)),
-        apart(f"{over}: ours, {depth} proposed by tokens", partial(ours, depth)),
+        in_subprocess(f"{over}: the library", library),
+        in_subprocess(f"{over}: ours, of all", partial(ours, 0)),
+        in_subprocess(f"{over}: ours, {depth} proposed by tokens", partial(ours, depth)),
     ]
 
 
@@ -230,7 +233,7 @@ def _splades(sizes: Sizes, folder: Path) -> list[Cost]:
     order, mask, ids = _corpus(sizes)
 
     def ours() -> list[Act]:
-        return _asking(Splade(Ready(asked), weights, order, mask).search, sizes)
+        return _asking(Splade(PrecomputedQuestions(asked), weights, order, mask).search, sizes)
 
     def library() -> list[Act]:
         import torch
@@ -251,7 +254,7 @@ def _splades(sizes: Sizes, folder: Path) -> list[Cost]:
         return [partial(one, n) for n in range(len(asked))]
 
     over = f"SPLADE over {sizes.articles:,} articles, {weights.nnz:,} weights"
-    return [apart(f"{over}: the library", library), apart(f"{over}: ours", ours)]
+    return [in_subprocess(f"{over}: the library", library), in_subprocess(f"{over}: ours", ours)]
 
 
 def _some(sizes: Sizes) -> list[int]:

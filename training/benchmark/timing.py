@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from training.neural.trainer.resources import peak_of_process
+from training.neural.trainer.resources import peak_memory
 from training.tables.markdown import head, row
 
 FIRST = 10  # places of a ranking that are compared
@@ -66,7 +66,7 @@ def _agreement(found: Any, wanted: Any) -> str:  # noqa: ANN401 - a loss, or the
     return f"{100 * statistics.mean(shared):.1f} % of the first {FIRST}"
 
 
-def apart(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
+def in_subprocess(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
     """Do something in a process of its own.
 
     Args:
@@ -88,7 +88,7 @@ def apart(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
 
 
 def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
-    before = peak_of_process()
+    before = peak_memory()
     acts = make()
     acts[0]()  # what happens once is not timed
     times, found = [], []
@@ -97,10 +97,10 @@ def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
         found.append(act())
         times.append(time.process_time() - begun)
     same = found[0] if isinstance(found[0], float) else found
-    told.send((statistics.median(times), peak_of_process() - before, same))
+    told.send((statistics.median(times), peak_memory() - before, same))
 
 
-Say: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
+Report: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
 
 
 def milliseconds(ask: Callable[[str], object], asked: Iterable[str]) -> npt.NDArray[np.float64]:

@@ -16,12 +16,12 @@ from typing import NamedTuple
 from indexes.corpus.corpus import Corpus, write
 from indexes.sources import registry
 from rag.types import Article
-from training.benchmark.timing import Say
+from training.benchmark.timing import Report
 
 NAME = "measured"
 
 
-def measure(path: Path, say: Say, *, share: float = 0.01, seed: int = 0, encoder: str = "auto") -> float:
+def measure(path: Path, say: Report, *, share: float = 0.01, seed: int = 0, encoder: str = "auto") -> float:
     """Build an index, change a share of the articles, update it; return update / build in seconds.
 
     Starting Python, reading the law and every write are in both figures.
@@ -52,14 +52,14 @@ def measure(path: Path, say: Say, *, share: float = 0.01, seed: int = 0, encoder
     return updated.seconds / built.seconds
 
 
-class Took(NamedTuple):
+class ProcessCost(NamedTuple):
     """What a process took."""
 
     seconds: float
     cores: float  # seconds on all cores together: the figure that other processes disturb less
 
 
-def _say_both(say: Say, what: str, took: Took) -> None:
+def _say_both(say: Report, what: str, took: ProcessCost) -> None:
     say(what, took.seconds, "s")
     say("    on the cores", took.cores, "s")
 
@@ -84,7 +84,7 @@ def change(corpus: Corpus, share: float, seed: int) -> Corpus:
     return Corpus(corpus.card, tuple(articles), tuple(asked))
 
 
-def _run(home: Path, *words: str | Path) -> Took:
+def _run(home: Path, *words: str | Path) -> ProcessCost:
     """Run `python -m indexes`, and return its seconds."""
     command = [sys.executable, "-m", "indexes", *map(str, words)]
     root = Path(__file__).resolve().parents[2]
@@ -99,7 +99,7 @@ def _run(home: Path, *words: str | Path) -> Took:
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-    return Took(time.perf_counter() - begun, _on_the_cores() - before)
+    return ProcessCost(time.perf_counter() - begun, _on_the_cores() - before)
 
 
 def _on_the_cores() -> float:

@@ -27,7 +27,7 @@ from indexes.store.open_index import open_index
 from rag.engine.confidence import NAMES, Signals
 from rag.engine.engine import Engine
 from rag.errors import BadInput, PandectError
-from rag.ltr.reranker import KEYWORD, MEANING, Learned
+from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
@@ -35,9 +35,9 @@ from rag.types import Question
 from training.confidence import calibration
 from training.confidence.calibration import (
     FALSE_ALARMS,
-    Asked,
+    AnsweredQuestions,
+    CalibrationPlan,
     OutOfFold,
-    Plan,
     cross_fit,
     fit_all,
 )
@@ -50,7 +50,7 @@ ELSEWHERE = "elsewhere"
 
 
 def ask(
-    engine: Engine, hybrid: Hybrid | Learned, signals: Signals, question: Question
+    engine: Engine, hybrid: Hybrid | LearnedReranker, signals: Signals, question: Question
 ) -> tuple[list[float], bool]:
     """Return a question's features, and whether a gold article is among hybrid's first ten."""
     [(fused, lists)] = hybrid.search_parts([question.text], TOP)
@@ -60,7 +60,7 @@ def ask(
     return [found[name] for name in NAMES], bool(gold)
 
 
-def numbers(asked: Asked, out: OutOfFold, seed: int) -> dict[str, Any]:
+def numbers(asked: AnsweredQuestions, out: OutOfFold, seed: int) -> dict[str, Any]:
     """Return what the result file says, for the test questions and for all."""
     dev = np.array([q.split == "dev" for q in asked.questions])
     return {
@@ -70,7 +70,7 @@ def numbers(asked: Asked, out: OutOfFold, seed: int) -> dict[str, Any]:
     }
 
 
-def _of(asked: Asked, out: OutOfFold, which: npt.NDArray[np.bool_], seed: int) -> dict[str, Any]:
+def _of(asked: AnsweredQuestions, out: OutOfFold, which: npt.NDArray[np.bool_], seed: int) -> dict[str, Any]:
     p, labels, answerable = out.probabilities[which], asked.labels[which], asked.answerable[which]
     bins = calibration.reliability(p, labels)
     return {
@@ -86,7 +86,7 @@ def _of(asked: Asked, out: OutOfFold, which: npt.NDArray[np.bool_], seed: int) -
     }
 
 
-def _told(asked: Asked, out: OutOfFold) -> dict[str, dict[str, int]]:
+def _told(asked: AnsweredQuestions, out: OutOfFold) -> dict[str, dict[str, int]]:
     """Count by kind for how many questions "probably nothing" is said."""
     counts: dict[str, dict[str, int]] = {}
     for question, label, told in zip(asked.questions, asked.labels, out.doubtful, strict=True):
@@ -101,7 +101,7 @@ def _told(asked: Asked, out: OutOfFold) -> dict[str, dict[str, int]]:
     return dict(sorted(counts.items()))
 
 
-def gather(folder: Path, engine: Engine, corpus: Corpus) -> Asked:
+def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
     """Ask the index its test questions, of which the dev half may be fitted to, and those beside it.
 
     Raises:
@@ -121,7 +121,7 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> Asked:
     )
     hybrid = engine.hybrid(engine.meaning, engine.bridging.over("hybrid"))
     found = [ask(engine, hybrid, signals, question) for question in questions]
-    return Asked(
+    return AnsweredQuestions(
         questions,
         np.array([row for row, _ in found], dtype=np.float64),
         np.array([label for _, label in found], dtype=np.float64),
@@ -159,7 +159,7 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     corpus = read(folder / "corpus")
     engine = open_index(paths.BUILTIN)
     asked = gather(folder, engine, corpus)
-    plan = Plan(parsed.folds, parsed.seed, parsed.rate)
+    plan = CalibrationPlan(parsed.folds, parsed.seed, parsed.rate)
     shipped, ridge = fit_all(asked, plan, corpus.sha256, engine.ranked_by)
     out = cross_fit(asked, plan)
     found = numbers(asked, out, plan.seed)
@@ -191,9 +191,9 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             json.dumps(entry, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
         )
         (part / "confidence.json").write_text(shipped.to_json(), encoding="utf-8")
-        bins = [calibration.Bin(**b) for b in found["test"]["reliability"]]
+        bins = [calibration.CalibrationBin(**b) for b in found["test"]["reliability"]]
         title = f"Confidence, {found['test']['questions']} test questions"
-        (part / "reliability.svg").write_text(calibration.drawn(bins, title), encoding="utf-8")
+        (part / "reliability.svg").write_text(calibration.reliability_diagram(bins, title), encoding="utf-8")
     print(f"written: {parsed.output}")
 
 

@@ -116,7 +116,7 @@ def alarm_threshold(answerable: Vector, rate: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class CalibrationBin:
     """Questions of like probability."""
 
     low: float
@@ -130,7 +130,7 @@ class Bin:
         return asdict(self)
 
 
-def reliability(probabilities: Vector, labels: Vector, bins: int = 10) -> tuple[Bin, ...]:
+def reliability(probabilities: Vector, labels: Vector, bins: int = 10) -> tuple[CalibrationBin, ...]:
     """Group questions by probability, in steps of 1 / bins; empty groups are left out."""
     number = np.minimum((probabilities * bins).astype(int), bins - 1)
     made = []
@@ -138,17 +138,17 @@ def reliability(probabilities: Vector, labels: Vector, bins: int = 10) -> tuple[
         inside = number == i
         if inside.any():
             means = float(probabilities[inside].mean()), float(labels[inside].mean())
-            made.append(Bin(i / bins, (i + 1) / bins, int(inside.sum()), *means))
+            made.append(CalibrationBin(i / bins, (i + 1) / bins, int(inside.sum()), *means))
     return tuple(made)
 
 
-def calibration_error(bins: Sequence[Bin]) -> float:
+def calibration_error(bins: Sequence[CalibrationBin]) -> float:
     """Return the mean distance of observed and predicted, weighted by questions; nan without any."""
     total = sum(b.questions for b in bins)
     return sum(b.questions * abs(b.observed - b.predicted) for b in bins) / total if total else float("nan")
 
 
-def drawn(bins: Sequence[Bin], title: str) -> str:
+def reliability_diagram(bins: Sequence[CalibrationBin], title: str) -> str:
     """Return the reliability diagram as SVG: a dot a group, its area the number of questions."""
     side, edge = 360, 60
     most = max((b.questions for b in bins), default=1)
@@ -184,7 +184,7 @@ FALSE_ALARMS = 0.05  # the share of answerable questions that may be told "proba
 
 
 @dataclass(frozen=True)
-class Plan:
+class CalibrationPlan:
     """How to cross-fit."""
 
     folds: int = 5
@@ -193,7 +193,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredQuestions:
     """Questions that an index was asked, row by row."""
 
     questions: tuple[Question, ...]
@@ -215,7 +215,9 @@ class OutOfFold:
     doubtful: npt.NDArray[np.bool_]  # below the threshold of its fold
 
 
-def choose(asked: Asked, among: Sequence[int], signs: Sequence[int], plan: Plan) -> tuple[float, float]:
+def choose(
+    asked: AnsweredQuestions, among: Sequence[int], signs: Sequence[int], plan: CalibrationPlan
+) -> tuple[float, float]:
     """Return the ridge and the threshold that cross-fitting on these questions alone chooses."""
     rows, labels = asked.rows[list(among)], asked.labels[list(among)]
     best: tuple[float, float, Vector] | None = None
@@ -232,7 +234,7 @@ def choose(asked: Asked, among: Sequence[int], signs: Sequence[int], plan: Plan)
     return best[1], alarm_threshold(best[2][asked.answerable[list(among)]], plan.rate)
 
 
-def cross_fit(asked: Asked, plan: Plan, *, without: str | None = None) -> OutOfFold:
+def cross_fit(asked: AnsweredQuestions, plan: CalibrationPlan, *, without: str | None = None) -> OutOfFold:
     """Say of each question what is fitted on questions that may be fitted, itself never among them.
 
     One that may be fitted is judged by the other folds; one that may not, by all of them, so by the
@@ -262,7 +264,7 @@ def cross_fit(asked: Asked, plan: Plan, *, without: str | None = None) -> OutOfF
 
 
 def fit_all(
-    asked: Asked, plan: Plan, corpus_sha256: str, ranked_by: str = RECIPROCAL
+    asked: AnsweredQuestions, plan: CalibrationPlan, corpus_sha256: str, ranked_by: str = RECIPROCAL
 ) -> tuple[Confidence, float]:
     """Return the weights that ship, fitted to all that may be fitted, and their ridge."""
     signs, among = list(SIGNS.values()), [i for i, may in enumerate(asked.fitted) if may]

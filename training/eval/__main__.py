@@ -24,24 +24,24 @@ from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question
 from training.eval import report
-from training.eval.external import add_options, brought
-from training.eval.folds import Chosen, Evaluation, ask
+from training.eval.external import add_options, external_systems
+from training.eval.folds import FoldChoice, FoldEvaluation, ask
 from training.eval.metrics import DEFAULT, parse
 from training.eval.questions import (
     Plan,
     about_day,
+    add_training_questions,
     describe_day,
     filter_on,
     folded,
     leaks,
     learnt_files,
     learnt_from,
-    part_of,
     planned,
     prepare,
-    with_those_beside,
+    questions_of_split,
 )
-from training.eval.report import cards_of, notices, warnings
+from training.eval.report import notices, question_cards, warnings
 from training.eval.run import Measured, measure
 from training.eval.system_names import SYSTEMS, refuse_unfit, runnable
 from training.fusion import curves
@@ -216,9 +216,9 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     _refuse(parsed)
     progress = Bars()
     bench, questions, annotated = prepare(parsed, progress)
-    questions = part_of(questions, parsed.part)
+    questions = questions_of_split(questions, parsed.part)
     corpus = bench.corpus
-    plan = with_those_beside(planned(parsed, questions, annotated), parsed.beside, corpus)
+    plan = add_training_questions(planned(parsed, questions, annotated), parsed.beside, corpus)
     if not any(q.article_ids for held, _, _ in plan for q in held):
         which = "question" if parsed.only_fold is None else f"question of fold {parsed.only_fold}"
         raise BadInput(
@@ -227,12 +227,12 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
     ready = {"given": bench.given is not None, "ranker": bench.ranker is not None}
     asked = [q for held, _, _ in plan for q in held]
-    with brought(parsed, asked, partial(print, file=sys.stderr)) as bench.more:
+    with external_systems(parsed, asked, partial(print, file=sys.stderr)) as bench.more:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]
         refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
         _warn_of_leaks(plan)
         where = filter_on(corpus, parsed.in_force_on)
-        evaluation = Evaluation(bench, names, plan, annotated, parsed.tune, where)
+        evaluation = FoldEvaluation(bench, names, plan, annotated, parsed.tune, where)
         chosen, collected = ask(evaluation, parsed.jobs, progress)
     progress.close()
     results = measure(collected, asked, parsed.seed, parsed.measures)
@@ -256,7 +256,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         entry |= about_day(parsed.in_force_on)
         if parsed.jobs > 1:
             entry["jobs"] = parsed.jobs  # the times of a question are of so many beside each other
-        cards = cards_of(corpus.card, learnt_files(parsed))
+        cards = question_cards(corpus.card, learnt_files(parsed))
         entry["sources"] = [provenance(card) for card in cards]
         if told:
             entry["notices"] = told
@@ -295,7 +295,7 @@ def _tell(
     corpus: Corpus,
     asked: Sequence[Question],
     results: Mapping[str, Measured],
-    chosen: Sequence[Chosen],
+    chosen: Sequence[FoldChoice],
     told: Mapping[str, Mapping[str, int]],
 ) -> None:
     """Print the tables."""
@@ -305,7 +305,7 @@ def _tell(
     print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
     if parsed.in_force_on:
         print(describe_day(corpus, asked, parsed.in_force_on))
-    for line in warnings(cards_of(corpus.card, learnt_files(parsed))):
+    for line in warnings(question_cards(corpus.card, learnt_files(parsed))):
         print(line)
     if parsed.corpus is not None and "dense" in results and len(corpus.articles) < FIT_FROM:
         print(

@@ -16,14 +16,14 @@ from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25Settings
-from rag.retrieval.translation_model import Bridge
+from rag.retrieval.translation_model import TranslationModel
 from rag.text import Analyser
 from rag.types import ArticleOrder, Question
-from training.eval.encoders import Kept, Tell
+from training.eval.encoders import FitCache, Tell
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class BenchSettings:
     """What `--tune` may choose; the defaults are those of the index that ships."""
 
     bm25: BM25Settings = field(default_factory=BM25Settings)
@@ -35,22 +35,22 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class FoldContext:
     """What the systems of one fold may know."""
 
     learn: tuple[Question, ...]
-    settings: Settings
+    settings: BenchSettings
     dev: tuple[Question, ...]  # none of the systems learns from these: weights may be tuned on them
 
 
 @dataclass(frozen=True)
-class Ready:
+class FittedParts:
     """What an index has fitted already."""
 
     encoder: StaticEncoder
     ranker: Ranker | None = None  # of its learned fusion
     fusion: FusionSettings | None = None  # that it answers with
-    bridge: Bridge | None = None
+    bridge: TranslationModel | None = None
 
 
 class BenchLike(Protocol):
@@ -77,7 +77,7 @@ class BenchLike(Protocol):
         ...
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> FitCache:
         """Keeps what takes minutes to make."""
         ...
 
@@ -85,6 +85,6 @@ class BenchLike(Protocol):
         """Return the analyser of the corpus's language."""
         ...
 
-    def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:
+    def evidence(self, learn: Sequence[Question], settings: BenchSettings) -> Evidence:
         """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
         ...

@@ -17,8 +17,8 @@ from typing import TypeVar
 import numpy as np
 
 from indexes.build import ensemble
-from indexes.build.encoder_choice import articles_of, questions_of
-from indexes.build.fit_settings import FitSettings, Fitted, How
+from indexes.build.encoder_choice import merged_articles, merged_questions
+from indexes.build.fit_settings import FitSettings, FitSpec, FittedParameters
 from indexes.build.static_encoder import Fitter
 from indexes.corpus.corpus import Corpus, appearing
 from rag.encoders.static import StaticEncoder, article_terms
@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FitCache:
     """A folder with a folder for each thing that is kept; None keeps nothing."""
 
     folder: Path | None
@@ -54,7 +54,7 @@ class Kept:
         return load(folder)
 
 
-def save_fitted(fitted: Fitted, folder: Path) -> None:
+def save_fitted(fitted: FittedParameters, folder: Path) -> None:
     """Write the parameters of an encoder, unrounded, into an empty folder."""
     words = sorted(fitted.vocabulary, key=fitted.vocabulary.__getitem__)
     (folder / "vocabulary.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
@@ -62,25 +62,25 @@ def save_fitted(fitted: Fitted, folder: Path) -> None:
     np.save(folder / "log_weights.npy", fitted.log_weights, allow_pickle=False)
 
 
-def load_fitted(folder: Path) -> Fitted:
+def load_fitted(folder: Path) -> FittedParameters:
     """Read what `save_fitted` wrote."""
     words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
     vocabulary: Mapping[str, int] = {word: i for i, word in enumerate(words)}
-    return Fitted(vocabulary, np.load(folder / "vectors.npy"), np.load(folder / "log_weights.npy"))
+    return FittedParameters(vocabulary, np.load(folder / "vectors.npy"), np.load(folder / "log_weights.npy"))
 
 
-KEPT = 8  # fitted to different questions: of one fold and its inner folds
+MAX_CACHED_FITS = 8  # fitted to different questions: of one fold and its inner folds
 Tell = Callable[[str, int, int], object]
 
 
-class Fits:
+class EncoderFits:
     """What is fitted to one corpus."""
 
     def __init__(
         self,
         corpora: Sequence[Corpus],
         cut: Callable[[], Analyser],
-        how: How,
+        how: FitSpec,
         cache: Path | None,
         tell: Tell,
     ) -> None:
@@ -96,21 +96,24 @@ class Fits:
         self.law, self._lent = corpora[0], tuple(corpora[1:])
         self._cut, self._how, self._tell = cut, how, tell
         hashes = "+".join(each.sha256[:16] for each in corpora)
-        self._kept = Kept(cache / hashes if cache is not None else None)
-        self._begun: dict[str, Fitted] = {}  # to the law alone, by settings
-        self._written: tuple[tuple[Question, ...], dict[str, Fitted]] = (), {}  # then to these, the same
+        self._kept = FitCache(cache / hashes if cache is not None else None)
+        self._begun: dict[str, FittedParameters] = {}  # to the law alone, by settings
+        self._written: tuple[tuple[Question, ...], dict[str, FittedParameters]] = (
+            (),
+            {},
+        )  # then to these, the same
         self._made: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
 
     @cached_property
     def _questions_lent(self) -> tuple[Question, ...]:
-        return tuple(questions_of(self._lent))
+        return tuple(merged_questions(self._lent))
 
     @cached_property
     def _fitter(self) -> Fitter:
-        articles = [*self.law.articles, *articles_of(self._lent)]
+        articles = [*self.law.articles, *merged_articles(self._lent)]
         return Fitter(articles, self._cut(), self._how if isinstance(self._how, FitSettings) else None)
 
-    def _of_law(self, fitter: Fitter) -> Fitted:
+    def _of_law(self, fitter: Fitter) -> FittedParameters:
         """Return what is fitted to the law alone, with the settings of this fitter."""
         settings = fitter.settings
         if settings.id not in self._begun:
@@ -124,7 +127,7 @@ class Fits:
             )
         return self._begun[settings.id]
 
-    def _before_people(self, fitter: Fitter, written: Sequence[Question]) -> Fitted:
+    def _before_people(self, fitter: Fitter, written: Sequence[Question]) -> FittedParameters:
         """Return what is fitted to the law and to written questions, which folds share as they do the law."""
         law = self._of_law(fitter)
         if not written:
@@ -133,7 +136,7 @@ class Fits:
             self._written = tuple(written), {}
         made, key = self._written[1], fitter.settings.id
         if key not in made:
-            made[key] = ensemble.begun(
+            made[key] = ensemble.pretrain(
                 fitter,
                 written,
                 law,
@@ -158,12 +161,12 @@ class Fits:
             )
             self._made[asked] = fitted.encoder("static", self._cut())
         self._made.move_to_end(asked)  # folds that learn from the same questions share it
-        while len(self._made) > KEPT:
+        while len(self._made) > MAX_CACHED_FITS:
             self._made.popitem(last=False)
         return self._made[asked]
 
 
-class Vectors:
+class EncodedArticles:
     """The vectors of a corpus's articles, which are cut once for every encoder."""
 
     def __init__(self, corpus: Corpus, cut: Callable[[], Analyser]) -> None:

@@ -22,12 +22,12 @@ from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
 from training.eval.external_system import Extra, Extras, System
 from training.eval.pretrained import zero_shot
-from training.eval.system_names import ENCODER, MODEL, RERANKED, rerank_of
+from training.eval.system_names import ENCODER, MODEL, RERANKED, parse_rerank
 from training.llm_reranking import Asker, LLMReranker, RerankSettings
 from training.synthetic import prompts
 
 if TYPE_CHECKING:
-    from training.eval.context import BenchLike, Lesson
+    from training.eval.context import BenchLike, FoldContext
     from training.eval.pretrained import PairModel
     from training.neural.systems.trained import Models
 
@@ -36,14 +36,14 @@ YES_NO = "yes-no"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RerankMethod:
     """One HOW: what makes its reranker, given what may be learnt from, and how far down it looks."""
 
-    make: Callable[[BenchLike, Lesson], Reranker]
+    make: Callable[[BenchLike, FoldContext], Reranker]
     depth: int  # articles of the system below
 
 
-def reranked(names: Sequence[str], how: Callable[[str], Way]) -> Extras:
+def reranked(names: Sequence[str], how: Callable[[str], RerankMethod]) -> Extras:
     """Return the systems of these names.
 
     Args:
@@ -55,7 +55,7 @@ def reranked(names: Sequence[str], how: Callable[[str], Way]) -> Extras:
     """
     made = {}
     for name in names:
-        parts = rerank_of(name)
+        parts = parse_rerank(name)
         if parts is None:
             raise BadInput(
                 f"--rerank {name}: expected HOW:SYSTEM with HOW of {', '.join(RERANKED)}, {MODEL}NAME of "
@@ -66,20 +66,20 @@ def reranked(names: Sequence[str], how: Callable[[str], Way]) -> Extras:
     return made
 
 
-def _make(first: str, way: Way, bench: BenchLike, lesson: Lesson, system: System) -> Retriever:
+def _make(first: str, way: RerankMethod, bench: BenchLike, lesson: FoldContext, system: System) -> Retriever:
     return Reranked(system(first), way.make(bench, lesson), way.depth)
 
 
-def by_model(asker: Asker, kind: str) -> Way:
+def chat_method(asker: Asker, kind: str) -> RerankMethod:
     """Return the way of a chat model: pointwise or listwise."""
 
-    def make(bench: BenchLike, lesson: Lesson) -> Reranker:
+    def make(bench: BenchLike, lesson: FoldContext) -> Reranker:
         articles = {a.id: a for a in bench.corpus.articles}
         return LLMReranker(
             "listwise" if kind == "listwise" else "pointwise", asker, articles, bench.analyser()
         )
 
-    return Way(make, asker.settings.depth)
+    return RerankMethod(make, asker.settings.depth)
 
 
 Say = Callable[[str], object]
@@ -162,7 +162,7 @@ def _add_reranking(top: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def brought(parsed: argparse.Namespace, questions: Sequence[Question], say: Say) -> Iterator[Extras]:
+def external_systems(parsed: argparse.Namespace, questions: Sequence[Question], say: Say) -> Iterator[Extras]:
     """Give the systems that the options name, for as long as they are asked.
 
     Args:
@@ -196,9 +196,9 @@ def brought(parsed: argparse.Namespace, questions: Sequence[Question], say: Say)
     more |= {f"{MODEL}{name}": _of_model(trained, name) for name in trained.names}
     with ExitStack() as stack:
         askers: list[Asker] = []
-        ways: dict[str, Way] = {}
+        ways: dict[str, RerankMethod] = {}
 
-        def how(kind: str) -> Way:
+        def how(kind: str) -> RerankMethod:
             if kind not in ways:
                 if kind == YES_NO:
                     ways[kind] = _yes_no(parsed, questions)
@@ -208,7 +208,7 @@ def brought(parsed: argparse.Namespace, questions: Sequence[Question], say: Say)
                     ways[kind] = _by_published(pairs, kind, depth)
                 else:
                     askers.extend([] if askers else [_asker(parsed, stack)])
-                    ways[kind] = by_model(askers[0], kind)
+                    ways[kind] = chat_method(askers[0], kind)
             return ways[kind]
 
         more |= reranked(parsed.rerank, how)
@@ -235,8 +235,8 @@ def _asker(parsed: argparse.Namespace, stack: ExitStack) -> Asker:
     return Asker(model, cache, settings, prompts.rerank())
 
 
-def _yes_no(parsed: argparse.Namespace, questions: Sequence[Question]) -> Way:
-    from training.neural.systems.cross_encoder import Reader  # why here: most evaluations bring none
+def _yes_no(parsed: argparse.Namespace, questions: Sequence[Question]) -> RerankMethod:
+    from training.neural.systems.cross_encoder import PairReader  # why here: most evaluations bring none
     from training.neural.systems.trained import holds_result
     from training.neural.systems.yes_no import YesNo
 
@@ -250,7 +250,7 @@ def _yes_no(parsed: argparse.Namespace, questions: Sequence[Question]) -> Way:
         return _by_trained(tuned, YES_NO, parsed.rerank_depth)
     model = YesNo.untuned(parsed.yes_no_model, parsed.device)
     depth = parsed.rerank_depth or RerankSettings().depth
-    return Way(lambda bench, lesson: Reader(model, bench.corpus.articles), depth)
+    return RerankMethod(lambda bench, lesson: PairReader(model, bench.corpus.articles), depth)
 
 
 def _pairs(parsed: argparse.Namespace) -> dict[str, PairModel]:
@@ -266,14 +266,14 @@ def _over_bm25(model: PairModel, depth: int | None) -> Extra:
     )
 
 
-def _by_published(pairs: Mapping[str, PairModel], name: str, depth: int | None) -> Way:
+def _by_published(pairs: Mapping[str, PairModel], name: str, depth: int | None) -> RerankMethod:
     if name not in pairs:
         raise BadInput(
             f"--rerank {name}:SYSTEM needs --encoder with a model that reads question and article together, "
             f"such as monobert-legal-french; given are {', '.join(pairs) or 'none'}"
         )
     model = pairs[name]
-    return Way(lambda bench, lesson: model.reader(bench), depth or model.depth)
+    return RerankMethod(lambda bench, lesson: model.reader(bench), depth or model.depth)
 
 
 def _models(typed: Sequence[str], questions: Sequence[Question], device: str | None) -> Models:
@@ -286,7 +286,7 @@ def _of_model(models: Models, name: str) -> Extra:
     return Extra(lambda bench, lesson, system: models.retriever(name, bench.corpus, lesson.learn))
 
 
-def _by_trained(models: Models, name: str, depth: int | None) -> Way:
+def _by_trained(models: Models, name: str, depth: int | None) -> RerankMethod:
     """Return the way of a trained model; in each fold the one that has not seen what is asked."""
     own = models.depth(name)  # or what is lacking is told now
-    return Way(lambda bench, lesson: models.reader(name, bench.corpus, lesson.learn), depth or own)
+    return RerankMethod(lambda bench, lesson: models.reader(name, bench.corpus, lesson.learn), depth or own)

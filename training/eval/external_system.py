@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from rag.types import Retriever
-from training.eval.context import BenchLike, Lesson
+from training.eval.context import BenchLike, FoldContext
 
 System: TypeAlias = Callable[[str], Retriever]  # the name of a system -> it, of the same lesson
-Make: TypeAlias = Callable[[BenchLike, Lesson, System], Retriever]
+Make: TypeAlias = Callable[[BenchLike, FoldContext, System], Retriever]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class Extra:
 Extras: TypeAlias = Mapping[str, Extra]
 
 
-def once(extra: Extra) -> Extra:
+def cached_per_bench(extra: Extra) -> Extra:
     """Return the extra made once for each bench: for what learns from no question."""
     made: dict[int, Retriever] = {}
 
-    def make(bench: BenchLike, lesson: Lesson, system: System) -> Retriever:
+    def make(bench: BenchLike, lesson: FoldContext, system: System) -> Retriever:
         if id(bench) not in made:
             made[id(bench)] = extra.make(bench, lesson, system)
         return made[id(bench)]

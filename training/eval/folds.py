@@ -14,27 +14,27 @@ from typing import TypeAlias
 from indexes.cli.progress import Bars
 from rag.errors import BadInput
 from rag.types import Filter, Question
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.eval.questions import Plan, unseen
-from training.eval.run import Collected, answer
+from training.eval.run import SystemRun, answer
 from training.eval.workbench import Bench
 from training.fusion.bm25_tuning import choose
 from training.fusion.tuned import Choice, TunedHybrid
 
 FORKS = hasattr(os, "fork")
-Found: TypeAlias = dict[str, Collected]  # system -> what it answered
+SystemAnswers: TypeAlias = dict[str, SystemRun]  # system -> what it answered
 
 
 @dataclass(frozen=True)
-class Chosen:
+class FoldChoice:
     """What was chosen for one part of the questions, without them."""
 
-    settings: Settings
+    settings: BenchSettings
     fusions: Mapping[str, Choice]  # tuned fusion -> its scale and weights
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class FoldEvaluation:
     """Systems and questions: what is the same for every part, and the parts."""
 
     bench: Bench
@@ -44,20 +44,20 @@ class Evaluation:
     tune: bool
     where: Filter | None = None
 
-    def part(self, number: int) -> tuple[Chosen, Found]:
+    def part(self, number: int) -> tuple[FoldChoice, SystemAnswers]:
         """Make the systems of one part of the questions, and ask them."""
         held, learn, tune_on = self.plan[number]
         bench = self.bench
-        settings = choose(bench, tune_on, self.annotated, bench.tell) if self.tune else Settings()
+        settings = choose(bench, tune_on, self.annotated, bench.tell) if self.tune else BenchSettings()
         systems = bench.systems(self.names, learn, settings, unseen(tune_on, learn))
         total = len(held) * len(systems)
-        found: Found = {}
+        found: SystemAnswers = {}
         answer(systems, held, found, lambda done: bench.tell("asking", done, total), self.where)
         fusions = {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)}
-        return Chosen(settings, fusions), found
+        return FoldChoice(settings, fusions), found
 
 
-def ask(evaluation: Evaluation, jobs: int, bars: Bars) -> tuple[list[Chosen], Found]:
+def ask(evaluation: FoldEvaluation, jobs: int, bars: Bars) -> tuple[list[FoldChoice], SystemAnswers]:
     """Return what was chosen for each part, and what every system answered, part after part.
 
     Args:
@@ -89,7 +89,7 @@ def ask(evaluation: Evaluation, jobs: int, bars: Bars) -> tuple[list[Chosen], Fo
     return _joined(parts)
 
 
-def _alone(evaluation: Evaluation) -> str:
+def _alone(evaluation: FoldEvaluation) -> str:
     """Return why the parts cannot be asked side by side; nothing if they can."""
     if not FORKS:
         return "this system cannot fork"
@@ -101,25 +101,27 @@ def _alone(evaluation: Evaluation) -> str:
 
 
 def _joined(
-    parts: Sequence[tuple[Chosen, Found]],
-) -> tuple[list[Chosen], Found]:
-    collected: Found = {}
+    parts: Sequence[tuple[FoldChoice, SystemAnswers]],
+) -> tuple[list[FoldChoice], SystemAnswers]:
+    collected: SystemAnswers = {}
     for _, found in parts:
         for name, mine in found.items():
-            whole = collected.setdefault(name, Collected())
+            whole = collected.setdefault(name, SystemRun())
             whole.run |= mine.run
             whole.seconds += mine.seconds
             whole.folds += mine.folds
     return [chosen for chosen, _ in parts], collected
 
 
-_mine: list[Evaluation] = []  # set once in a process that was forked for it: a pool hands on numbers alone
+_mine: list[
+    FoldEvaluation
+] = []  # set once in a process that was forked for it: a pool hands on numbers alone
 
 
-def _begin(evaluation: Evaluation, bars: Bars) -> None:
+def _begin(evaluation: FoldEvaluation, bars: Bars) -> None:
     bars.mute()  # those of several processes would be written over each other
     _mine[:] = [evaluation]
 
 
-def _part(number: int) -> tuple[Chosen, Found]:
+def _part(number: int) -> tuple[FoldChoice, SystemAnswers]:
     return _mine[0].part(number)

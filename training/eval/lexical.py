@@ -19,13 +19,13 @@ from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
 from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts, count, document_frequency
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.text.spelling import known_words, tolerant
+from rag.text.spelling import document_frequencies, tolerant
 from rag.types import ArticleOrder, Question, Retriever
-from training.eval.context import Settings
-from training.eval.encoders import KEPT, Kept, Tell
+from training.eval.context import BenchSettings
+from training.eval.encoders import MAX_CACHED_FITS, FitCache, Tell
 
 
-class Asking:
+class QuestionAnalysers:
     """The analysers of questions, those of the last few lessons kept."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Asking:
         """Return the analyser that knows the words of the law and of these questions, as an index has it."""
         key = tuple(learn), stop_words
         if key not in self._made:
-            while len(self._made) >= KEPT:
+            while len(self._made) >= MAX_CACHED_FITS:
                 self._made.popitem(last=False)
             self._made[key] = self._tolerant(*key)
         return self._made[key]
@@ -63,14 +63,14 @@ class Asking:
         counts = counts.with_questions(learn, cut.terms) if learn else counts
         often = document_frequency(counts.weighted(dict.fromkeys(counts.fields, 1.0))).tolist()
         documents = {term: often[number] for term, number in counts.vocabulary.items()}
-        return tolerant(cut, known_words(documents, self._also, self._card, cut))
+        return tolerant(cut, document_frequencies(documents, self._also, self._card, cut))
 
 
-class Words:
+class Lexicon:
     """The words of one corpus; each way to cut it is counted once."""
 
     def __init__(
-        self, corpus: Corpus, kept: Kept, options: Mapping[str, Any], also: Collection[str], tell: Tell
+        self, corpus: Corpus, kept: FitCache, options: Mapping[str, Any], also: Collection[str], tell: Tell
     ) -> None:
         """Take a corpus.
 
@@ -85,7 +85,7 @@ class Words:
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
         self._counts: dict[bool, FieldCounts] = {}
-        self._asking = Asking(
+        self._asking = QuestionAnalysers(
             corpus.card,
             lambda stop_words: self.analyser(stop_words=stop_words),
             lambda stop_words: self.counts(stop_words=stop_words),
@@ -114,7 +114,7 @@ class Words:
         """Return what reads questions, with the words of the law and of these annotated questions."""
         return self._asking.of(learn, stop_words=stop_words)
 
-    def system(self, name: str, learn: Sequence[Question], chosen: Settings) -> Retriever:
+    def system(self, name: str, learn: Sequence[Question], chosen: BenchSettings) -> Retriever:
         """Return a system that ranks by words.
 
         Args:

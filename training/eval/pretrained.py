@@ -18,26 +18,26 @@ import numpy as np
 from rag.encoders import model_recipes
 from rag.encoders.model_recipes import HubRecipe
 from rag.encoders.transformer import Pooling, TransformerEncoder, article_text
-from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vectors, words_of
+from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vectors, word_splitter
 from rag.errors import BadInput
 from rag.retrieval.colbert import ColBERT
 from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Floats, Reranker, Retriever
-from training.eval.external_system import Extra, Extras, System, once
+from training.eval.external_system import Extra, Extras, System, cached_per_bench
 from training.eval.system_names import ENCODER
-from training.neural.recipe.recipe import made
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Pairwise, Recipe
 from training.neural.systems.backbone import require
-from training.neural.systems.base import System as NeuralSystem
+from training.neural.systems.base import NeuralSystem as NeuralSystem
 from training.neural.systems.colbert import token_vectors
-from training.neural.systems.cross_encoder import CrossEncoder, Reader
-from training.neural.systems.splade import Splade
+from training.neural.systems.cross_encoder import CrossEncoder, PairReader
+from training.neural.systems.splade import SpladeSystem
 
 if TYPE_CHECKING:
-    from training.eval.context import BenchLike, Lesson
+    from training.eval.context import BenchLike, FoldContext
 
 
-AT_ONCE = 256  # articles encoded between two looks at the progress
+PROGRESS_BATCH = 256  # articles encoded between two looks at the progress
 Say = Callable[[str], object]
 
 
@@ -74,7 +74,7 @@ def zero_shot(
         _add(made, f"vectors:{file.name}", partial(_vectors, file, questions, say))
     options = {"remote_code": remote_code, "device": device}
     for name in encoders:
-        recipe = model_recipes.recipe_of(name, pooling=pooling)
+        recipe = model_recipes.find_recipe(name, pooling=pooling)
         if recipe.kind == "cross-encoder":
             continue
         if recipe.kind == "yes-no":
@@ -92,14 +92,14 @@ def _add(made: dict[str, Extra], name: str, make: Callable[[BenchLike], Retrieve
     if name in made:
         raise BadInput(f"{name} was given twice, or two files bear this name: rename one")
 
-    def of_lesson(bench: BenchLike, lesson: Lesson, system: System) -> Retriever:
+    def of_lesson(bench: BenchLike, lesson: FoldContext, system: System) -> Retriever:
         return make(bench)
 
-    made[name] = once(Extra(of_lesson))
+    made[name] = cached_per_bench(Extra(of_lesson))
 
 
 def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: BenchLike) -> Dense:
-    encoder = WordVectorEncoder(file, words_of(bench.corpus.card.language))
+    encoder = WordVectorEncoder(file, word_splitter(bench.corpus.card.language))
     articles = bench.corpus.articles
     bench.tell(f"reading {file.path.name}", 0, 1)
     encoder.prepare([*(article_text(a) for a in articles), *questions])  # one pass for both
@@ -145,9 +145,9 @@ ENCODES: tuple[model_recipes.Kind, ...] = ("dense", "late-interaction", "sparse"
 def _encode(encoder: TransformerEncoder, bench: BenchLike) -> Floats:
     articles = bench.corpus.articles
     parts = [np.zeros((0, encoder.dim), dtype=np.float32)]
-    for begin in range(0, len(articles), AT_ONCE):
+    for begin in range(0, len(articles), PROGRESS_BATCH):
         bench.tell(f"encoding articles with {encoder.name}", begin, len(articles))
-        parts.append(encoder.encode_articles(articles[begin : begin + AT_ONCE]))
+        parts.append(encoder.encode_articles(articles[begin : begin + PROGRESS_BATCH]))
     bench.tell(f"encoding articles with {encoder.name}", len(articles), len(articles))
     return np.concatenate(parts)
 
@@ -164,7 +164,7 @@ def _load(folder: Path) -> Floats:
 _SYSTEMS: Mapping[str, str] = {"sparse": "splade", "cross-encoder": "cross-encoder"}
 
 
-def recipe_of(of: HubRecipe, *, remote_code: bool = False) -> Recipe:
+def published_recipe(of: HubRecipe, *, remote_code: bool = False) -> Recipe:
     """Return the recipe that reads texts as a published model wants them.
 
     What it says of training is not used. Of a pair the question has a quarter of the window, as in our
@@ -178,7 +178,7 @@ def recipe_of(of: HubRecipe, *, remote_code: bool = False) -> Recipe:
     asked = of.question_window or (of.window // 4 if pairs else of.window)
     text = {"question_tokens": asked, "article_tokens": of.window}
     prompts = {"question_prompt": of.question_prompt, "article_prompt": of.passage_prompt}
-    return made(
+    return parse_recipe(
         {
             "name": PurePath(of.name).name,
             "system": _SYSTEMS[of.kind],
@@ -205,7 +205,7 @@ def splade(of: HubRecipe, options: Mapping[str, Any], bench: BenchLike) -> Retri
         BadInput: the model cannot be loaded.
     """
     require()
-    system = Splade.build(recipe_of(of, remote_code=options["remote_code"]), of.model)
+    system = SpladeSystem.build(published_recipe(of, remote_code=options["remote_code"]), of.model)
     _place(system, options["device"])
     bench.tell(f"encoding articles with {of.name}", 0, 1)
     made_ = system.retriever(bench.corpus)
@@ -235,7 +235,7 @@ class PairModel:
         """
         if self._system is None:
             require()
-            recipe = recipe_of(self.published, remote_code=self.options["remote_code"])
+            recipe = published_recipe(self.published, remote_code=self.options["remote_code"])
             try:
                 self._system = CrossEncoder.build(recipe, self.published.model)
             except RuntimeError as error:  # torch's, of a head with other outputs than one
@@ -243,7 +243,7 @@ class PairModel:
                     f"{self.published.model} does not say one number of a pair: give a model with one output"
                 ) from error
             _place(self._system, self.options["device"])
-        return Reader(self._system, bench.corpus.articles)
+        return PairReader(self._system, bench.corpus.articles)
 
 
 def pair_models(
@@ -256,7 +256,7 @@ def pair_models(
     """
     found: dict[str, PairModel] = {}
     for typed in encoders:
-        recipe = model_recipes.recipe_of(typed)
+        recipe = model_recipes.find_recipe(typed)
         if recipe.kind != "cross-encoder":
             continue
         model_recipes.check(recipe, kinds=("cross-encoder",), remote_code=remote_code)

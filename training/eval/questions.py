@@ -11,12 +11,12 @@ from datetime import date
 from pathlib import Path
 
 from indexes.build import query_expansion
-from indexes.build.encoder_choice import read_lent
-from indexes.build.learned_fusion import ranker_of
+from indexes.build.encoder_choice import read_lending_corpora
+from indexes.build.learned_fusion import read_ranker
 from indexes.build.score_distributions import load_fusion
 from indexes.builtin_corpus import TEST, read_test_questions
 from indexes.cli.progress import Bars
-from indexes.corpus.corpus import Corpus, asked_and_written, read, to_learn_from
+from indexes.corpus.corpus import Corpus, human_or_synthetic, read, to_learn_from
 from indexes.corpus.questions import attach, read_cited, read_questions
 from indexes.shipped_questions import shipped
 from indexes.sources import registry
@@ -25,9 +25,9 @@ from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.types import Filter, Question, in_force
-from training.eval.context import Ready
+from training.eval.context import FittedParts
 from training.eval.workbench import Bench
-from training.splits.file import asked_folds
+from training.splits.file import evaluated_folds
 from training.splits.folds import pick
 from training.typing_errors import with_errors, without_accents
 
@@ -54,7 +54,9 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         bench = Bench(
             corpus,
             None,
-            ready=Ready(encoder, ranker_of(folder), load_fusion(folder), query_expansion.pairs_of(folder)),
+            ready=FittedParts(
+                encoder, read_ranker(folder), load_fusion(folder), query_expansion.read_pairs(folder)
+            ),
             tell=progress,
         )
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
@@ -63,7 +65,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         asked = _typed(parsed, asked, corpus.card.language)
         return bench, asked, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
     corpus = registry.law(parsed.corpus, language=parsed.language)
-    lent = read_lent(parsed.lent, corpus.card.language)
+    lent = read_lending_corpora(parsed.lent, corpus.card.language)
     bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, tell=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
     return bench, asked, _cited(parsed.annotated, corpus)
@@ -89,7 +91,7 @@ def _typed(parsed: argparse.Namespace, asked: list[Question], language: str) -> 
     return with_errors(asked, language, parsed.seed, parsed.typing_errors) if parsed.typing_errors else asked
 
 
-def part_of(questions: list[Question], part: str | None) -> list[Question]:
+def questions_of_split(questions: list[Question], part: str | None) -> list[Question]:
     """Return the questions that bear a split; all of them for None."""
     if part is None:
         return questions
@@ -100,12 +102,12 @@ def part_of(questions: list[Question], part: str | None) -> list[Question]:
     return kept
 
 
-def file_of(named: Path | None) -> Path | None:
+def annotated_file(named: Path | None) -> Path | None:
     """Return the file of questions to learn from that an argument names, if it does."""
     return paths.builtin() / "corpus" / "questions.jsonl" if str(named) == paths.BUILTIN else named
 
 
-def with_those_beside(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
+def add_training_questions(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
     """Return the plan with the questions of `--beside` among what every part learns from.
 
     What is there already, word for word, is not learnt twice.
@@ -146,7 +148,7 @@ def planned(parsed: argparse.Namespace, questions: list[Question], annotated: li
 
     What a machine wrote is asked of nobody, unless people asked none: every fold learns from it.
     """
-    people, written = asked_and_written(questions)
+    people, written = human_or_synthetic(questions)
     if not folded(parsed):
         if parsed.tune:
             raise BadInput(
@@ -158,7 +160,7 @@ def planned(parsed: argparse.Namespace, questions: list[Question], annotated: li
     asked = {q.id for q in people}
     of = people if parsed.splits is None else questions  # a file of splits is of all of them
     plan = []
-    for fold in asked_folds(of, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
+    for fold in evaluated_folds(of, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
         held, others = ([q for q in pick(of, part) if q.id in asked] for part in (fold.held, fold.learn))
         gold = to_learn_from(others)
         if held:
@@ -238,4 +240,4 @@ def learnt_from(
 
 def learnt_files(parsed: argparse.Namespace) -> list[Path | None]:
     """Return the files of questions that are asked or learnt from, None for what was not named."""
-    return [parsed.questions, file_of(parsed.annotated), file_of(parsed.beside)]
+    return [parsed.questions, annotated_file(parsed.annotated), annotated_file(parsed.beside)]

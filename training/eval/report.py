@@ -19,7 +19,7 @@ from typing import Any
 
 from indexes.corpus.corpus import Corpus, appearing
 from indexes.formats.trec import write_run
-from indexes.sources.source import card_beside
+from indexes.sources.source import read_adjacent_card
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import licence_of, provenance
 from rag.engine.engine import Engine
@@ -200,7 +200,7 @@ def notices(engine: Engine, questions: Sequence[Question]) -> dict[str, dict[str
     return counts
 
 
-def cards_of(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tuple[CorpusCard, ...]:
+def question_cards(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tuple[CorpusCard, ...]:
     """Return the card of the corpus, then those that lie beside files of questions, each once.
 
     Args:
@@ -210,7 +210,7 @@ def cards_of(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tuple[Cor
     Raises:
         BadInput: a card cannot be read.
     """
-    beside = (card_beside(file) for file in files if file is not None and file.exists())
+    beside = (read_adjacent_card(file) for file in files if file is not None and file.exists())
     found = [corpus]
     for card in beside:
         if card is not None and card not in found:

@@ -17,7 +17,7 @@ DEPTH = 1000
 
 
 @dataclass
-class Collected:
+class SystemRun:
     """What one system answered, gathered fold by fold."""
 
     run: dict[str, Ranking] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Measured:
 def answer(
     systems: Mapping[str, Retriever],
     questions: Sequence[Question],
-    into: dict[str, Collected],
+    into: dict[str, SystemRun],
     told: Callable[[int], object] = lambda done: None,
     where: Filter | None = None,
 ) -> None:
@@ -57,7 +57,7 @@ def answer(
     """
     done = 0
     for name, system in systems.items():
-        collected = into.setdefault(name, Collected())
+        collected = into.setdefault(name, SystemRun())
         collected.folds.append([q.id for q in questions])
         for question in questions:
             begun = time.perf_counter()
@@ -68,7 +68,7 @@ def answer(
 
 
 def measure(
-    collected: Mapping[str, Collected],
+    collected: Mapping[str, SystemRun],
     questions: Sequence[Question],
     seed: int,
     measures: Sequence[str] = DEFAULT,

@@ -13,9 +13,9 @@ from training.fusion.inner_folds import LEAST
 from training.fusion.learned import TO_LEARN_FROM
 
 # words bridged: typed words and those that the law has for them; the latter alone
-BRIDGED = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
-OVER = "bm25+questions+bridge"  # the words of an index that has a bridge
-SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest", *BRIDGED)
+EXPANDED_SYSTEMS = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
+EXPANDED_BM25 = "bm25+questions+bridge"  # the words of an index that has a bridge
+SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest", *EXPANDED_SYSTEMS)
 SYSTEMS = (
     "bm25",
     "bm25+questions",
@@ -26,7 +26,7 @@ SYSTEMS = (
     "tuned",
     "learned",
 )  # those measured unless named
-LAW_ALONE = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
+UNTRAINED = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
 HYBRID = "hybrid"
 UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it had none
 TUNED = "tuned"
@@ -38,7 +38,7 @@ ENCODER = "encoder:"  # and the name of a pretrained model of --encoder
 LEARNING = (
     "bm25+questions",
     "nearest",
-    *BRIDGED,
+    *EXPANDED_SYSTEMS,
     TUNED,
     LEARNED,
 )  # these make no sense without questions to learn from
@@ -46,7 +46,7 @@ RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an ev
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
     f"{', '.join(SYSTEMS)}, {_WITHOUT}GROUP, dense-law, nearest, "
-    f"{', '.join(BRIDGED)}, {UNBRIDGED}, {MODEL}NAME of --trained NAME=FOLDER, "
+    f"{', '.join(EXPANDED_SYSTEMS)}, {UNBRIDGED}, {MODEL}NAME of --trained NAME=FOLDER, "
     f"or METHOD:PART,PART with METHOD of {_METHODS}"
 )
 
@@ -90,7 +90,7 @@ def fused(name: str, more: Collection[str] | None = None) -> Fused | None:
     return Fused(method, parts)
 
 
-def left_out(name: str) -> tuple[str, ...] | None:
+def excluded_features(name: str) -> tuple[str, ...] | None:
     """Return which groups of features a learned fusion does without; None for another system's name.
 
     "learned" has all, "learned-without:prior" all but how often articles are cited; "networks" is no group of
@@ -110,7 +110,7 @@ def left_out(name: str) -> tuple[str, ...] | None:
     return groups
 
 
-def rerank_of(name: str) -> tuple[str, str] | None:
+def parse_rerank(name: str) -> tuple[str, str] | None:
     """Return by what a system is re-ranked and which, of a name HOW:SYSTEM; None for another name.
 
     HOW is one of RERANKED, or a model that reads question and article together: "model:NAME" of --trained,
@@ -127,7 +127,7 @@ def rerank_of(name: str) -> tuple[str, str] | None:
 
 def single(name: str) -> bool:
     """Tell whether a system is made of no other: no fusion, learned or not, and none that is re-ranked."""
-    return fused(name) is None and left_out(name) is None and rerank_of(name) is None
+    return fused(name) is None and excluded_features(name) is None and parse_rerank(name) is None
 
 
 def runnable(learning: int, *, given: bool = False, ranker: bool = False) -> list[str]:
@@ -169,7 +169,7 @@ def refuse_unfit(
     more = more or {}
     for name in names:
         of = None if name in more else fused(name, more)
-        if of is None and name not in (*SINGLE, *more) and left_out(name) is None:
+        if of is None and name not in (*SINGLE, *more) and excluded_features(name) is None:
             brought = "".join(f", {one}" for one in more)
             raise BadInput(f"no system {name!r}: choose among {GRAMMAR}{brought}")
         for asked in (name, *(of.parts if of else ())):
@@ -180,7 +180,7 @@ def refuse_unfit(
             refuse_unfit(more[asked].over, learning=learning, given=given, ranker=ranker, more=more)
         if name in more:
             continue
-        used = (of.method, *of.parts) if of else (LEARNED if left_out(name) is not None else name,)
+        used = (of.method, *of.parts) if of else (LEARNED if excluded_features(name) is not None else name,)
         if not learning and (lacking := [part for part in used if part in LEARNING]):
             raise BadInput(f"{lacking[0]} has no questions to learn from: add --folds 5 or --annotated PATH")
         if given and "dense-law" in used:

@@ -13,59 +13,59 @@ from pathlib import Path
 from typing import Any
 
 from indexes.build import query_expansion as bridge
-from indexes.build.fit_settings import How
-from indexes.build.learned_fusion import around_of
+from indexes.build.fit_settings import FitSpec
+from indexes.build.learned_fusion import build_surroundings
 from indexes.corpus.corpus import Corpus
 from indexes.corpus.links import references
-from rag.corpus.structure import groups, side_by_side
+from rag.corpus.structure import groups, section_numbers
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.fusion.normalisation import Distribution
 from rag.fusion.settings import FusionSettings
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import Learned, of_questions
+from rag.ltr.reranker import LearnedReranker, question_bm25
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.hybrid import Hybrid
-from rag.retrieval.query_expansion import BridgedBM25, Expanded, LawWords
-from rag.retrieval.question_knn import NEAREST, Nearest
+from rag.retrieval.query_expansion import Expanded, ExpandedBM25, LawWords
+from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
 from rag.retrieval.term_counts import FieldCounts
-from rag.retrieval.translation_model import Bridge
+from rag.retrieval.translation_model import TranslationModel
 from rag.text import Analyser
 from rag.types import Article, Ints, Question, Retriever
-from training.eval.context import Lesson, Ready, Settings
-from training.eval.encoders import Fits, Kept, Tell, Vectors
+from training.eval.context import BenchSettings, FittedParts, FoldContext
+from training.eval.encoders import EncodedArticles, EncoderFits, FitCache, Tell
 from training.eval.external_system import Extras
-from training.eval.lexical import Words
+from training.eval.lexical import Lexicon
 from training.eval.system_names import (
-    BRIDGED,
+    EXPANDED_BM25,
+    EXPANDED_SYSTEMS,
     HYBRID,
-    LAW_ALONE,
     NETWORKS,
-    OVER,
     TUNED,
     UNBRIDGED,
+    UNTRAINED,
     Fused,
+    excluded_features,
     fused,
-    left_out,
     refuse_unfit,
 )
 from training.fusion.inner_folds import LEAST, InnerRuns
 from training.fusion.learned import Example, LearnedSettings, examples, fit
-from training.fusion.tuned import ASKED, MOST, Choice, TunedHybrid, choose
+from training.fusion.tuned import INNER_FOLDS, MOST, Choice, TunedHybrid, choose
 
-KEPT = 8  # learnt from different questions: of one fold and its inner folds
+MAX_CACHED_MODELS = 8  # learnt from different questions: of one fold and its inner folds
 
 
-class Bridges:
+class TranslationModels:
     """Learns bridges and keeps the last few."""
 
     def __init__(
         self,
         articles: Sequence[Article],
         encoder: Callable[[Sequence[Question]], StaticEncoder],
-        given: Bridge | None = None,
+        given: TranslationModel | None = None,
     ) -> None:
         """Learn over these articles.
 
@@ -77,7 +77,7 @@ class Bridges:
         self.given = given
         self._articles = articles
         self._encoder = encoder
-        self._known: OrderedDict[tuple[Question, ...], Bridge] = OrderedDict()
+        self._known: OrderedDict[tuple[Question, ...], TranslationModel] = OrderedDict()
 
     def over(
         self,
@@ -86,19 +86,19 @@ class Bridges:
         cut: Analyser,
         learn: tuple[Question, ...],
         settings: BM25Settings,
-    ) -> BridgedBM25:
+    ) -> ExpandedBM25:
         """Return this BM25 over the bridge of these questions; of too few, over one without pairs."""
         made = self.given or self._learnt(counts, cut, learn)
-        return BridgedBM25(keyword, made, LawWords.of(counts, settings, made.law_terms))
+        return ExpandedBM25(keyword, made, LawWords.of(counts, settings, made.law_terms))
 
-    def _learnt(self, counts: FieldCounts, cut: Analyser, learn: tuple[Question, ...]) -> Bridge:
+    def _learnt(self, counts: FieldCounts, cut: Analyser, learn: tuple[Question, ...]) -> TranslationModel:
         if learn not in self._known:
             made = None
             if sum(bool(question.article_ids) for question in learn) >= bridge.LEAST:
                 made = bridge.learnt_from(counts, self._articles, learn, cut, self._encoder(learn))
-            self._known[learn] = made or Bridge({})
+            self._known[learn] = made or TranslationModel({})
         self._known.move_to_end(learn)
-        while len(self._known) > KEPT:
+        while len(self._known) > MAX_CACHED_MODELS:
             self._known.popitem(last=False)
         return self._known[learn]
 
@@ -114,9 +114,9 @@ class Bench:
         corpus: Corpus,
         cache: Path | None = None,
         *,
-        ready: Ready | None = None,
+        ready: FittedParts | None = None,
         fitted_to: Sequence[Corpus] = (),
-        fit: How = 1,
+        fit: FitSpec = 1,
         analyser_options: Mapping[str, Any] | None = None,
         tell: Tell | None = None,
     ) -> None:
@@ -136,18 +136,18 @@ class Bench:
         """
         self.corpus = corpus
         self.more: Extras = {}  # systems that are not known here, by name
-        self.kept = Kept(cache / corpus.sha256[:16] if cache is not None else None)
+        self.kept = FitCache(cache / corpus.sha256[:16] if cache is not None else None)
         self.given = ready.encoder if ready else None
         self.ranker = ready.ranker if ready else None
         self.fusion = ready.fusion if ready else None
-        self._bridges = Bridges(corpus.articles, self.encoder, ready.bridge if ready else None)
+        self._bridges = TranslationModels(corpus.articles, self.encoder, ready.bridge if ready else None)
         self.tell = tell or (lambda what, done, total: None)
         mended = self.given.vocabulary if self.given is not None else ()
-        self._words = Words(corpus, self.kept, dict(analyser_options or {}), mended, self.tell)
-        self._fits = Fits(fitted_to or [corpus], self.analyser, fit, cache, self.tell)
-        self._vectors = Vectors(corpus, self.analyser)
+        self._words = Lexicon(corpus, self.kept, dict(analyser_options or {}), mended, self.tell)
+        self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, self.tell)
+        self._vectors = EncodedArticles(corpus, self.analyser)
         self.order, self.mask = self._words.order, self._words.mask
-        self._lawful: tuple[Settings, dict[str, Retriever]] = Settings(), {}
+        self._lawful: tuple[BenchSettings, dict[str, Retriever]] = BenchSettings(), {}
         self.inner = InnerRuns(self.systems, corpus.articles)
         self._examples: tuple[object, list[Example]] | None = None  # of the last learned fusion
         self._rankers: dict[tuple[str, ...], Ranker] = {}  # fitted to them, by the groups left out
@@ -172,7 +172,7 @@ class Bench:
         self,
         names: Sequence[str],
         learn: Sequence[Question],
-        settings: Settings | None = None,
+        settings: BenchSettings | None = None,
         dev: Sequence[Question] = (),
     ) -> dict[str, Retriever]:
         """Return the named systems, those that learn having learnt from these questions alone.
@@ -194,13 +194,15 @@ class Bench:
             ranker=self.ranker is not None,
             more=self.more,
         )
-        lesson = Lesson(tuple(learn), settings or Settings(), tuple(q for q in dev if q.article_ids))
+        lesson = FoldContext(
+            tuple(learn), settings or BenchSettings(), tuple(q for q in dev if q.article_ids)
+        )
         made: dict[str, Retriever] = {}
         for name in names:
             self._system(name, lesson, made)
         return {name: made[name] for name in names}
 
-    def _system(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+    def _system(self, name: str, lesson: FoldContext, made: dict[str, Retriever]) -> Retriever:
         if name in made:
             return made[name]
         fusion = None if name in self.more else fused(name)
@@ -208,23 +210,23 @@ class Bench:
             made[name] = self.more[name].make(self, lesson, lambda other: self._system(other, lesson, made))
         elif name in (HYBRID, UNBRIDGED) and self.fusion is not None:
             made[name] = self._given_fusion(self.fusion, lesson, made, bridged=name == HYBRID)
-        elif name in BRIDGED:
+        elif name in EXPANDED_SYSTEMS:
             made[name] = self._bridged(name, lesson, made)
-        elif name in LAW_ALONE:
+        elif name in UNTRAINED:
             made[name] = self._of_the_law(name, lesson.settings)
         elif fusion is not None:
             made[name] = self._fusion(name, fusion, lesson, made)
-        elif left_out(name) is not None:
+        elif excluded_features(name) is not None:
             made[name] = self._learned(name, lesson, made)
         elif name == "dense":
             made[name] = self._dense(lesson.learn)
-        elif name == NEAREST:
+        elif name == QUESTION_KNN:
             made[name] = self._nearest(lesson)
         else:
             made[name] = self._words.system(name, lesson.learn, lesson.settings)
         return made[name]
 
-    def _of_the_law(self, name: str, settings: Settings) -> Retriever:
+    def _of_the_law(self, name: str, settings: BenchSettings) -> Retriever:
         """Return a system that learns from no question: the same in every fold, and made once."""
         if self._lawful[0] != settings:  # chosen anew: the former ones are done with
             self._lawful = settings, {}
@@ -244,14 +246,14 @@ class Bench:
             return encoder
         return replace(encoder, analyser=self._words.asked_by(learn or ()))
 
-    def _nearest(self, lesson: Lesson) -> Nearest:
+    def _nearest(self, lesson: FoldContext) -> QuestionKNN:
         cut = self._words.asked_by(lesson.learn, stop_words=lesson.settings.stop_words)
         encoder = self._asked_encoder(lesson.learn)
-        return Nearest(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
+        return QuestionKNN(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
 
     @cached_property
     def _beside(self) -> Ints:
-        return side_by_side(self.corpus.articles)
+        return section_numbers(self.corpus.articles)
 
     @cached_property
     def _references(self) -> Ints:
@@ -265,10 +267,10 @@ class Bench:
         """Number the headings that articles stand under."""
         return self._groups
 
-    def _fusion(self, name: str, fusion: Fused, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
+    def _fusion(self, name: str, fusion: Fused, lesson: FoldContext, made: dict[str, Retriever]) -> Retriever:
         keyword = "bm25+questions" if lesson.learn else "bm25"
         if name == HYBRID and lesson.learn and lesson.settings.bridged:
-            keyword = OVER
+            keyword = EXPANDED_BM25
         names = fusion.parts or (keyword, "dense")
         parts = {part: self._system(part, lesson, made) for part in names}
         if fusion.method == TUNED:
@@ -282,70 +284,72 @@ class Bench:
         return Hybrid(parts, settings.fuse(names, known, self.group))
 
     def _given_fusion(
-        self, given: FusionSettings, lesson: Lesson, made: dict[str, Retriever], *, bridged: bool
+        self, given: FusionSettings, lesson: FoldContext, made: dict[str, Retriever], *, bridged: bool
     ) -> Hybrid:
         """Return the fusion that an index answers with."""
         names = given.systems or ("bm25+questions", "dense")
-        over = {"bm25+questions": OVER} if bridged and self._bridges.given is not None else {}
+        over = {"bm25+questions": EXPANDED_BM25} if bridged and self._bridges.given is not None else {}
         parts = {part: self._system(over.get(part, part), lesson, made) for part in names}
         known = self._distributions(given.method, parts, lesson)
         return Hybrid(parts, given.fuse(names, known, self.group))
 
-    def _bridged(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Retriever:
-        over = self._system(BRIDGED.get(name) or "bm25+questions", lesson, made)
+    def _bridged(self, name: str, lesson: FoldContext, made: dict[str, Retriever]) -> Retriever:
+        over = self._system(EXPANDED_SYSTEMS.get(name) or "bm25+questions", lesson, made)
         if not isinstance(over, BM25):
             raise BadInput(f"{name}: a bridge goes over BM25 alone")
         words = self._over(over, lesson)
         return Expanded(words) if name == "bridge" else words
 
-    def _over(self, keyword: BM25, lesson: Lesson) -> BridgedBM25:
+    def _over(self, keyword: BM25, lesson: FoldContext) -> ExpandedBM25:
         """Return this BM25 over the bridge learnt from a lesson's questions alone, or over the one given."""
         return self._bridges.over(keyword, self.counts(), self.analyser(), lesson.learn, lesson.settings.bm25)
 
-    def _learned(self, name: str, lesson: Lesson, made: dict[str, Retriever]) -> Learned:
+    def _learned(self, name: str, lesson: FoldContext, made: dict[str, Retriever]) -> LearnedReranker:
         """Return a learned fusion; what it is fitted to serves those of other settings too."""
         parts = {part: self._system(part, lesson, made) for part in PARTS}
         if self.ranker is not None:
-            return Learned(self._evidence(parts, lesson), self.ranker)
+            return LearnedReranker(self._evidence(parts, lesson), self.ranker)
         key = lesson.learn, lesson.settings
         if self._examples is None or self._examples[0] != key:
             self._examples = key, list(examples(self, lesson.learn, lesson.settings))
             self._rankers = {}
-        left = left_out(name) or ()
+        left = excluded_features(name) or ()
         groups = tuple(part for part in left if part != NETWORKS)
         if groups not in self._rankers:
             self._rankers[groups] = fit(self._examples[1], LearnedSettings(leave_out=groups))
         ranker = self._rankers[groups]
-        return Learned(self._evidence(parts, lesson), Ranker(ranker.trees) if NETWORKS in left else ranker)
+        return LearnedReranker(
+            self._evidence(parts, lesson), Ranker(ranker.trees) if NETWORKS in left else ranker
+        )
 
-    def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:
+    def evidence(self, learn: Sequence[Question], settings: BenchSettings) -> Evidence:
         """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
-        lesson = Lesson(tuple(learn), settings, ())
+        lesson = FoldContext(tuple(learn), settings, ())
         made: dict[str, Retriever] = {}
         return self._evidence({part: self._system(part, lesson, made) for part in PARTS}, lesson)
 
-    def _evidence(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Evidence:
+    def _evidence(self, parts: Mapping[str, Retriever], lesson: FoldContext) -> Evidence:
         keyword, law, meaning = (parts[name] for name in PARTS)
         if not (isinstance(keyword, BM25) and isinstance(law, BM25) and isinstance(meaning, Dense)):
             raise BadInput(f"a learned fusion of {', '.join(PARTS)} needs BM25 twice and an encoder")
         counts = self.counts(stop_words=lesson.settings.stop_words).with_questions(
             lesson.learn, keyword.analyser.terms
         )
-        asked = of_questions(counts, lesson.settings.bm25, self.mask, keyword.analyser)
-        nearest = Nearest(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
-        around = around_of(self.corpus.articles, lesson.learn, self._references)
+        asked = question_bm25(counts, lesson.settings.bm25, self.mask, keyword.analyser)
+        nearest = QuestionKNN(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
+        around = build_surroundings(self.corpus.articles, lesson.learn, self._references)
         return Evidence(keyword, law, asked, meaning, nearest, around, self._over(keyword, lesson))
 
-    def _choice(self, parts: Mapping[str, Retriever], lesson: Lesson) -> Choice:
+    def _choice(self, parts: Mapping[str, Retriever], lesson: FoldContext) -> Choice:
         learn, settings = lesson.learn, lesson.settings
         if len(lesson.dev) >= LEAST:
             answered = [self.inner.answered(list(parts), lesson.dev, learn, settings, made=parts)]
         else:
-            answered = list(self.inner.folds(list(parts), learn, settings, asked=ASKED, most=MOST))
+            answered = list(self.inner.folds(list(parts), learn, settings, asked=INNER_FOLDS, most=MOST))
         return choose(answered, list(parts), damping=settings.damping)
 
     def _distributions(
-        self, method: str, parts: Mapping[str, Retriever], lesson: Lesson
+        self, method: str, parts: Mapping[str, Retriever], lesson: FoldContext
     ) -> Mapping[str, Distribution]:
         if method != "percentile":  # it alone asks where scores stand in the corpus
             return {}

@@ -23,10 +23,10 @@ from rag.errors import BadInput, PandectError
 from rag.fusion.settings import FusionSettings
 from rag.retrieval.hybrid import DEPTH
 from rag.types import Question, Ranking, Retriever
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.eval.encoders import Tell
 from training.eval.metrics import per_question
-from training.eval.system_names import OVER
+from training.eval.system_names import EXPANDED_BM25
 from training.eval.workbench import Bench
 from training.splits.folds import folds, pick
 
@@ -47,7 +47,7 @@ INNER_FOLDS = 5
 
 def choose(
     bench: Bench, questions: Sequence[Question], annotated: Sequence[Question] = (), tell: Tell | None = None
-) -> Settings:
+) -> BenchSettings:
     """Return the settings that serve these questions best, found one coordinate at a time.
 
     A question must not be found through itself: unless other questions are given to learn from, the
@@ -65,7 +65,7 @@ def choose(
     if len(questions) < 2 * INNER_FOLDS:
         raise BadInput(f"{len(questions)} questions to tune on: give at least {2 * INNER_FOLDS}")
     parts = _parts(questions, annotated)
-    best = Settings()
+    best = BenchSettings()
     tried = {_key(best): _lexical_score(bench, parts, best)}
     steps = [(name, value) for _ in range(2) for name in GRID if name not in FUSED for value in GRID[name]]
     for done, (name, value) in enumerate(steps, start=1):
@@ -91,19 +91,19 @@ def _parts(questions: Sequence[Question], annotated: Sequence[Question]) -> list
     ]
 
 
-def _lexical_score(bench: Bench, parts: Sequence[Part], settings: Settings) -> float:
+def _lexical_score(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> float:
     made = (bench.systems(["bm25+questions"], learn, settings) for _, learn in parts)
     return _score((systems["bm25+questions"] for systems in made), parts)
 
 
-def _fused(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
+def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> BenchSettings:
     """Choose reciprocal rank's damping, and how far a hybrid lifts neighbours, the lists being what they are.
 
     The hybrid that is tuned adds up scores rather than ranks:
     on corpora with annotated questions that put the right article first more often (docs/ranking.md).
     """
     asked, learn = parts[0]  # an encoder is fitted for each part: one is enough for two numbers
-    made = bench.systems([OVER, "bm25+questions", "dense"], learn, settings)
+    made = bench.systems([EXPANDED_BM25, "bm25+questions", "dense"], learn, settings)
     found = {name: system.search([q.text for q in asked], DEPTH) for name, system in made.items()}
 
     def scored(keyword: str, fusion: FusionSettings) -> float:
@@ -116,7 +116,7 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: Settings) -> Settings:
         return scored("bm25+questions", FusionSettings("rrf", damping=c)), c == settings.damping
 
     def lifted(share: float) -> float:
-        return scored(OVER, FusionSettings("min-max", beside=share))
+        return scored(EXPANDED_BM25, FusionSettings("min-max", beside=share))
 
     return replace(
         settings,
@@ -140,7 +140,7 @@ def _measured(run: Mapping[str, Ranking], asked: Sequence[Question]) -> float:
     return float(np.mean([values[m].mean() for m in MEASURES]))
 
 
-def _with(settings: Settings, name: str, value: float) -> Settings:
+def _with(settings: BenchSettings, name: str, value: float) -> BenchSettings:
     if name == "stop_words":
         return replace(settings, stop_words=bool(value))
     if name == "k1":
@@ -151,7 +151,7 @@ def _with(settings: Settings, name: str, value: float) -> Settings:
     return replace(settings, bm25=replace(settings.bm25, weights=weights))
 
 
-def _key(settings: Settings) -> str:
+def _key(settings: BenchSettings) -> str:
     return json.dumps(asdict(settings), sort_keys=True)
 
 

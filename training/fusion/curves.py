@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag.corpus.svg import Box, Figure
+from rag.corpus.svg import Figure, PlotArea
 from rag.fusion.settings import scale
 from rag.types import Qrels, Run
 from training.eval.system_names import fused, single
-from training.fusion.weight_search import Lists, Point, curves
+from training.fusion.weight_search import Point, SystemRankings, curves
 
 JSON, SVG = "curves.json", "curves.svg"
 MEASURES = ("R@10", "R@100", "MRR@10")
-DRAWN = "R@10"
+CURVE_MEASURE = "R@10"
 SCALES = ("min-max", "z-score")
 NOTE = "measured on the questions asked: to be shown, not to choose by"
 _INK = {"min-max": ("mark", ""), "z-score": ("axis", "5 3")}  # scale -> kind of line and its dashes
@@ -38,7 +38,7 @@ def measured(runs: Mapping[str, Run], qrels: Qrels) -> Curves:
     alone = {name: run for name, run in runs.items() if single(name)}
     named = (of.parts for of in map(fused, runs) if of is not None and set(of.parts) <= set(alone))
     pairs = list(dict.fromkeys((parts[0], parts[1]) for parts in named if len(parts) == 2))
-    lists = Lists.of(alone, list(qrels))
+    lists = SystemRankings.of(alone, list(qrels))
     found = {}
     for name in SCALES:
         share, decimals = scale(name)
@@ -62,13 +62,15 @@ def write(folder: Path, found: Curves, title: str) -> None:
     """Write curves.json and curves.svg into a folder."""
     text = json.dumps(to_json(found), ensure_ascii=False, indent=1)
     (folder / JSON).write_text(text + "\n", encoding="utf-8")
-    (folder / SVG).write_text(drawn(found, title), encoding="utf-8")
+    (folder / SVG).write_text(draw_curves(found, title), encoding="utf-8")
 
 
-def drawn(found: Curves, title: str) -> str:
+def draw_curves(found: Curves, title: str) -> str:
     """Return the curves as SVG: a panel a pair, a line a scale, R@10 over the weight."""
     pairs = list(next(iter(found.values()), {}))
-    values = [100 * p.values[DRAWN] for of in found.values() for points in of.values() for p in points]
+    values = [
+        100 * p.values[CURVE_MEASURE] for of in found.values() for points in of.values() for p in points
+    ]
     low, high = (5 * int(min(values) // 5), 5 * int(-(-max(values) // 5))) if values else (0, 100)
     rows = -(-len(pairs) // _ACROSS)
     width = _LEFT + max(2, min(len(pairs), _ACROSS)) * _STEP_X
@@ -79,7 +81,7 @@ def drawn(found: Curves, title: str) -> str:
         figure.curve([(x, 46), (x + 28, 46)], name, *_INK[name])
         figure.text(x + 36, 50, name, kind="soft")
     for number, (a, b) in enumerate(pairs):
-        box = Box(_LEFT + number % _ACROSS * _STEP_X, _TOP + number // _ACROSS * _STEP_Y, _WIDE, _HIGH)
+        box = PlotArea(_LEFT + number % _ACROSS * _STEP_X, _TOP + number // _ACROSS * _STEP_Y, _WIDE, _HIGH)
         _panel(
             figure, box, (a, b), {name: of[a, b] for name, of in found.items()}, (min(low, high - 5), high)
         )
@@ -88,7 +90,7 @@ def drawn(found: Curves, title: str) -> str:
 
 def _panel(
     figure: Figure,
-    box: Box,
+    box: PlotArea,
     pair: tuple[str, str],
     of: Mapping[str, Sequence[Point]],
     span: tuple[int, int],
@@ -102,7 +104,7 @@ def _panel(
         figure.line((box.left, up(tick)), (box.left + box.width, up(tick)))
         figure.text(box.left - 6, up(tick) + 4, f"{tick} %", anchor="end", kind="soft")
     for name, points in of.items():
-        at = [(box.left + box.width * p.alpha, up(100 * p.values[DRAWN])) for p in points]
+        at = [(box.left + box.width * p.alpha, up(100 * p.values[CURVE_MEASURE])) for p in points]
         figure.curve(at, f"{a} and {b}, {name}", *_INK[name])
     figure.text(box.left, box.bottom + 20, f"{b} alone")
     figure.text(box.left + box.width, box.bottom + 38, f"{a} alone", anchor="end")

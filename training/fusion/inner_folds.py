@@ -18,23 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes.build.score_distributions import ScoresAll, estimate, sample
-from indexes.corpus.corpus import asked_and_written
+from indexes.corpus.corpus import human_or_synthetic
 from rag.errors import BadInput
 from rag.fusion.normalisation import Distribution
 from rag.types import Article, Hit, Qrels, Question, Ranking, Retriever, Run
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.fusion.weight_search import DEPTH
 from training.splits.folds import folds, pick
 
 FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split
 _KEPT = 8  # sets of questions learnt from, whose rankings are kept
-Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], Settings], Mapping[str, Retriever]]
+Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], BenchSettings], Mapping[str, Retriever]]
 Packed: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # positions and scores, best first
 
 
 @dataclass(frozen=True)
-class Answered:
+class InnerAnswers:
     """What systems returned for questions that none of them learnt from.
 
     Attributes:
@@ -67,7 +67,7 @@ def inner_folds(
     Raises:
         BadInput: fewer than ten questions with gold articles.
     """
-    gold, written = asked_and_written(q for q in questions if q.article_ids)
+    gold, written = human_or_synthetic(q for q in questions if q.article_ids)
     if len(gold) < LEAST:
         raise BadInput(f"{len(gold)} questions to tune fusion weights on: give at least {LEAST}")
     for fold in folds(len(gold), FOLDS, seed):
@@ -75,7 +75,7 @@ def inner_folds(
 
 
 @dataclass
-class _Learnt:
+class _TrainedRuns:
     """What the systems that learnt from one set of questions returned so far."""
 
     lists: dict[str, dict[str, Packed]]  # system -> question's text -> ranking
@@ -90,17 +90,17 @@ class InnerRuns:
         self._make = make
         self._articles = articles
         self._position = {article.id: i for i, article in enumerate(articles)}
-        self._known: OrderedDict[tuple[tuple[Question, ...], str], _Learnt] = OrderedDict()
+        self._known: OrderedDict[tuple[tuple[Question, ...], str], _TrainedRuns] = OrderedDict()
 
     def folds(
         self,
         systems: Sequence[str],
         learn: Sequence[Question],
-        settings: Settings,
+        settings: BenchSettings,
         *,
         asked: int = FOLDS,
         most: int | None = None,
-    ) -> Iterator[Answered]:
+    ) -> Iterator[InnerAnswers]:
         """Yield inner fold by inner fold what systems that learnt from the other folds return.
 
         The same folds whatever `asked` and `most`; only what was not asked before is asked.
@@ -124,10 +124,10 @@ class InnerRuns:
         systems: Sequence[str],
         questions: Sequence[Question],
         learn: Sequence[Question],
-        settings: Settings,
+        settings: BenchSettings,
         *,
         made: Mapping[str, Retriever] | None = None,
-    ) -> Answered:
+    ) -> InnerAnswers:
         """Return what systems that learnt from `learn` return for other questions.
 
         Args:
@@ -147,11 +147,11 @@ class InnerRuns:
             self._ask({name: at_hand[name] for name in lacking}, asked, learnt, known)
         runs = {name: {q.id: self._ranking(known.lists[name][q.text]) for q in asked} for name in systems}
         of = {name: known.distributions[name] for name in systems if name in known.distributions}
-        return Answered(asked, learnt, runs, of)
+        return InnerAnswers(asked, learnt, runs, of)
 
-    def _learnt(self, learn: tuple[Question, ...], settings: Settings) -> _Learnt:
+    def _learnt(self, learn: tuple[Question, ...], settings: BenchSettings) -> _TrainedRuns:
         key = learn, json.dumps(asdict(settings), sort_keys=True)
-        found = self._known.setdefault(key, _Learnt({}, {}))
+        found = self._known.setdefault(key, _TrainedRuns({}, {}))
         self._known.move_to_end(key)
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)
@@ -162,7 +162,7 @@ class InnerRuns:
         systems: Mapping[str, Retriever],
         asked: Sequence[Question],
         learn: Sequence[Question],
-        known: _Learnt,
+        known: _TrainedRuns,
     ) -> None:
         for name, system in systems.items():
             lists = known.lists.setdefault(name, {})
@@ -173,7 +173,7 @@ class InnerRuns:
         self._estimate(systems, learn, known)
 
     def distributions(
-        self, made: Mapping[str, Retriever], learn: Sequence[Question], settings: Settings
+        self, made: Mapping[str, Retriever], learn: Sequence[Question], settings: BenchSettings
     ) -> Mapping[str, Distribution]:
         """Return the score distributions of systems that learnt from these questions.
 
@@ -183,7 +183,9 @@ class InnerRuns:
         self._estimate(made, learn, known)
         return {name: known.distributions[name] for name in made if name in known.distributions}
 
-    def _estimate(self, systems: Mapping[str, Retriever], learn: Sequence[Question], known: _Learnt) -> None:
+    def _estimate(
+        self, systems: Mapping[str, Retriever], learn: Sequence[Question], known: _TrainedRuns
+    ) -> None:
         telling = {
             name: system
             for name, system in systems.items()

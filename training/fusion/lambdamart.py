@@ -11,7 +11,7 @@ from rag.errors import MissingExtra, install_hint
 from rag.ltr.trees import Tree
 from rag.types import Bools, Floats
 
-ALONE = 100_000  # rows; of fewer, threads wait for each other longer than they work
+MAX_SINGLE_THREAD_ROWS = 100_000  # rows; of fewer, threads wait for each other longer than they work
 
 
 def boosted(
@@ -39,7 +39,7 @@ def boosted(
         "label_gain": [0, 1],  # gold or not
         "deterministic": True,
         "force_row_wise": True,
-        "num_threads": 1 if len(rows) < ALONE else 0,  # 0: as many as there are cores
+        "num_threads": 1 if len(rows) < MAX_SINGLE_THREAD_ROWS else 0,  # 0: as many as there are cores
         "verbose": -1,
         **parameters,
     }

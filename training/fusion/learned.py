@@ -16,17 +16,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from indexes.corpus.corpus import asked_and_written
+from indexes.corpus.corpus import human_or_synthetic
 from rag.errors import BadInput
 from rag.fusion.rank_fusion import Fuse
-from rag.ltr.features import BY_WEIGHT, GROUPS, NAMES, REFERENCES
+from rag.ltr.features import GROUPS, NAMES, REFERENCES, WEIGHTED_SUFFIXES
 from rag.ltr.networks import Network
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import lists_of
+from rag.ltr.reranker import first_stage_lists
 from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import damped
 from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
-from training.eval.context import BenchLike, Settings
+from training.eval.context import BenchLike, BenchSettings
 from training.eval.metrics import per_question
 from training.fusion.inner_folds import FOLDS, inner_folds
 from training.fusion.lambdamart import boosted, library
@@ -38,7 +38,7 @@ FITS = 2  # of trees
 NETWORKS = 4
 # Networks gain by what the question's terms weigh, trees overfit to it; trees gain by what articles refer to,
 # networks lose by it (docs/results.md).
-_OF_NETWORKS = frozenset(name for name in NAMES if name.endswith(BY_WEIGHT))
+_OF_NETWORKS = frozenset(name for name in NAMES if name.endswith(WEIGHTED_SUFFIXES))
 _OF_TREES = frozenset(REFERENCES)
 _SPREAD_OF = 300  # lists, of whose scores the spread is looked at
 MEASURES = ("R@10", "R@100", "MRR@10")
@@ -104,7 +104,12 @@ def columns(settings: LearnedSettings) -> list[str]:
 
 
 def examples(
-    bench: BenchLike, learn: Sequence[Question], settings: Settings, *, fuse: Fuse = damped, most: int = MOST
+    bench: BenchLike,
+    learn: Sequence[Question],
+    settings: BenchSettings,
+    *,
+    fuse: Fuse = damped,
+    most: int = MOST,
 ) -> Iterator[Example]:
     """Yield questions to learn from, each asked of systems that have not seen it.
 
@@ -120,7 +125,7 @@ def examples(
         MissingExtra: LightGBM is not installed: told before the work, not after it.
     """
     gold = [q for q in learn if q.article_ids]
-    people, _ = asked_and_written(gold)
+    people, _ = human_or_synthetic(gold)
     if len(people) < TO_LEARN_FROM:
         raise BadInput(f"{len(people)} questions to fit a learned fusion to: give at least {TO_LEARN_FROM}")
     library()
@@ -130,7 +135,7 @@ def examples(
         evidence = bench.evidence(others, settings)
         bench.tell("asking what was not learnt", 0, len(asked))
         for done, question in enumerate(asked, start=1):
-            [lists] = lists_of(evidence, [question.text])
+            [lists] = first_stage_lists(evidence, [question.text])
             rankings = tuple(lists.values())
             found = evidence.candidates(question.text, rankings)
             there = ArticleOrder(tuple(order.ids[p] for p in found.positions), order.by_id[found.positions])
@@ -168,7 +173,7 @@ def fit(
     telling = [example for example in found if example.gold.any()]
     if not telling:
         raise BadInput(f"none of {len(found)} questions has a gold article among its candidates")
-    lists = _Lists(
+    lists = _CandidateLists(
         np.concatenate([example.features[:, at] for example in telling]),
         np.concatenate([example.gold for example in telling]),
         [len(example.gold) for example in telling],
@@ -186,7 +191,7 @@ def fit(
 
 
 @dataclass(frozen=True)
-class _Lists:
+class _CandidateLists:
     """The candidates of all questions, list after list."""
 
     rows: Floats  # (n, n_features)
@@ -194,12 +199,12 @@ class _Lists:
     sizes: Sequence[int]
 
 
-def _trees(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Tree, ...]:
+def _trees(lists: _CandidateLists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Tree, ...]:
     with _without(_OF_NETWORKS, lists.rows, names) as rows:
         return _boosted(rows, lists, chosen)
 
 
-def _boosted(rows: Floats, lists: _Lists, chosen: LearnedSettings) -> tuple[Tree, ...]:
+def _boosted(rows: Floats, lists: _CandidateLists, chosen: LearnedSettings) -> tuple[Tree, ...]:
     return boosted(
         rows,
         lists.gold,
@@ -219,7 +224,7 @@ def _boosted(rows: Floats, lists: _Lists, chosen: LearnedSettings) -> tuple[Tree
     )
 
 
-def _networks(lists: _Lists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Network, ...]:
+def _networks(lists: _CandidateLists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Network, ...]:
     seeds = range(chosen.seed, chosen.seed + chosen.networks)
     if not seeds:
         return ()
@@ -242,7 +247,7 @@ def _without(left_out: Collection[str], rows: Floats, names: Sequence[str]) -> I
         rows[:, columns] = kept
 
 
-def held_back(
+def out_of_fold_rankings(
     found: Sequence[Example], settings: LearnedSettings | None = None
 ) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
     """Rank every example by what was fitted to the other folds, and by what learns nothing.

@@ -9,7 +9,7 @@ from typing import Any
 
 from indexes.build import ensemble
 from indexes.build.fit_settings import FitSettings
-from indexes.build.learned_fusion import is_there
+from indexes.build.learned_fusion import has_learned_fusion
 from indexes.build.score_distributions import load, load_fusion
 from indexes.builtin_corpus import TREES, full_text
 from indexes.corpus.articles import read_articles
@@ -26,11 +26,11 @@ from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25Settings
 from rag.text.analysers import analyser
 from rag.types import Question
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.eval.encoders import Tell
 from training.eval.significance import paired_bootstrap
 from training.eval.workbench import Bench
-from training.fusion.learned import Example, LearnedSettings, examples, fit, held_back
+from training.fusion.learned import Example, LearnedSettings, examples, fit, out_of_fold_rankings
 
 # settings of an encoder that is older than they are: one fit, of all terms
 _BEFORE: Mapping[str, Any] = {"fits": 1, "units": "both"}
@@ -65,7 +65,7 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
         )
     start = Start.of(name)
     if parsed.remove:
-        if not is_there(start.folder):
+        if not has_learned_fusion(start.folder):
             raise BadInput(f"{name} has no learned fusion to remove")
         refine(name, start, None)
         yield f"{name}: its learned fusion is gone; lists are fused as before"
@@ -90,7 +90,7 @@ def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell)
     full = full_text(corpus, read_articles(parsed.law))
     cache = paths.home() / "cache" / "eval"
     bench = Bench(corpus, cache, fitted_to=[full], tell=tell)
-    found = list(examples(bench, to_learn_from(corpus.questions), Settings(), most=parsed.asked))
+    found = list(examples(bench, to_learn_from(corpus.questions), BenchSettings(), most=parsed.asked))
     of = {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256}
     ranker = yield from _fitted(parsed, found, how, FusionSettings().method, of)
     if ranker is None:
@@ -116,7 +116,7 @@ def _fitted(
         former: name of the fusion that it is held against.
         of: which corpus and questions, for what the file says of itself.
     """
-    values, plain = held_back(found, how)
+    values, plain = out_of_fold_rankings(found, how)
     yield f"{parsed.name}: {len(found):,} annotated questions, each ranked by what was fitted to other folds"
     told: dict[str, Any] = {}
     gain = 0.0
@@ -135,7 +135,7 @@ def _fitted(
     return fit(found, how, {**of, "held_back": told})
 
 
-def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings]:
+def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], BenchSettings]:
     encoder = start.manifest.encoder
     if encoder is None or encoder["kind"] != "static" or "borrowed_from" in encoder:
         has = "no encoder" if encoder is None else f"the encoder {encoder['name']}"
@@ -159,7 +159,7 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], Settings
         raise other
     cache = paths.home() / "cache" / "eval"
     bench = Bench(corpus, cache, fit=fitted, analyser_options=options, tell=tell)
-    return bench, to_learn_from(corpus.questions), Settings(bm25=bm25)
+    return bench, to_learn_from(corpus.questions), BenchSettings(bm25=bm25)
 
 
 def _former(start: Start) -> tuple[str, Fuse]:

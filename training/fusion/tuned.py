@@ -10,10 +10,10 @@ from rag.fusion.normalisation import Distribution
 from rag.fusion.settings import DAMPING, SCALES, FusionSettings, scale
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Retriever
-from training.fusion.inner_folds import Answered
-from training.fusion.weight_search import MEASURES, STEP, Lists, Tuned, as_they_are, tune
+from training.fusion.inner_folds import InnerAnswers
+from training.fusion.weight_search import MEASURES, STEP, SystemRankings, Tuned, as_they_are, tune
 
-ASKED = 3  # inner folds that are asked: systems are made anew for each
+INNER_FOLDS = 3  # inner folds that are asked: systems are made anew for each
 MOST = 250  # questions of an inner fold that are asked
 
 
@@ -34,7 +34,7 @@ class Choice:
 
 
 def choose(
-    answered: Sequence[Answered],
+    answered: Sequence[InnerAnswers],
     systems: Sequence[str],
     measures: Sequence[str] = MEASURES,
     *,
@@ -58,10 +58,11 @@ def choose(
         BadInput: what `tune` refuses.
     """
     parts = [
-        Lists.of({name: a.runs[name] for name in systems}, [q.id for q in a.questions]) for a in answered
+        SystemRankings.of({name: a.runs[name] for name in systems}, [q.id for q in a.questions])
+        for a in answered
     ]
     qrels = {question: gold for a in answered for question, gold in a.qrels.items()}
-    lists = Lists.joined(parts)
+    lists = SystemRankings.joined(parts)
     found: dict[str, Tuned] = {}
     for method in SCALES:
         if method != "percentile":
@@ -70,7 +71,7 @@ def choose(
         elif all(set(systems) <= set(a.distributions) for a in answered):
             placed = [p.positions(a.distributions) for p, a in zip(parts, answered, strict=True)]
             found[method] = tune(
-                Lists.joined(placed), qrels, measures, share=as_they_are, decimals=None, step=step
+                SystemRankings.joined(placed), qrels, measures, share=as_they_are, decimals=None, step=step
             )
     best = max(found, key=lambda method: round(found[method].value, 12))
     tuned = found[best]

@@ -155,7 +155,7 @@ MEASURES = ("R@10", "MRR@10")  # their mean is what tuning makes as large as it 
 
 
 @dataclass(frozen=True)
-class Lists:
+class SystemRankings:
     """What several systems returned for the same questions.
 
     Attributes:
@@ -172,7 +172,7 @@ class Lists:
     scores: Matrix = field(repr=False)
 
     @classmethod
-    def of(cls, runs: Mapping[str, Run], questions: Sequence[str]) -> Lists:
+    def of(cls, runs: Mapping[str, Run], questions: Sequence[str]) -> SystemRankings:
         """Lay runs out; a question that is missing from one was answered by nothing."""
         laid = [as_matrix([run.get(question, ()) for run in runs.values()]) for question in questions]
         width = max((len(ids) for ids, _ in laid), default=0)
@@ -182,7 +182,7 @@ class Lists:
         return cls(tuple(runs), tuple(questions), tuple(ids for ids, _ in laid), scores)
 
     @classmethod
-    def joined(cls, parts: Sequence[Lists]) -> Lists:
+    def joined(cls, parts: Sequence[SystemRankings]) -> SystemRankings:
         """Return the lists of the same systems for several sets of questions, one set after the other.
 
         Raises:
@@ -201,19 +201,19 @@ class Lists:
             begin = end
         return cls(systems, questions, tuple(ids for part in parts for ids in part.articles), scores)
 
-    def positions(self, distributions: Mapping[str, Distribution]) -> Lists:
+    def positions(self, distributions: Mapping[str, Distribution]) -> SystemRankings:
         """Return the lists with each score's position in its system's distribution instead of the score.
 
         Fused by `as_they_are` they give what the scores give by `rag.fusion.percentile`.
         """
         of = [distributions[name] for name in self.systems]
         found = np.where(np.isfinite(self.scores), percentile(self.scores, of), np.nan)
-        return Lists(self.systems, self.questions, self.articles, found)
+        return SystemRankings(self.systems, self.questions, self.articles, found)
 
-    def only(self, systems: Sequence[str]) -> Lists:
+    def only(self, systems: Sequence[str]) -> SystemRankings:
         """Return the lists of these systems alone."""
         rows = [self.systems.index(name) for name in systems]
-        return Lists(tuple(systems), self.questions, self.articles, self.scores[rows])
+        return SystemRankings(tuple(systems), self.questions, self.articles, self.scores[rows])
 
     def fused(
         self,
@@ -236,7 +236,7 @@ def as_they_are(scores: Matrix) -> Matrix:
 
 
 def values_at(
-    lists: Lists,
+    lists: SystemRankings,
     qrels: Qrels,
     weights: npt.NDArray[np.float64],
     measures: Sequence[str] = MEASURES,
@@ -340,7 +340,7 @@ def simplex(systems: int, step: float = STEP) -> npt.NDArray[np.float64]:
 
 
 def tune(
-    lists: Lists,
+    lists: SystemRankings,
     qrels: Qrels,
     measures: Sequence[str] = MEASURES,
     *,
@@ -387,7 +387,7 @@ def tune(
 
 
 def curves(
-    lists: Lists,
+    lists: SystemRankings,
     qrels: Qrels,
     measures: Sequence[str] = MEASURES,
     *,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from rag.errors import BadInput
 from training.eval.metrics import DEFAULT, parse
-from training.eval.report import cards_of, warnings
+from training.eval.report import question_cards, warnings
 from training.neural.data.task import read_data, tasks
 from training.neural.recipe.recipe import names, read_recipe
 from training.neural.recipe.settings import Recipe
-from training.neural.recipe.sweep import only, read_sweep, refuse_own, sweep_names
+from training.neural.recipe.sweep import only, read_sweep, refuse_own_questions, sweep_names
 from training.neural.run import Order, dry_run
 from training.neural.run_many import run_sweep, summary, train_each
 from training.neural.systems.backbone import require
@@ -90,7 +90,7 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
         raise BadInput("--data is for sweeps, which name their data: give --corpus and --questions")
     if parsed.only:
         raise BadInput(f"--only is for sweeps, which are several trainings: {recipe.name} is one")
-    refuse_own(recipe, brought=parsed.questions is not None)
+    refuse_own_questions(recipe, brought=parsed.questions is not None)
     data = read_data(recipe, parsed.corpus, parsed.questions, parsed.language, parsed.option)
     seeds = range(parsed.seed, parsed.seed + parsed.seeds)
     found = list(
@@ -99,7 +99,7 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
             fold_seed=parsed.fold_seed, seeds=seeds,
         )
     )  # fmt: skip
-    cards = cards_of(data.corpus.card, (parsed.questions,))
+    cards = question_cards(data.corpus.card, (parsed.questions,))
     if here.main:
         for line in warnings(cards):
             print(line, file=sys.stderr)

@@ -25,15 +25,15 @@ from rag.errors import BadInput, DamagedIndex
 from rag.retrieval.dense import Dense
 from rag.retrieval.splade import Splade
 from rag.types import Question, Retriever
-from training.cards import ModelCard, Source, markdown
+from training.cards import ModelCard, TrainingSource, markdown
 from training.neural.data import seen_questions as learnt
-from training.neural.data.task import Task
-from training.neural.recipe.recipe import made
+from training.neural.data.task import TrainingTask
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.summary import VALUES
 from training.neural.systems.backbone import parameters
-from training.neural.systems.base import System
-from training.neural.trainer.checkpoint import State
+from training.neural.systems.base import NeuralSystem
+from training.neural.trainer.checkpoint import CheckpointState
 from training.neural.trainer.distributed import World
 from training.neural.trainer.resources import Peak
 
@@ -64,10 +64,10 @@ retriever = trained.system().retriever(corpus)  # or: python -m training.eval --
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingResult:
     """What is told of a training besides its model."""
 
-    task: Task
+    task: TrainingTask
     command: str
     cost: Mapping[str, object]
     facts: Mapping[str, object]  # parameters, index size, memory, steps, the best
@@ -77,7 +77,7 @@ class Outcome:
     values: Mapping[str, object] = field(default_factory=dict)  # of each question that was held back
 
 
-def write(folder: Path, system: System, outcome: Outcome, log: Path | None) -> None:
+def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path | None) -> None:
     """Write the result, whole or not at all; the manifest, with every file's hash, comes last.
 
     Raises:
@@ -104,7 +104,7 @@ def _dump(path: Path, record: Mapping[str, object]) -> None:
     path.write_text(json.dumps(record, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
 
 
-def _head(outcome: Outcome) -> dict[str, object]:
+def _head(outcome: TrainingResult) -> dict[str, object]:
     recipe = outcome.task.recipe
     return {
         "format": FORMAT,
@@ -120,12 +120,12 @@ def _head(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _sources(outcome: Outcome) -> list[Mapping[str, Any]]:
+def _sources(outcome: TrainingResult) -> list[Mapping[str, Any]]:
     """Return what the model learnt from, and what the one did that it began with: it inherits both."""
     return [*(provenance(card) for card in outcome.cards), *_begun_with(outcome.task)[1]]
 
 
-def _begun_with(task: Task) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
+def _begun_with(task: TrainingTask) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
     """Return hashes of questions and the sources of the result that a model began with; none for another."""
     backbone = task.recipe.model.backbone
     folder = Path(backbone or "").parent
@@ -135,11 +135,11 @@ def _begun_with(task: Task) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
     return learnt.read(folder), list(manifest["learnt_from"])
 
 
-def _said(outcome: Outcome) -> dict[str, object]:
+def _said(outcome: TrainingResult) -> dict[str, object]:
     return {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
 
 
-def _data(task: Task) -> dict[str, object]:
+def _data(task: TrainingTask) -> dict[str, object]:
     return {
         "sha256": task.data_sha256,
         "training_sha256": task.identity,  # with recipe and seed
@@ -159,7 +159,7 @@ def _libraries() -> dict[str, str]:
     return found
 
 
-def _card(folder: Path, outcome: Outcome) -> ModelCard:
+def _card(folder: Path, outcome: TrainingResult) -> ModelCard:
     task, cost = outcome.task, outcome.cost
     recipe, law = task.recipe, task.corpus.card
     spent = f"{cost['hardware']}: {cost['hours']:.3g} hours, {cost['kwh']:.3g} kWh at {cost['watts']:.0f} W"
@@ -173,7 +173,7 @@ def _card(folder: Path, outcome: Outcome) -> ModelCard:
         name=recipe.name,
         about=f"{recipe.about} A {recipe.system} for {law.language} of "
         f"{outcome.facts['parameters']:,} parameters, trained on {law.title or law.name}.",
-        sources=tuple(map(Source.of, _sources(outcome))),
+        sources=tuple(map(TrainingSource.of, _sources(outcome))),
         intended="Ranking statutory articles for questions in everyday words, beside keywords.",
         misuse=_MISUSE,
         limits=_LIMITS,
@@ -196,7 +196,7 @@ class Trained:
     learnt: frozenset[str] = field(repr=False)
     manifest: Mapping[str, Any] = field(repr=False)
 
-    def system(self, device: str | None = None) -> System:
+    def system(self, device: str | None = None) -> NeuralSystem:
         """Load the model.
 
         Args:
@@ -239,12 +239,17 @@ def open_result(folder: Path) -> Trained:
         path = folder / name
         if not path.is_file() or path.stat().st_size != said["bytes"] or digest(path) != said["sha256"]:
             raise DamagedIndex(f"{path} is not as it was written: train again, by {manifest['command']}")
-    recipe = made(json.loads((folder / RECIPE).read_text(encoding="utf-8")), f"{folder / RECIPE}")
+    recipe = parse_recipe(json.loads((folder / RECIPE).read_text(encoding="utf-8")), f"{folder / RECIPE}")
     return Trained(folder, recipe, learnt.read(folder), manifest)
 
 
-def facts_of(
-    task: Task, system: System, state: State, retriever: Retriever, world: World, peak: Peak
+def model_facts(
+    task: TrainingTask,
+    system: NeuralSystem,
+    state: CheckpointState,
+    retriever: Retriever,
+    world: World,
+    peak: Peak,
 ) -> dict[str, Any]:
     """Return the size of the model and of what it ranks with, and how the training went.
 
@@ -262,10 +267,10 @@ def facts_of(
         "best step": None if state.best is None else state.best_step,
         f"dev {task.recipe.evaluation.measure}": state.best,
         "training seconds": state.seconds,
-        "index bytes": size_of(retriever),
+        "index bytes": index_size(retriever),
         "active terms": getattr(retriever, "active", None),  # of an article, where it has terms
         "active terms before the cut": getattr(retriever, "uncut", None),
-        "active terms of a question": terms_of(retriever, [q for q in task.held if q.article_ids]),
+        "active terms of a question": mean_terms(retriever, [q for q in task.held if q.article_ids]),
         "peak memory bytes": peak.bytes,
         "peak memory of": peak.of,
         "processes": world.size,
@@ -273,14 +278,14 @@ def facts_of(
     }
 
 
-def terms_of(retriever: Retriever, questions: Sequence[Question]) -> float | None:
+def mean_terms(retriever: Retriever, questions: Sequence[Question]) -> float | None:
     """Return the terms of a question that have a weight, on average; None without terms or questions."""
     if not isinstance(retriever, Splade) or not questions:
         return None
     return retriever.encoder.encode_questions([q.text for q in questions]).nnz / len(questions)
 
 
-def size_of(retriever: Retriever) -> int | None:
+def index_size(retriever: Retriever) -> int | None:
     """Return what the vectors or postings of a retriever take; None where it does not tell."""
     if isinstance(retriever, Dense):
         return int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)

@@ -19,25 +19,25 @@ from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Hit, Question, Retriever
 from training.eval import report
-from training.eval.run import Collected, Measured, answer, measure
+from training.eval.run import Measured, SystemRun, answer, measure
 from training.neural import result
 from training.neural.data.batches import Batches
-from training.neural.data.negatives import draw_of
-from training.neural.data.task import Task
+from training.neural.data.negatives import hard_negative_sampler
+from training.neural.data.task import TrainingTask
 from training.neural.data.tokens import article_text
 from training.neural.recipe.settings import Scratch
-from training.neural.result import facts_of
-from training.neural.summary import BEFORE, values_of
+from training.neural.result import model_facts
+from training.neural.summary import BEFORE_TRAINING, question_values
 from training.neural.systems import splade
 from training.neural.systems.backbone import parameters
-from training.neural.systems.base import System
+from training.neural.systems.base import NeuralSystem
 from training.neural.systems.registry import build
 from training.neural.trainer import resources
 from training.neural.trainer.checkpoint import LOG, other
 from training.neural.trainer.distributed import World
-from training.neural.trainer.logging import Events, Log
-from training.neural.trainer.loop import Run, train
-from training.neural.trainer.resources import TO_HOLD, TO_RANK, Watch, enough
+from training.neural.trainer.logging import Events, TrainingLog
+from training.neural.trainer.loop import TrainingRun, train
+from training.neural.trainer.resources import TO_HOLD, TO_RANK, Watch, explain_out_of_memory
 from training.neural.trainer.validation import Judge
 
 _BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
@@ -62,7 +62,9 @@ class Order:
         return self.output.with_name(f"{self.output.name}.run")
 
 
-def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[str, Measured]:
+def run(
+    task: TrainingTask, order: Order, world: World, log: TrainingLog | None = None
+) -> dict[str, Measured]:
     """Train a task and write its result; return the measures on the questions held back.
 
     Args:
@@ -78,7 +80,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     begun = time.perf_counter()
     system = prepared(task, world, order.work / _SCRATCH)
     log = log or _log(order, world)
-    batches = batches_of(task)
+    batches = training_batches(task)
     evaluation = task.recipe.evaluation
     judge = (
         Judge(task.corpus, task.dev, evaluation.measure, evaluation.candidates, task.seed)
@@ -88,14 +90,14 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     if world.main:
         log({}, plan(task, batches, system, judge))
     held = [q for q in task.held if q.article_ids]
-    collected: dict[str, Collected] = {}
+    collected: dict[str, SystemRun] = {}
     if world.main and held:
-        with enough(TO_RANK):
-            collected[BEFORE] = _before(task, system, held, order)
+        with explain_out_of_memory(TO_RANK):
+            collected[BEFORE_TRAINING] = _before(task, system, held, order)
     world.agree(0.0)
     worked, watch = time.process_time(), Watch(world)
     state = train(
-        Run(
+        TrainingRun(
             system,
             batches,
             judge,
@@ -115,7 +117,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     peak = watch.peak()
     system.module.eval()
     worked = time.process_time()
-    with enough(TO_RANK):
+    with explain_out_of_memory(TO_RANK):
         retriever, seconds = _indexed(system, task.corpus)
         processor["indexing"] = time.process_time() - worked
         if held:
@@ -124,8 +126,8 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     hours = (time.perf_counter() - begun + state.earlier) / 3600
     cost = resources.cost(hours, resources.Hardware.found(world.device, world.size, order.watts))
     if terms := splade.expansions(system, retriever, task.corpus, held):
-        log({}, splade.told(terms))
-    facts = facts_of(task, system, state, retriever, world, peak) | {
+        log({}, splade.expansion_lines(terms))
+    facts = model_facts(task, system, state, retriever, world, peak) | {
         "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
         "processor seconds of training": processor["training"],
         "processor seconds of indexing": processor["indexing"],
@@ -141,7 +143,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         learnt_from=_learnt_from(task),
     )
     entry |= {"expansion": terms} if terms else {}
-    outcome = result.Outcome(
+    outcome = result.TrainingResult(
         task,
         order.command,
         cost,
@@ -149,7 +151,7 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
         entry,
         order.cards or (task.corpus.card,),
         state.curve,
-        values_of([q.id for q in held], {name: found.values for name, found in measured.items()}),
+        question_values([q.id for q in held], {name: found.values for name, found in measured.items()}),
     )
     result.write(order.output, system, outcome, log.file)
     shutil.rmtree(order.work)
@@ -157,13 +159,13 @@ def run(task: Task, order: Order, world: World, log: Log | None = None) -> dict[
     return measured
 
 
-def _log(order: Order, world: World) -> Log:
+def _log(order: Order, world: World) -> TrainingLog:
     if not world.main:
-        return Log(None, None)
-    return Log(order.work / LOG, sys.stderr, None if order.events is None else Events(order.events))
+        return TrainingLog(None, None)
+    return TrainingLog(order.work / LOG, sys.stderr, None if order.events is None else Events(order.events))
 
 
-def prepared(task: Task, world: World, folder: Path) -> System:
+def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
     """Return the system before any training; its weights follow from the seed.
 
     Args:
@@ -183,24 +185,24 @@ def prepared(task: Task, world: World, folder: Path) -> System:
         yield from (question.text for question in task.learn)
 
     system = build(task.recipe, texts, world, folder, [article.id for article in task.corpus.articles])
-    with enough(TO_HOLD):
+    with explain_out_of_memory(TO_HOLD):
         system.module.to(world.device)
     return system
 
 
-def batches_of(task: Task) -> Batches:
+def training_batches(task: TrainingTask) -> Batches:
     """Return what a task learns from, step by step, with its negatives."""
     return Batches(
         task.learn,
         task.corpus.articles,
         task.recipe.training,
         task.recipe.negatives,
-        draw_of(task),
+        hard_negative_sampler(task),
         task.seed,
     )
 
 
-def plan(task: Task, batches: Batches, system: System | None, judge: Judge | None) -> str:
+def plan(task: TrainingTask, batches: Batches, system: NeuralSystem | None, judge: Judge | None) -> str:
     """Return what is about to be done, for people; without a system its size is left out."""
     recipe = task.recipe
     model = recipe.model.backbone or "an encoder from scratch"
@@ -216,7 +218,7 @@ def plan(task: Task, batches: Batches, system: System | None, judge: Judge | Non
     )
 
 
-def _synthetic(task: Task) -> str:
+def _synthetic(task: TrainingTask) -> str:
     """Say how many of the questions to learn from a model wrote, where some are or the recipe takes some."""
     written, most = sum(q.split == SYNTHETIC for q in task.learn), task.recipe.training.synthetic
     if not written and not most:
@@ -249,29 +251,29 @@ def _make_room(order: Order, world: World, identity: str) -> None:
             raise BadInput(f"{work} cannot be made ({error.strerror}): give another --output") from error
 
 
-def _indexed(system: System, corpus: Corpus) -> tuple[Retriever, float]:
+def _indexed(system: NeuralSystem, corpus: Corpus) -> tuple[Retriever, float]:
     begun = time.perf_counter()
-    with enough(TO_RANK):
+    with explain_out_of_memory(TO_RANK):
         return system.retriever(corpus), time.perf_counter() - begun
 
 
-def _before(task: Task, system: System, held: Sequence[Question], order: Order) -> Collected:
+def _before(task: TrainingTask, system: NeuralSystem, held: Sequence[Question], order: Order) -> SystemRun:
     """Ask the untrained system the questions held back; a run that goes on reads what it answered."""
     kept = order.work / _BEFORE
     if order.resume and kept.exists():
         found = json.loads(kept.read_text(encoding="utf-8"))
         run = {q: tuple(Hit(id_, score) for id_, score in ranking) for q, ranking in found["run"].items()}
-        return Collected(run, found["seconds"], found["folds"])
-    collected: dict[str, Collected] = {}
-    answer({BEFORE: system.retriever(task.corpus)}, held, collected)
-    found = collected[BEFORE]
+        return SystemRun(run, found["seconds"], found["folds"])
+    collected: dict[str, SystemRun] = {}
+    answer({BEFORE_TRAINING: system.retriever(task.corpus)}, held, collected)
+    found = collected[BEFORE_TRAINING]
     kept.write_text(
         json.dumps({"run": found.run, "seconds": found.seconds, "folds": found.folds}), encoding="utf-8"
     )
     return found
 
 
-def _learnt_from(task: Task) -> str:
+def _learnt_from(task: TrainingTask) -> str:
     return f"{len(task.learn)} questions of {task.corpus.card.name}" + (
         "" if task.fold is None else f", all but fold {task.fold}"
     )
@@ -281,7 +283,7 @@ BATCH = 8  # questions of a step of the rehearsal
 STEPS = 2
 
 
-def dry_run(task: Task, world: World) -> str:
+def dry_run(task: TrainingTask, world: World) -> str:
     """Read, split, draw negatives, take two steps and evaluate, with a small encoder; write nothing.
 
     Returns:
@@ -302,7 +304,7 @@ def dry_run(task: Task, world: World) -> str:
         evaluation=replace(recipe.evaluation, every=STEPS, keep="last"),
     )
     rehearsed = replace(task, recipe=small)
-    draw = draw_of(task)
+    draw = hard_negative_sampler(task)
     whole = Batches(task.learn, task.corpus.articles, recipe.training, recipe.negatives, draw, task.seed)
     batches = Batches(task.learn, task.corpus.articles, training, recipe.negatives, draw, task.seed)
     measure = recipe.evaluation.measure
@@ -311,7 +313,9 @@ def dry_run(task: Task, world: World) -> str:
     )
     with tempfile.TemporaryDirectory() as folder:
         system = prepared(rehearsed, world, Path(folder) / "scratch")
-        state = train(Run(system, batches, judge, world, Log(None, None), None, task.seed, ""))
+        state = train(
+            TrainingRun(system, batches, judge, world, TrainingLog(None, None), None, task.seed, "")
+        )
     return "\n".join(
         [
             plan(task, whole, None, judge),

@@ -19,28 +19,28 @@ from rag.errors import BadInput
 from rag.types import Question
 from training.eval import report
 from training.eval.metrics import DEFAULT
-from training.eval.report import cards_of, commit, warnings
+from training.eval.report import commit, question_cards, warnings
 from training.neural.data import seen_questions
-from training.neural.data.task import Data, Task, read_data, tasks
+from training.neural.data.task import Data, TrainingTask, read_data, tasks
 from training.neural.recipe.settings import Recipe
 from training.neural.recipe.sweep import (
     CORPUS,
-    Part,
     Sweep,
-    asked_of,
+    SweepPart,
     folder,
     learning,
-    recipe_of,
-    refuse_own,
+    refuse_own_questions,
+    sweep_questions,
+    training_recipe,
 )
 from training.neural.result import MODEL, open_result
 from training.neural.run import Order, dry_run, run
-from training.neural.summary import BEFORE, chosen, difference, read_entries, row_of, spread
+from training.neural.summary import BEFORE_TRAINING, chosen, difference, read_entries, spread, summary_row
 from training.neural.trainer.distributed import World
 from training.tables.neural import sweep_table
 
 
-def folder_of(task: Task, of: Sequence[Task]) -> str:
+def training_folder(task: TrainingTask, of: Sequence[TrainingTask]) -> str:
     """Return the folder of one of several trainings inside the output; "" for one alone."""
     if len(of) == 1:
         return ""
@@ -49,7 +49,7 @@ def folder_of(task: Task, of: Sequence[Task]) -> str:
     return "-".join(parts)
 
 
-def train_each(found: Sequence[Task], order: Order, here: World, *, among: bool = False) -> list[str]:
+def train_each(found: Sequence[TrainingTask], order: Order, here: World, *, among: bool = False) -> list[str]:
     """Train tasks into folders of the output; return the folders' names, [""] for one alone.
 
     Args:
@@ -58,7 +58,7 @@ def train_each(found: Sequence[Task], order: Order, here: World, *, among: bool 
         here: the processes.
         among: these are some of more trainings, any of which may be finished or not begun.
     """
-    names = [folder_of(task, found) for task in found]
+    names = [training_folder(task, found) for task in found]
     for task, name in zip(found, names, strict=True):
         events = None if order.events is None else order.events / name
         own = replace(order, output=order.output / name, events=events) if name else order
@@ -76,7 +76,7 @@ def train_each(found: Sequence[Task], order: Order, here: World, *, among: bool 
     return names
 
 
-def _check_same(folder: Path, task: Task) -> None:
+def _check_same(folder: Path, task: TrainingTask) -> None:
     """Refuse to take a finished training for another."""
     found = open_result(folder).manifest["data"].get("training_sha256")
     if found != task.identity:
@@ -91,7 +91,7 @@ def summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:
     entries = read_entries(folder, made)
     dev = recipe.evaluation.measure
     best = chosen(entries, dev, recipe.name)
-    spreads = {system: spread(entries, system) for system in (BEFORE, recipe.name)}
+    spreads = {system: spread(entries, system) for system in (BEFORE_TRAINING, recipe.name)}
     told = {
         "trainings": list(made),
         "mean and sd over them": {system: found for system, found in spreads.items() if found},
@@ -194,11 +194,11 @@ def _places(sweep: Sweep, parsed: argparse.Namespace) -> dict[str, Path | None]:
     return places
 
 
-def _train(under_way: _Sweeping, part: Part) -> None:
+def _train(under_way: _Sweeping, part: SweepPart) -> None:
     sweep, parsed, here = under_way.sweep, under_way.parsed, under_way.here
     base = None if part.after is None or parsed.dry_run else _model(under_way, part.after)
-    recipe = recipe_of(sweep, part, under_way.changes, base, scratch=parsed.scratch)
-    refuse_own(recipe, brought=bool(part.learn or part.data != CORPUS or parsed.questions))
+    recipe = training_recipe(sweep, part, under_way.changes, base, scratch=parsed.scratch)
+    refuse_own_questions(recipe, brought=bool(part.learn or part.data != CORPUS or parsed.questions))
     found = _tasks(under_way, part, recipe)
     if here.main:
         print(f"{sweep.name}: {part.name}", file=sys.stderr)
@@ -206,7 +206,7 @@ def _train(under_way: _Sweeping, part: Part) -> None:
         print(f"{part.name}\n{dry_run(found[0], here)}")
         return
     _not_known(part, base, found)
-    cards = cards_of(found[0].corpus.card, (_place(under_way, part.learn), parsed.questions))
+    cards = question_cards(found[0].corpus.card, (_place(under_way, part.learn), parsed.questions))
     for line in warnings(cards) if here.main else ():
         if line not in under_way.warned:
             print(line, file=sys.stderr)
@@ -220,15 +220,15 @@ def _train(under_way: _Sweeping, part: Part) -> None:
     names = train_each(found, order, here, among=True)
     under_way.made[part.name] = at, names, recipe.name
     if here.main:
-        row = row_of(part.name, parsed.output / at, names, recipe.name, recipe.evaluation.measure)
+        row = summary_row(part.name, parsed.output / at, names, recipe.name, recipe.evaluation.measure)
         under_way.rows.append({**row, "system": recipe.system, "published": dict(part.published)})
 
 
-def _tasks(under_way: _Sweeping, part: Part, recipe: Recipe) -> list[Task]:
+def _tasks(under_way: _Sweeping, part: SweepPart, recipe: Recipe) -> list[TrainingTask]:
     """Return the trainings of one part: folds and seeds, but one alone where others begin with its model."""
     parsed = under_way.parsed
     data = _data(under_way, part, recipe)
-    data = Data(data.corpus, asked_of(under_way.sweep, data.questions))
+    data = Data(data.corpus, sweep_questions(under_way.sweep, data.questions))
     begun_with = any(other.after == part.name for other in under_way.sweep.runs)
     own = part.data == CORPUS  # the folds are those of --corpus
     found = [
@@ -247,7 +247,7 @@ def _tasks(under_way: _Sweeping, part: Part, recipe: Recipe) -> list[Task]:
     return found
 
 
-def _data(under_way: _Sweeping, part: Part, recipe: Recipe) -> Data:
+def _data(under_way: _Sweeping, part: SweepPart, recipe: Recipe) -> Data:
     parsed = under_way.parsed
     options = part.options or tuple(parsed.option if part.data == CORPUS else ())
     if (part.data, options) not in under_way.read:
@@ -257,7 +257,7 @@ def _data(under_way: _Sweeping, part: Part, recipe: Recipe) -> Data:
     return under_way.read[part.data, options]
 
 
-def _others(under_way: _Sweeping, part: Part, data: Data) -> Sequence[Question] | None:
+def _others(under_way: _Sweeping, part: SweepPart, data: Data) -> Sequence[Question] | None:
     path = _place(under_way, part.learn)
     return None if path is None else read_questions(path, data.corpus.articles)
 
@@ -271,7 +271,7 @@ def _model(under_way: _Sweeping, after: str) -> Path:
     return Path(under_way.parsed.output / at / name / MODEL)
 
 
-def _not_known(part: Part, base: Path | None, found: Sequence[Task]) -> None:
+def _not_known(part: SweepPart, base: Path | None, found: Sequence[TrainingTask]) -> None:
     """Refuse to begin with a model that has learnt what is held back."""
     known = seen_questions.read(base.parent) if base is not None else frozenset()
     if known & {key for task in found for key in seen_questions.keys(task.held)}:

@@ -12,7 +12,7 @@ import numpy as np
 from training.eval.report import METRICS
 from training.eval.significance import interval
 
-BEFORE = "before training"
+BEFORE_TRAINING = "before training"
 NONE_CHOSEN = "no dev questions, none chosen"
 VALUES = "values.json"  # of a result: every measure of every question that was held back
 FACTS = (
@@ -31,7 +31,7 @@ FACTS = (
 _SEED = 42  # of the bootstrap
 
 
-def values_of(questions: Sequence[str], measured: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def question_values(questions: Sequence[str], measured: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return what a result keeps of each question, for intervals over several trainings."""
     return {
         "questions": list(questions),
@@ -81,7 +81,7 @@ def chosen(entries: Mapping[str, Mapping[str, Any]], measure: str, recipe: str) 
     }
 
 
-def row_of(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) -> dict[str, Any]:
+def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) -> dict[str, Any]:
     """Return a row of a table: all that several trainings of one recipe come to.
 
     Args:
@@ -94,7 +94,7 @@ def row_of(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) 
     entries = read_entries(folder, made)
     any_ = next(iter(entries.values()))
     known = [json.loads((folder / one / VALUES).read_text(encoding="utf-8")) for one in made]
-    after, before = _by_question(known, recipe), _by_question(known, BEFORE)
+    after, before = _by_question(known, recipe), _by_question(known, BEFORE_TRAINING)
     facts = {key: _mean([entry["facts"].get(key) for entry in entries.values()]) for key in FACTS}
     took = [
         entry["systems"][recipe]["ms_per_question"]["median"]
@@ -108,7 +108,7 @@ def row_of(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) 
         "commit": any_["commit"],
         "command": any_["command"],
         "questions": len(next(iter(after.values()))) if after else 0,
-        "before": spread(entries, BEFORE),
+        "before": spread(entries, BEFORE_TRAINING),
         "after": spread(entries, recipe),
         "interval": {m: _interval(list(rows.values())) for m, rows in after.items()},
         "gain": {m: _interval([v - before[m][q] for q, v in rows.items()]) for m, rows in after.items()},

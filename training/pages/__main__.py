@@ -85,7 +85,7 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
         with served(parsed.index) as page:
             found = speed.measure(page, asked)
     elif parsed.command == "users":
-        plan = users.Plan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)
+        plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)
         with served(parsed.index) as page:
             asyncio.run(_warmed(page.port, asked[0]))
             found = users.measure(page, asked, plan)

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from indexes.store.paths import CURRENT, index_folder
-from training.pages.serving import Served, served
+from training.pages.serving import RunningPage, served
 from training.pages.visitor import Visitor
 
 NAME = "switched"
 VERSIONS = 6  # more than the page keeps open, so that those it closes are seen
-LOOKS = 2.0  # seconds after an answer: what warms up beside the page has ended
+WARM_UP_SECONDS = 2.0  # seconds after an answer: what warms up beside the page has ended
 
 
 def measure(folder: Path, questions: Sequence[str]) -> dict[str, Any]:
@@ -60,13 +60,13 @@ def _switch(versions: Path, number: int) -> None:
     new.replace(versions / CURRENT)
 
 
-async def _visits(page: Served, versions: Path, questions: Sequence[str]) -> list[float]:
+async def _visits(page: RunningPage, versions: Path, questions: Sequence[str]) -> list[float]:
     held = [page.memory()]
     visitor, _ = await Visitor.arrive(page.port)
     for n in range(VERSIONS):
         _switch(versions, n)
         await visitor.ask(questions[n % len(questions)])
-        await asyncio.sleep(LOOKS)
+        await asyncio.sleep(WARM_UP_SECONDS)
         held.append(page.memory())
     await visitor.leave()
     return [round(each, 1) for each in held]

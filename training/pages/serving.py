@@ -17,13 +17,13 @@ from pathlib import Path
 from rag.errors import PandectError
 
 ROOT = Path(__file__).resolve().parents[2]
-COMES_UP_IN = 60.0  # seconds; half a second on a quiet machine
+START_TIMEOUT = 60.0  # seconds; half a second on a quiet machine
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096  # bytes
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # a second
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class RunningPage:
     """A page that runs, and nobody has visited yet."""
 
     port: int
@@ -62,7 +62,7 @@ class Served:
 
 
 @contextmanager
-def served(index: str | None = None, environ: Mapping[str, str] | None = None) -> Iterator[Served]:
+def served(index: str | None = None, environ: Mapping[str, str] | None = None) -> Iterator[RunningPage]:
     """Run the page over an index until the block ends.
 
     Args:
@@ -86,10 +86,10 @@ def served(index: str | None = None, environ: Mapping[str, str] | None = None) -
     try:
         while not _healthy(port):
             waited = time.perf_counter() - begun
-            if process.poll() is not None or waited > COMES_UP_IN:
+            if process.poll() is not None or waited > START_TIMEOUT:
                 raise PandectError(f"the page did not come up in {waited:.0f} s: try {' '.join(command)}")
             time.sleep(0.02)
-        yield Served(port, process.pid, time.perf_counter() - begun)
+        yield RunningPage(port, process.pid, time.perf_counter() - begun)
     finally:
         process.terminate()
         try:

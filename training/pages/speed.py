@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rag.errors import MissingExtra, PandectError, install_hint
-from training.pages.serving import Served
+from training.pages.serving import RunningPage
 from training.pages.users import times
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ PAGES: Mapping[str, str] = {  # page -> what is there when it can be used
     "about": ".pd-loaded",
     "sheet": ".pd-loaded",
 }
-TIMES_OVER = 5  # each click
+REPETITIONS = 5  # each click
 
 # Notes by the page's own clock (milliseconds since the address was opened) when something is first there.
 _FIRST = """
@@ -86,7 +86,7 @@ _CLICK = """(wanted) => {
 }"""
 
 
-def measure(page: Served, questions: Sequence[str]) -> dict[str, Any]:
+def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
     """Return what one person waits for, in milliseconds: the pages, answers, clicks.
 
     Args:
@@ -136,7 +136,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def visit(browser: Browser, page: Served, name: str) -> dict[str, float | None]:
+def visit(browser: Browser, page: RunningPage, name: str) -> dict[str, float | None]:
     """Open a page with an empty cache; return when it was painted, had its name, and could be used."""
     with _open(browser, page, name) as tab:
         first = tab.evaluate("() => window.pandectFirst")
@@ -145,7 +145,7 @@ def visit(browser: Browser, page: Served, name: str) -> dict[str, float | None]:
 
 
 @contextmanager
-def _open(browser: Browser, page: Served, name: str) -> Iterator[Page]:
+def _open(browser: Browser, page: RunningPage, name: str) -> Iterator[Page]:
     context = browser.new_context(locale="fr-FR")
     context.set_default_timeout(WAIT)
     tab = context.new_page()
@@ -177,10 +177,10 @@ def _clicks(tab: Page) -> dict[str, list[float]]:
     box = tab.locator("[class*=st-key-told] label")
     if box.count() == 0:  # the last question found nothing
         return {}
-    shares = [_click(tab, box, told if n % 2 == 0 else f"!{told}") for n in range(2 * TIMES_OVER)]
+    shares = [_click(tab, box, told if n % 2 == 0 else f"!{told}") for n in range(2 * REPETITIONS)]
     languages = [
         _click(tab, tab.get_by_text(name, exact=True), f"document.documentElement.lang === '{code}'")
-        for name, code in (("English", "en"), ("Français", "fr")) * TIMES_OVER
+        for name, code in (("English", "en"), ("Français", "fr")) * REPETITIONS
     ]
     why = [
         _click(tab, details.locator("summary").first, "document.querySelector('.pd-card details[open]')")

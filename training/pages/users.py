@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from rag.errors import PandectError
-from training.pages.serving import Served
-from training.pages.visitor import Run, Visitor
+from training.pages.serving import RunningPage
+from training.pages.visitor import Visitor, VisitorRun
 
 THINKS = (3.0, 8.0)  # seconds between what a person does: to read the first card and open its reasons
 ARRIVE = 8.0  # seconds in which all of them have come: at one stroke nobody comes
@@ -23,7 +23,7 @@ EVERY = 1.0  # seconds between two looks at the memory
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class UserPlan:
     """Who comes, for how long."""
 
     users: int = 50
@@ -33,18 +33,18 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Log:
+class UserLog:
     """What happened; times in seconds."""
 
     arrivals: list[float] = field(default_factory=list)
-    answers: list[Run] = field(default_factory=list)
+    answers: list[VisitorRun] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
     opened: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds, MiB)
 
 
-def measure(page: Served, questions: Sequence[str], plan: Plan) -> dict[str, Any]:
+def measure(page: RunningPage, questions: Sequence[str], plan: UserPlan) -> dict[str, Any]:
     """Let people use a page that is open; return times (ms), errors and memory (MiB).
 
     Args:
@@ -52,13 +52,13 @@ def measure(page: Served, questions: Sequence[str], plan: Plan) -> dict[str, Any
         questions: drawn from at random.
         plan: who comes.
     """
-    log = Log()
+    log = UserLog()
     spent = page.processor()
     asyncio.run(_all(page, questions, plan, log))
     return summary(log, plan) | {"processor_s": round(page.processor() - spent, 2)}
 
 
-def summary(log: Log, plan: Plan) -> dict[str, Any]:
+def summary(log: UserLog, plan: UserPlan) -> dict[str, Any]:
     """Return what a result file holds of it."""
     return {
         "plan": asdict(plan) | {"thinks_s": list(THINKS)},
@@ -104,7 +104,7 @@ def memory(seen: Sequence[tuple[float, float]]) -> dict[str, float | None]:
     }
 
 
-async def _all(page: Served, questions: Sequence[str], plan: Plan, log: Log) -> None:
+async def _all(page: RunningPage, questions: Sequence[str], plan: UserPlan, log: UserLog) -> None:
     begun = time.perf_counter()
     watch = asyncio.create_task(_watch(page, begun, log))
     people = (_person(page, questions, plan, begun, number, log) for number in range(plan.users))
@@ -112,14 +112,14 @@ async def _all(page: Served, questions: Sequence[str], plan: Plan, log: Log) -> 
     watch.cancel()
 
 
-async def _watch(page: Served, begun: float, log: Log) -> None:
+async def _watch(page: RunningPage, begun: float, log: UserLog) -> None:
     while True:
         log.memory.append((time.perf_counter() - begun, page.memory()))
         await asyncio.sleep(EVERY)
 
 
 async def _person(
-    page: Served, questions: Sequence[str], plan: Plan, begun: float, number: int, log: Log
+    page: RunningPage, questions: Sequence[str], plan: UserPlan, begun: float, number: int, log: UserLog
 ) -> None:
     draw = random.Random(plan.seed * 1000 + number)  # noqa: S311 - not for secrets
     await asyncio.sleep(draw.uniform(0, min(ARRIVE, plan.seconds / 4)))
@@ -133,7 +133,7 @@ async def _person(
 
 
 async def _visit(
-    page: Served, questions: Sequence[str], plan: Plan, end: float, draw: random.Random, log: Log
+    page: RunningPage, questions: Sequence[str], plan: UserPlan, end: float, draw: random.Random, log: UserLog
 ) -> None:
     visitor, came = await Visitor.arrive(page.port)
     log.arrivals.append(came.seconds)

@@ -14,13 +14,13 @@ from rag.errors import MissingExtra, PandectError, install_hint
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
-GIVEN_UP = 60.0  # seconds; nobody waits longer
+PATIENCE = 60.0  # seconds; nobody waits longer
 _ARTICLE = re.compile(r'browse\?article=([^"&]+)')
 LARGEST = 2**26  # bytes of one message; a page of articles is a hundredth of that
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class VisitorRun:
     """What came back of one thing that the person did."""
 
     seconds: float  # until the page was whole
@@ -47,7 +47,7 @@ class Visitor:
     _states: dict[str, Any] = field(default_factory=dict)  # id -> WidgetState
 
     @classmethod
-    async def arrive(cls, port: int, locale: str = "fr-FR") -> tuple[Visitor, Run]:
+    async def arrive(cls, port: int, locale: str = "fr-FR") -> tuple[Visitor, VisitorRun]:
         """Open the page; return the session and what its first view took.
 
         Raises:
@@ -66,14 +66,14 @@ class Visitor:
         visitor = cls(socket, locale)
         return visitor, await visitor._run(begun=begun)
 
-    async def ask(self, question: str) -> Run:
+    async def ask(self, question: str) -> VisitorRun:
         """Send a question as the button does."""
         self._type("question", string_value=question)
         self.articles.clear()
         [button] = [widget for key, widget in self._widgets.items() if key.startswith("FormSubmitter:ask")]
         return await self._run(pressed=button)
 
-    async def tick(self, key: str, value: bool) -> Run | None:
+    async def tick(self, key: str, value: bool) -> VisitorRun | None:
         """Tick the box of this key, or untick it; None where there is none."""
         box = self._widgets.get(key)
         if box is None:
@@ -81,7 +81,7 @@ class Visitor:
         self._states[box.id] = self._state(box.id, bool_value=value)
         return await self._run(fragment=box.fragment)
 
-    async def go(self, page: str, query: str = "") -> Run:
+    async def go(self, page: str, query: str = "") -> VisitorRun:
         """Go to another page, as the links between them do."""
         self.page, self.query = page, query
         return await self._run()
@@ -104,7 +104,7 @@ class Visitor:
 
     async def _run(
         self, *, pressed: _Widget | None = None, fragment: str = "", begun: float | None = None
-    ) -> Run:
+    ) -> VisitorRun:
         from streamlit.proto.BackMsg_pb2 import BackMsg
         from websockets.exceptions import WebSocketException
 
@@ -119,15 +119,15 @@ class Visitor:
             self._widgets.clear()
         begun = time.perf_counter() if begun is None else begun
         try:
-            async with asyncio.timeout(GIVEN_UP):
+            async with asyncio.timeout(PATIENCE):
                 await self.socket.send(message.SerializeToString())
                 return await self._read(begun)
         except WebSocketException as error:
             raise PandectError(f"the page hung up: {type(error).__name__}") from error
         except TimeoutError as error:
-            raise PandectError(f"the page was not whole after {GIVEN_UP:.0f} s") from error
+            raise PandectError(f"the page was not whole after {PATIENCE:.0f} s") from error
 
-    async def _read(self, begun: float) -> Run:
+    async def _read(self, begun: float) -> VisitorRun:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         first: float | None = None
@@ -145,7 +145,7 @@ class Visitor:
                         continue  # the page itself asked to be drawn anew
                     if message.script_finished not in _WHOLE:
                         raise PandectError(f"the page ended with status {message.script_finished}")
-                    return Run(time.perf_counter() - begun, first, cards)
+                    return VisitorRun(time.perf_counter() - begun, first, cards)
         raise PandectError("the page hung up")
 
     def _saw(self, delta: Any) -> int:  # noqa: ANN401 - a message of Streamlit's

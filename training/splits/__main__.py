@@ -16,7 +16,7 @@ from indexes.sources import registry
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
 from rag.types import Question
-from training.splits.file import Kind, Split, identity, write_split
+from training.splits.file import Kind, QuestionSplit, identity, write_split
 from training.splits.folds import Fold, folds, grouped_folds, pick
 from training.splits.near_duplicates import THRESHOLD, Pair, agreeing, groups, near_duplicates
 
@@ -46,7 +46,7 @@ class Grouping:
     said: Sequence[str] = field(default_factory=tuple)  # for people
 
 
-def made(parsed: argparse.Namespace) -> tuple[Split, list[str]]:
+def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
     """Return the split that the command line asks for, and what there is to say about it.
 
     Raises:
@@ -151,7 +151,7 @@ def _split(
     questions: Sequence[Question],
     seed: int | None = None,
     about: Mapping[str, object] | None = None,
-) -> Split:
+) -> QuestionSplit:
     known = {article.id for article in corpus.articles}
     hard: dict[str, tuple[str, ...]] = {}
     for question in questions:
@@ -159,7 +159,9 @@ def _split(
         kept = tuple(str(id_) for id_ in listed if str(id_) in known) if isinstance(listed, list) else ()
         if kept:
             hard[question.id] = kept
-    return Split(kind, parts, identity(questions), corpus.card.name, corpus.sha256, seed, about or {}, hard)
+    return QuestionSplit(
+        kind, parts, identity(questions), corpus.card.name, corpus.sha256, seed, about or {}, hard
+    )
 
 
 def _sizes(parts: Mapping[str, Sequence[str]]) -> str:
@@ -221,7 +223,7 @@ def parser() -> argparse.ArgumentParser:
 def _run(parsed: argparse.Namespace) -> list[str]:
     if parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    split, said = made(parsed)
+    split, said = make_split(parsed)
     write_split(parsed.output, split)
     return [*said, f"written: {parsed.output}"]
 

@@ -32,7 +32,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from indexes.corpus.corpus import HELD_OUT
-from indexes.corpus.questions import record_of
+from indexes.corpus.questions import question_record
 from indexes.formats.jsonl import Record, dump
 from rag.errors import BadInput
 from rag.types import Question
@@ -41,11 +41,11 @@ from training.splits.folds import Fold, folds
 FORMAT = 1
 Kind = Literal["folds", "grouped", "fixed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-AGAIN = "Make the file anew with python -m training.splits, or give the questions that it was made of"
+REMAKE_HINT = "Make the file anew with python -m training.splits, or give the questions that it was made of"
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class QuestionSplit:
     """Questions in parts, and what they were when the parts were made."""
 
     kind: Kind
@@ -62,11 +62,11 @@ def identity(questions: Iterable[Question]) -> str:
     """Return the SHA-256 of questions in canonical JSON Lines: `Corpus.questions_sha256` of the same ones."""
     digest = hashlib.sha256()
     for question in questions:
-        digest.update(dump(record_of(question)))
+        digest.update(dump(question_record(question)))
     return digest.hexdigest()
 
 
-def write_split(path: Path, split: Split) -> None:
+def write_split(path: Path, split: QuestionSplit) -> None:
     """Write the file, whole or not at all; the same split gives the same bytes."""
     header = {
         "format": FORMAT,
@@ -95,7 +95,7 @@ def write_split(path: Path, split: Split) -> None:
         raise BadInput(f"{path}: cannot be written ({error.strerror}). Give another --output.") from None
 
 
-def read_split(path: Path) -> Split:
+def read_split(path: Path) -> QuestionSplit:
     """Read a file that `write_split` wrote.
 
     Raises:
@@ -115,16 +115,16 @@ def read_split(path: Path) -> Split:
         name, ids = record.get("fold"), _ids(record.get("questions"))
         if not isinstance(name, str) or ids is None or name in parts:
             raise BadInput(
-                f"{path}:{number}: a fold of another name with its questions was expected. {AGAIN}."
+                f"{path}:{number}: a fold of another name with its questions was expected. {REMAKE_HINT}."
             )
         parts[name] = ids
         negatives |= _negatives(record, path, number)
     twice = [id_ for id_, n in Counter(id_ for ids in parts.values() for id_ in ids).items() if n > 1]
     if twice or len(parts) != header.get("k"):
         problem = f"question {twice[0]!r} is there twice" if twice else f"{len(parts)} of its folds are there"
-        raise BadInput(f"{path}: {problem}. {AGAIN}.")
+        raise BadInput(f"{path}: {problem}. {REMAKE_HINT}.")
     seed, grouping = header.get("seed"), header.get("grouping")
-    return Split(
+    return QuestionSplit(
         kind,
         MappingProxyType(parts),
         str(header.get("questions_sha256", "")),
@@ -140,11 +140,11 @@ def _lines(path: Path) -> list[Record]:
     try:
         found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}). {AGAIN}.") from None
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). {REMAKE_HINT}.") from None
     except (ValueError, RecursionError) as error:  # ValueError: not JSON, not UTF-8
-        raise BadInput(f"{path}: not JSON Lines ({error}). {AGAIN}.") from None
+        raise BadInput(f"{path}: not JSON Lines ({error}). {REMAKE_HINT}.") from None
     if not all(isinstance(record, dict) for record in found):
-        raise BadInput(f"{path}: a JSON object was expected on each line. {AGAIN}.")
+        raise BadInput(f"{path}: a JSON object was expected on each line. {REMAKE_HINT}.")
     return found
 
 
@@ -156,11 +156,11 @@ def _negatives(record: Record, path: Path, number: int) -> dict[str, tuple[str, 
     listed = record.get("negatives", {})
     pairs = {key: _ids(value) for key, value in listed.items()} if isinstance(listed, dict) else {"": None}
     if any(ids is None for ids in pairs.values()):
-        raise BadInput(f"{path}:{number}: negatives are an object of lists of article ids. {AGAIN}.")
+        raise BadInput(f"{path}:{number}: negatives are an object of lists of article ids. {REMAKE_HINT}.")
     return {key: ids for key, ids in pairs.items() if ids is not None}
 
 
-def asked_folds(
+def evaluated_folds(
     questions: Sequence[Question], splits: Path | None, k: int, seed: int, only: str | None = None
 ) -> list[Fold]:
     """Return the folds whose questions are asked in turn.
@@ -186,7 +186,7 @@ def asked_folds(
             raise BadInput(f"--only-fold {only}: there are folds 0 to {len(made) - 1}")
         return [made[int(only)]]
     split = read_split(splits)
-    parts = parts_of(split, questions, splits)
+    parts = fold_parts(split, questions, splits)
     if only is None and split.kind != "fixed":
         return list(parts.values())
     name = "test" if only is None else only
@@ -196,7 +196,7 @@ def asked_folds(
     return [parts[name]]
 
 
-def parts_of(split: Split, questions: Sequence[Question], where: Path | str) -> dict[str, Fold]:
+def fold_parts(split: QuestionSplit, questions: Sequence[Question], where: Path | str) -> dict[str, Fold]:
     """Return, by the name of a fold that is held back, the positions held and those to learn from.
 
     Folds come in the order of the file; of a fixed split only the parts that nothing may learn from
@@ -217,7 +217,7 @@ def parts_of(split: Split, questions: Sequence[Question], where: Path | str) -> 
         some = ", ".join(repr(id_) for id_ in missing[:3]) + (", ..." if len(missing) > 3 else "")
         raise BadInput(
             f"{where} names {len(missing)} questions that are not among the {len(position)} given ({some}). "
-            f"{AGAIN}."
+            f"{REMAKE_HINT}."
         )
     found = identity(questions)
     if found != split.questions_sha256:
@@ -225,7 +225,7 @@ def parts_of(split: Split, questions: Sequence[Question], where: Path | str) -> 
         what = f"{more} more questions came" if more else "their texts, gold articles or order differ"
         raise BadInput(
             f"{where} was made of other questions (sha256 {split.questions_sha256[:12]}…, these are "
-            f"{found[:12]}…: {what}). {AGAIN}."
+            f"{found[:12]}…: {what}). {REMAKE_HINT}."
         )
     learnt = {name for name in split.folds if split.kind != "fixed" or name not in HELD_OUT}
     made = {}

@@ -80,10 +80,10 @@ def near_duplicates(
         BadInput: as `similar`.
     """
     pairs = set(similar([frozenset(terms(text)) for text in texts], threshold))
-    return sorted(pairs | set(alike([" ".join(text.casefold().split()) for text in texts])))
+    return sorted(pairs | set(equal_pairs([" ".join(text.casefold().split()) for text in texts])))
 
 
-def alike(values: Sequence[object]) -> list[Pair]:
+def equal_pairs(values: Sequence[object]) -> list[Pair]:
     """Return pairs that join all positions of the same value, each with the first; None joins nothing."""
     first: dict[object, int] = {}
     pairs = []
@@ -130,7 +130,9 @@ def agreeing(
             f"--group-by {field}: no question has it. Use articles, category"
             + (f", or one of the extra columns {', '.join(columns)}" if columns else "")
         )
-    return alike([None if v is None else json.dumps(v, sort_keys=True, ensure_ascii=False) for v in values])
+    return equal_pairs(
+        [None if v is None else json.dumps(v, sort_keys=True, ensure_ascii=False) for v in values]
+    )
 
 
 def groups(n: int, pairs: Iterable[Pair]) -> tuple[int, ...]:

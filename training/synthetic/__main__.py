@@ -19,7 +19,7 @@ import numpy as np
 
 from indexes.cli.progress import Bars
 from indexes.corpus.corpus import to_learn_from
-from indexes.corpus.questions import read_questions, record_of
+from indexes.corpus.questions import question_record, read_questions
 from indexes.formats.jsonl import dump, write_lines
 from indexes.sources import registry
 from indexes.store import paths
@@ -33,10 +33,10 @@ from training.synthetic import prompts
 from training.synthetic.questions import (
     WAYS,
     Estimate,
-    Written,
+    SyntheticQuestions,
+    accept_replies,
     estimate,
     plans,
-    taken,
 )
 
 
@@ -82,7 +82,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> No
             tell=lambda done: progress("writing questions", done, len(asked)),
             give_up=parsed.give_up_after,
         )
-    written = taken(answers, asked, analyser(language), count=parsed.count, known=known)
+    written = accept_replies(answers, asked, analyser(language), count=parsed.count, known=known)
     progress.close()
     _save(parsed.output, written)
     about = _about(parsed, typed, written, len(asked), corpus.sha256)
@@ -105,11 +105,11 @@ def _drawn(articles: Sequence[Article], limit: int | None, seed: int) -> list[Ar
     return [articles[i] for i in sorted(chosen.tolist())]
 
 
-def _save(path: Path, written: Written) -> None:
+def _save(path: Path, written: SyntheticQuestions) -> None:
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_lines(part, (dump(record_of(q)) for q in written.questions))
+        write_lines(part, (dump(question_record(q)) for q in written.questions))
         part.replace(path)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror}). Give another --output.") from None
@@ -118,7 +118,7 @@ def _save(path: Path, written: Written) -> None:
 
 
 def _about(
-    parsed: argparse.Namespace, typed: Sequence[str], written: Written, articles: int, corpus: str
+    parsed: argparse.Namespace, typed: Sequence[str], written: SyntheticQuestions, articles: int, corpus: str
 ) -> dict[str, Any]:
     return {
         "kind": "synthetic questions",

@@ -13,7 +13,7 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from rag.encoders.word_vectors import words_of
+from rag.encoders.word_vectors import word_splitter
 from rag.errors import BadInput
 from rag.text.analysers import analyser
 from rag.text.folding import fold
@@ -84,7 +84,7 @@ def profile(
 class _Meter:
     def __init__(self, language: str, articles: Mapping[str, Article]) -> None:
         self.language, self.articles = language, articles
-        self.cut, self.terms = words_of(language), analyser(language).terms
+        self.cut, self.terms = word_splitter(language), analyser(language).terms
         self.listed = {kind: frozenset(words) for kind, words in _words()[language].items()}
         self._known: dict[str, tuple[frozenset[str], list[str]]] = {}
 

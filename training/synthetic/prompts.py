@@ -103,7 +103,7 @@ def boundary(*texts: str) -> str:
         salt += 1
 
 
-def shown(article: Article, text: str | None = None) -> str:
+def format_article(article: Article, text: str | None = None) -> str:
     """Return an article as a prompt shows it: where it stands, then its text or what of it is given."""
     place = " > ".join(part for part in (article.code, *article.headings, article.article_no) if part)
     return f"{place}\n{article.text if text is None else text}".strip()
@@ -112,6 +112,6 @@ def shown(article: Article, text: str | None = None) -> str:
 THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-def said(reply: str) -> str:
+def strip_reasoning(reply: str) -> str:
     """Return what a model said, without the thoughts that some write down first."""
     return THOUGHTS.sub("", reply).strip()

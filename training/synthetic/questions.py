@@ -30,7 +30,7 @@ from training.answers.chat import Chat, Reply, reply_key
 from training.answers.run import Cache
 from training.splits.near_duplicates import near_duplicates
 from training.synthetic import prompts
-from training.synthetic.prompts import boundary, said, shown
+from training.synthetic.prompts import boundary, format_article, strip_reasoning
 
 WAYS = ("person", "detail")
 LANGUAGES = {"fr": "French", "en": "English", "nl": "Dutch", "de": "German", "it": "Italian", "zh": "Chinese"}
@@ -45,7 +45,7 @@ _NUMBER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SyntheticPlan:
     """What is asked for which article."""
 
     article: Article
@@ -53,7 +53,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SyntheticQuestions:
     """The questions of a run, and why others were left out."""
 
     questions: tuple[Question, ...]
@@ -69,7 +69,7 @@ def plans(
     count: int,
     seed: int,
     known: Sequence[Question] = (),
-) -> list[Plan]:
+) -> list[SyntheticPlan]:
     """Return the prompt of each article.
 
     Args:
@@ -90,7 +90,7 @@ def plans(
     told = prompts.synthetic()
     made = []
     for article in articles:
-        block = shown(article, article.text[:LONGEST])
+        block = format_article(article, article.text[:LONGEST])
         values: dict[str, object] = {
             "article": block,
             "count": count,
@@ -100,7 +100,7 @@ def plans(
         if way == "detail":
             listed = "\n".join(f"- {' '.join(text.split())}" for text in drawn)
             values["examples"] = told.fill("examples", questions=listed) if drawn else ""
-        made.append(Plan(article, told.fill(way, boundary=boundary(block, *drawn), **values)))
+        made.append(SyntheticPlan(article, told.fill(way, boundary=boundary(block, *drawn), **values)))
     return made
 
 
@@ -118,7 +118,7 @@ def texts(reply: str, count: int) -> list[str] | None:
     A JSON list of texts, or of objects with a text as their first value; else, where one is wanted, a reply
     of one line.
     """
-    reply = said(reply)
+    reply = strip_reasoning(reply)
     begin, end = reply.find("["), reply.rfind("]")
     if 0 <= begin < end:
         try:
@@ -154,14 +154,14 @@ def same(text: str) -> str:
     return fold(level(text))
 
 
-def taken(
+def accept_replies(
     answers: Sequence[Reply],
-    asked: Sequence[Plan],
+    asked: Sequence[SyntheticPlan],
     cut: Analyser,
     *,
     count: int,
     known: Iterable[Question] = (),
-) -> Written:
+) -> SyntheticQuestions:
     """Return the questions of the replies, without those that are not to be learnt from.
 
     Args:
@@ -190,7 +190,7 @@ def taken(
             own.append(text)
             id_ = f"{SYNTHETIC}-{plan.article.id}-{len(own)}"
             questions.append(Question(id_, text, (plan.article.id,), split=SYNTHETIC))
-    return Written(tuple(questions), +left_out, sum(reply.failed for reply in answers))
+    return SyntheticQuestions(tuple(questions), +left_out, sum(reply.failed for reply in answers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Estimate:
         return (self.read * price_in + self.written * price_out) / 1e6
 
 
-def estimate(chat_model: Chat, asked: Sequence[Plan], cache: Cache, count: int) -> Estimate:
+def estimate(chat_model: Chat, asked: Sequence[SyntheticPlan], cache: Cache, count: int) -> Estimate:
     """Return what a run will take: tokens as `rag.answer.generation.context.tokens` has them."""
     left = [p for p in asked if cache.get(reply_key(chat_model, p.prompt)) is None]
     read = sum(tokens(p.prompt) for p in left)

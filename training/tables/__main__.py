@@ -179,7 +179,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "costs": neural.costs,
     "sweep": neural.sweep_table,
 }
-WHOLE: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by kind of file
+TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by kind of file
     "situations": (situations,),
     "answers": (answers, overlaps),
     "sweep": (neural.trained, neural.costs, neural.sweep_table),
@@ -230,8 +230,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         entry = json.loads(path.read_text(encoding="utf-8"))
         if str(entry.get("kind")).startswith("pages "):
             shown = [KINDS[entry["kind"].removeprefix("pages ")](entry)]
-        elif entry.get("kind") in WHOLE:
-            shown = [table(entry) for table in WHOLE[entry["kind"]]]
+        elif entry.get("kind") in TABLES_BY_KIND:
+            shown = [table(entry) for table in TABLES_BY_KIND[entry["kind"]]]
         else:
             shown = [markdown(entry, LONG if parsed.long else SHORT), comparisons(entry)]
         if parsed.categories and "systems" in entry:

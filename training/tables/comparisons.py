@@ -9,7 +9,7 @@ from training.eval.run import Measured
 from training.eval.significance import CONFIDENCE, Comparison, Values, compare
 from training.eval.system_names import fused, single
 
-SHOWN = ("R@10", "R@100", "MRR@10")  # the measures that are compared, where they were asked for
+MEASURES = ("R@10", "R@100", "MRR@10")  # the measures that are compared, where they were asked for
 
 
 def compared(results: Mapping[str, Measured], measures: Sequence[str], seed: int) -> tuple[Comparison, ...]:
@@ -21,7 +21,7 @@ def compared(results: Mapping[str, Measured], measures: Sequence[str], seed: int
         seed: of the resampling.
     """
     values = {name: result.values for name, result in results.items()}
-    return compare(values, family(values, [m for m in SHOWN if m in measures] or measures[:1]), seed)
+    return compare(values, family(values, [m for m in MEASURES if m in measures] or measures[:1]), seed)
 
 
 def family(systems: Mapping[str, Values], measures: Sequence[str]) -> list[tuple[str, str, str]]:

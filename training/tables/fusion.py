@@ -9,8 +9,8 @@ from training.eval.system_names import TUNED, fused
 from training.tables.markdown import head, points, probability, row
 
 MEASURES = ("R@10", "R@100", "MRR@10")
-COUNTED = ("rrf", "borda", "min-max", "z-score", "percentile")  # as in "Know When to Fuse"; CombMNZ is beside
-SURE = 0.05  # p after Holm's correction
+FUSIONS = ("rrf", "borda", "min-max", "z-score", "percentile")  # as in "Know When to Fuse"; CombMNZ is beside
+SIGNIFICANCE = 0.05  # p after Holm's correction
 
 
 def fusions(entry: Mapping[str, Any]) -> str:
@@ -40,7 +40,7 @@ def helped(entry: Mapping[str, Any]) -> str:
     by_name, sets = _compared(entry), dict[tuple[str, ...], list[str]]()
     for name in entry["systems"]:
         of = fused(name)
-        if of is not None and of.parts and of.method in (*COUNTED, TUNED):
+        if of is not None and of.parts and of.method in (*FUSIONS, TUNED):
             sets.setdefault(of.parts, []).append(name)
     names = [f"{m}: helps (surely) / hurts (surely)" for m in ("R@10", "MRR@10")]
     lines = head(["fused, equal weights", "ways", *names, "tuned: R@10", "tuned: MRR@10"])
@@ -76,6 +76,6 @@ def _counts(compared: Sequence[Mapping[str, Any] | None]) -> str:
     told = []
     for sign in (1, -1):
         there = [c for c in known if sign * c["difference"]["value"] > 0]
-        sure = sum((c["p_holm"] or 0) < SURE for c in there)
+        sure = sum((c["p_holm"] or 0) < SIGNIFICANCE for c in there)
         told.append(f"{len(there)} ({sure})")
     return " / ".join(told)

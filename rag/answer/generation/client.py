@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rag.answer.generation.errors import Failure, Reason, silence_clients, silence_langchain
+from rag.answer.generation.errors import Failure, FailureReason, silence_clients, silence_langchain
 from rag.answer.generation.prompt import Messages
 from rag.answer.generation.settings import ModelSettings
 from rag.errors import BadInput, MissingExtra, PandectError, install_hint
@@ -288,5 +288,5 @@ class Clients:
                     self._made[plain] = self._connect(self._settings, plain=plain)
                 except PandectError as error:  # its message is ours: it holds neither key nor question
                     _log.error("the language model is not set up: %s", error)
-                    raise Failure(Reason.SETTINGS) from None
+                    raise Failure(FailureReason.SETTINGS) from None
             return self._made[plain]

@@ -16,7 +16,7 @@ from rag.text import Analyser
 from rag.text.highlight import sentences
 from rag.types import Article
 
-CUT = "[…]"
+ELLIPSIS = "[…]"
 LEAST_TOKENS = 48  # tokens; an article of which less would be left is left out: it would say nothing
 _NEIGHBOUR = 0.3  # of the best relevance beside a sentence: "it", "this time limit" need what stands before
 _OPENING = 0.1  # of the best relevance: the first sentence says what an article is about
@@ -31,7 +31,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class PromptContext:
     """What goes into a prompt, in the order of the articles, and what does not."""
 
     excerpts: tuple[Excerpt, ...]
@@ -64,7 +64,7 @@ def tokens(text: str) -> int:
     return math.ceil(letters / 3 + signs + wide * 1.5 + other * 2)
 
 
-_CUT_COST = tokens(f" {CUT} ") + 1  # what parts two sentences, at most
+_CUT_COST = tokens(f" {ELLIPSIS} ") + 1  # what parts two sentences, at most
 
 
 def fit(
@@ -73,7 +73,7 @@ def fit(
     room: int,
     analyser: Analyser,
     frame: Callable[[Article], int],
-) -> Fitted:
+) -> PromptContext:
     """Choose what of each article is shown.
 
     Whole articles while all fit. Else the longest are trimmed, to the largest length that lets all fit
@@ -97,7 +97,7 @@ def fit(
         n -= 1
     left_out = tuple(article.id for article in articles[n:])
     if not n:
-        return Fitted((), (), left_out)
+        return PromptContext((), (), left_out)
     kept = articles[:n]
     relevance = None
     excerpts, trimmed = [], []
@@ -109,7 +109,7 @@ def fit(
         text, characters = _trim(article.text, relevance, cap - frames[i])
         excerpts.append(Excerpt(article, text))
         trimmed.append(Trimmed(article.id, characters, len(article.text)))
-    return Fitted(tuple(excerpts), tuple(trimmed), left_out)
+    return PromptContext(tuple(excerpts), tuple(trimmed), left_out)
 
 
 def _cap(costs: Sequence[int], room: int) -> int:
@@ -154,7 +154,7 @@ class _Relevance:
 
 
 def _trim(text: str, relevance: _Relevance, room: int) -> tuple[str, int]:
-    """Return the sentences that matter most, with `CUT` between those that stand apart, and their length."""
+    """Return the most relevant sentences, `ELLIPSIS` between those that stand apart, and their length."""
     spans = sentences(text)
     scores = relevance.scores([text[start:end] for start, end in spans])
     order = sorted(range(len(spans)), key=lambda i: (-scores[i], i))
@@ -190,10 +190,10 @@ def _joined(text: str, spans: Sequence[tuple[int, int]]) -> str:
     at = 0
     for start, end in spans:
         gap = text[at:start]
-        parts += [("\n" if "\n" in gap else gap[:1]) if not gap.strip() else f" {CUT} ", text[start:end]]
+        parts += [("\n" if "\n" in gap else gap[:1]) if not gap.strip() else f" {ELLIPSIS} ", text[start:end]]
         at = end
     if text[at:].strip():
-        parts.append(f" {CUT}")
+        parts.append(f" {ELLIPSIS}")
     return "".join(parts).strip()
 
 
@@ -201,7 +201,7 @@ LEAST_ARTICLES = 3  # a wrong first place must not be all that the model sees
 DROP = 0.5  # of the best score; below it an article has little to do with the question
 
 
-def how_many(scores: Sequence[float], *, setting: int | None = 10, typical: float | None = None) -> int:
+def context_depth(scores: Sequence[float], *, setting: int | None = 10, typical: float | None = None) -> int:
     """Return how many of the best articles to show the model.
 
     Ten by default: a longer list costs tokens and gives a model more to mix up, while the areas of law

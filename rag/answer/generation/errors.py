@@ -17,7 +17,9 @@ from typing import TypeAlias
 
 from rag.errors import loggers_under
 
-Say: TypeAlias = Callable[..., str]  # (message, **values) -> the message in the reader's language, filled in
+Translate: TypeAlias = Callable[
+    ..., str
+]  # (message, **values) -> the message in the reader's language, filled in
 
 
 def N_(message: str) -> str:  # noqa: N802 - gettext's own name for "translate this later"
@@ -25,7 +27,7 @@ def N_(message: str) -> str:  # noqa: N802 - gettext's own name for "translate t
     return message
 
 
-class Reason(StrEnum):
+class FailureReason(StrEnum):
     """Messages of `Answer.reason`, as they stand in the catalogues."""
 
     DEAD = N_("The language model cannot be reached. The articles are complete without it.")
@@ -64,21 +66,21 @@ def english(message: str, /, **values: object) -> str:
 class Failure(Exception):  # not frozen: Python hangs tracebacks on it
     """Why a call failed; it holds nothing that the server or the client said."""
 
-    reason: Reason
+    reason: FailureReason
     again: bool = False  # whether another try may help
     wait: float | None = None  # seconds that the server asks for
     plainer: bool = False  # the request may be accepted without its optional parts
 
 
 BY_STATUS = {
-    400: Failure(Reason.REJECTED, plainer=True),
-    401: Failure(Reason.REFUSED_KEY),
-    403: Failure(Reason.REFUSED_KEY),
-    404: Failure(Reason.UNKNOWN_MODEL),
-    408: Failure(Reason.SLOW, again=True),
-    413: Failure(Reason.TOO_LONG),
-    422: Failure(Reason.REJECTED, plainer=True),
-    429: Failure(Reason.SERVER_BUSY, again=True),
+    400: Failure(FailureReason.REJECTED, plainer=True),
+    401: Failure(FailureReason.REFUSED_KEY),
+    403: Failure(FailureReason.REFUSED_KEY),
+    404: Failure(FailureReason.UNKNOWN_MODEL),
+    408: Failure(FailureReason.SLOW, again=True),
+    413: Failure(FailureReason.TOO_LONG),
+    422: Failure(FailureReason.REJECTED, plainer=True),
+    429: Failure(FailureReason.SERVER_BUSY, again=True),
 }
 
 
@@ -96,21 +98,25 @@ def convert(error: BaseException, *, begun: bool) -> Failure:
     if status is not None:
         known = BY_STATUS.get(status)
         if known is None:
-            known = Failure(Reason.SERVER, again=True) if status >= 500 else Failure(Reason.REJECTED)
+            known = (
+                Failure(FailureReason.SERVER, again=True)
+                if status >= 500
+                else Failure(FailureReason.REJECTED)
+            )
         return Failure(
             known.reason, known.again and not begun, _retry_after(error), known.plainer and not begun
         )
     names = " ".join(type(one).__name__ for one in _chain(error)).lower()
     # why the connection first: a connection that could not be made in time is a dead server
     if not begun and (("connect" in names and "read" not in names) or "resolution" in names):
-        return Failure(Reason.DEAD, again=True)
+        return Failure(FailureReason.DEAD, again=True)
     if any(isinstance(one, TimeoutError) for one in _chain(error)) or "timeout" in names:
-        return Failure(Reason.STALLED) if begun else Failure(Reason.SLOW)
+        return Failure(FailureReason.STALLED) if begun else Failure(FailureReason.SLOW)
     if any(
         word in names for word in ("protocol", "connection", "network", "readerror", "oserror", "jsondecode")
     ):
-        return Failure(Reason.BROKEN) if begun else Failure(Reason.DEAD, again=True)
-    return Failure(Reason.BROKEN) if begun else Failure(Reason.UNEXPECTED)
+        return Failure(FailureReason.BROKEN) if begun else Failure(FailureReason.DEAD, again=True)
+    return Failure(FailureReason.BROKEN) if begun else Failure(FailureReason.UNEXPECTED)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn, Protocol, TypeAlias
 
-from rag.answer.types import Missing, Piece, Quote, Refusal, Statement
+from rag.answer.types import CoverageRemark, Piece, Quote, Refusal, Statement
 from rag.text.highlight import sentences
 
 Record: TypeAlias = dict[str, object]
@@ -227,7 +227,7 @@ MOST_CITED = 20  # articles, and quotes, of one sentence
 _LEADING = "AXYQ"  # labels are A1, A2, …; another letter where an article has such an id
 
 
-class Labels:
+class ArticleLabels:
     """Short names of the articles of one prompt, and what a model may mean by what it wrote."""
 
     def __init__(self, article_ids: Sequence[str]) -> None:
@@ -260,10 +260,10 @@ class Labels:
             return self._by_label[text.upper()]
         if re.fullmatch(r"[0-9]{1,3}", text):
             return self._by_number.get(int(text), text)
-        return whole(text)[:200]
+        return join_surrogates(text)[:200]
 
 
-class Reader(Protocol):
+class StreamReader(Protocol):
     """Turns a stream into pieces; what it gives does not depend on how the stream was cut."""
 
     unfinished: bool  # the stream ended inside a sentence; known after `close`
@@ -290,7 +290,7 @@ class Reader(Protocol):
 class PieceReader:
     """Reads the objects that the prompts ask for."""
 
-    def __init__(self, labels: Labels, refusal: str) -> None:
+    def __init__(self, labels: ArticleLabels, refusal: str) -> None:
         """Start before the first character.
 
         Args:
@@ -362,12 +362,12 @@ class ProseReader:
             yield Refusal()
             return
         for start, end in sentences(self._text):
-            text = whole(self._text[start:end]).strip()
+            text = join_surrogates(self._text[start:end]).strip()
             if text:
                 yield Statement(text[:LONGEST])
 
 
-def pieces(record: Record, labels: Labels) -> list[Piece] | None:
+def pieces(record: Record, labels: ArticleLabels) -> list[Piece] | None:
     """Return what an object says; None if its values are not of the kinds that were asked for."""
     found: list[Piece] = []
     text = record.get("text")
@@ -381,11 +381,11 @@ def pieces(record: Record, labels: Labels) -> list[Piece] | None:
         if quotes is None or cited is None:
             return None
         named = cited or tuple(dict.fromkeys(quote.article_id for quote in quotes))
-        found.append(Statement(whole(text).strip(), named, quotes))
+        found.append(Statement(join_surrogates(text).strip(), named, quotes))
     missing = record.get("missing")
     for one in missing if isinstance(missing, list) else [missing]:
         if isinstance(one, str) and one.strip():
-            found.append(Missing(whole(one).strip()[:LONGEST]))
+            found.append(CoverageRemark(join_surrogates(one).strip()[:LONGEST]))
         elif one is not None and not isinstance(one, (str, bool)):
             return None
     if record.get("refusal") is True:
@@ -393,7 +393,7 @@ def pieces(record: Record, labels: Labels) -> list[Piece] | None:
     return found if found or "text" not in record else None
 
 
-def _cited(value: object, labels: Labels) -> tuple[str, ...] | None:
+def _cited(value: object, labels: ArticleLabels) -> tuple[str, ...] | None:
     if value is None:
         return ()
     names = [labels.id(one) for one in (value if isinstance(value, list) else [value])]
@@ -402,7 +402,7 @@ def _cited(value: object, labels: Labels) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _quotes(value: object, labels: Labels) -> tuple[Quote, ...] | None:
+def _quotes(value: object, labels: ArticleLabels) -> tuple[Quote, ...] | None:
     """Read [{"article": …, "text": …}], one such object, or {"A1": "…"}."""
     if value is None:
         return ()
@@ -415,15 +415,15 @@ def _quotes(value: object, labels: Labels) -> tuple[Quote, ...] | None:
         name, text = labels.id(one.get("article")), one.get("text", one.get("quote"))
         if not name or not isinstance(text, str):
             return None
-        quotes.append(Quote(name, whole(text).strip()))
+        quotes.append(Quote(name, join_surrogates(text).strip()))
     return tuple(quotes) if len(quotes) <= MOST_CITED else None
 
 
-def whole(text: str) -> str:
+def join_surrogates(text: str) -> str:
     """Join halves of characters that came apart; a half that is alone becomes U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _level(text: str) -> str:
     """Return the text as it is compared with the refusal: neither case nor blanks nor signs count."""
-    return re.sub(r"\W+", " ", whole(text).casefold()).strip()
+    return re.sub(r"\W+", " ", join_surrogates(text).casefold()).strip()

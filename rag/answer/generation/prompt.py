@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from rag.answer.generation.context import Excerpt
-from rag.answer.generation.parser import Labels, Reply
+from rag.answer.generation.parser import ArticleLabels, Reply
 from rag.errors import BadInput
 from rag.types import Article
 
@@ -87,7 +87,7 @@ class Prompt:
         self,
         question: str,
         excerpts: Sequence[Excerpt],
-        labels: Labels,
+        labels: ArticleLabels,
         *,
         schema: bool = False,
         as_of: str = "",

@@ -62,7 +62,7 @@ class Window:
         return not self._made
 
 
-class Limits:
+class RateLimits:
     """Sliding windows over the calls of a process; every session and thread shares one of these.
 
     The window slides, so no more than `rate.calls` are made in any span of that length, wherever it

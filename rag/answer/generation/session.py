@@ -16,26 +16,32 @@ from types import TracebackType
 
 from rag.answer.generation import prompt as prompts
 from rag.answer.generation.client import Client, Clients
-from rag.answer.generation.context import Fitted, fit, tokens
-from rag.answer.generation.errors import Failure, Reason, Say
-from rag.answer.generation.parser import Labels, PieceReader, ProseReader, Reader, whole
+from rag.answer.generation.context import PromptContext, fit, tokens
+from rag.answer.generation.errors import Failure, FailureReason, Translate
+from rag.answer.generation.parser import (
+    ArticleLabels,
+    PieceReader,
+    ProseReader,
+    StreamReader,
+    join_surrogates,
+)
 from rag.answer.generation.prompt import Messages, Prompt
-from rag.answer.generation.rate_limit import Limits
+from rag.answer.generation.rate_limit import RateLimits
 from rag.answer.generation.settings import MOST_ARTICLES, ModelSettings
-from rag.answer.generation.stream import Call, Patience, Stopped
+from rag.answer.generation.stream import Call, Cancelled, Patience
 from rag.answer.types import (
+    AcceptedSentence,
     Answer,
+    CoverageRemark,
     Ending,
     Event,
     Gate,
-    Missing,
-    Passed,
     Piece,
     Refusal,
-    Removed,
+    RejectedSentence,
     Statement,
     Usage,
-    Writing,
+    WritingStarted,
 )
 from rag.answer.verification.sanitise import missing_text
 from rag.errors import log_failure
@@ -74,7 +80,7 @@ class Cancel:
             Stopped: it was cancelled, before or meanwhile.
         """
         if self._event.wait(seconds):
-            raise Stopped
+            raise Cancelled
 
 
 class Draft(Iterator[Event]):
@@ -119,16 +125,16 @@ _analyser: Callable[[str], Analyser] = functools.cache(analyser)
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class AnswerResources:
     """What answers are written with."""
 
     settings: ModelSettings
     gate: Gate
-    limits: Limits
+    limits: RateLimits
     clients: Clients
     prompt: Callable[[str], Prompt]  # for a language
     as_of: str  # the date of the law, for articles that carry none
-    say: Say
+    say: Translate
     session: Hashable = None
 
 
@@ -136,12 +142,12 @@ class Means:
 class _Notes:
     """What has come of an answer so far."""
 
-    sentences: list[Passed] = field(default_factory=list)
+    sentences: list[AcceptedSentence] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    removed: list[Removed] = field(default_factory=list)
-    fitted: Fitted = field(default_factory=lambda: Fitted(()))
+    removed: list[RejectedSentence] = field(default_factory=list)
+    fitted: PromptContext = field(default_factory=lambda: PromptContext(()))
     unseen: tuple[str, ...] = ()  # shown to the person, and beyond what the settings show the model
-    reader: Reader | None = None
+    reader: StreamReader | None = None
     refused: bool = False
     begun: bool = False
     cut: bool = False
@@ -153,10 +159,15 @@ class Job:
     """One answer being written."""
 
     def __init__(
-        self, means: Means, question: str, articles: tuple[Article, ...], language: str, cancel: Cancel
+        self,
+        means: AnswerResources,
+        question: str,
+        articles: tuple[Article, ...],
+        language: str,
+        cancel: Cancel,
     ) -> None:
         """Take what to write with and about; nothing happens before the first event is wanted."""
-        self.means, self.question, self.cancel = means, whole(question), cancel
+        self.means, self.question, self.cancel = means, join_surrogates(question), cancel
         self.settings = means.settings
         most = self.settings.articles or MOST_ARTICLES
         self.articles = articles[:most]
@@ -174,18 +185,18 @@ class Job:
                 return
             wait = self.means.limits.take(self.means.session)
             if wait > 0:
-                yield self.answer(Ending.LIMITED, Reason.BUSY, wait)
+                yield self.answer(Ending.LIMITED, FailureReason.BUSY, wait)
                 return
             yield from self.attempts()
-        except Stopped:
+        except Cancelled:
             yield self.answer(Ending.STOPPED)
         except Failure as failure:
-            limited = failure.reason is Reason.SERVER_BUSY
+            limited = failure.reason is FailureReason.SERVER_BUSY
             ending = Ending.LIMITED if limited else Ending.FAILED
             yield self.answer(ending, failure.reason, (failure.wait or 60.0) if limited else None)
         except Exception as error:  # noqa: BLE001 - its message may quote the question, so nobody above may log it
             log_failure(error, "the answer")
-            yield self.answer(Ending.FAILED, Reason.UNEXPECTED)
+            yield self.answer(Ending.FAILED, FailureReason.UNEXPECTED)
         else:
             yield self.written()
 
@@ -238,7 +249,7 @@ class Job:
             for delta in call.deltas(patience):
                 if delta.token and not self.notes.begun:
                     self.notes.begun = True
-                    yield Writing()
+                    yield WritingStarted()
                 self.notes.cut = self.notes.cut or delta.cut
                 self.notes.input_tokens = _more(self.notes.input_tokens, delta.input_tokens)
                 self.notes.output_tokens = _more(self.notes.output_tokens, delta.output_tokens)
@@ -253,7 +264,7 @@ class Job:
         yield from self.read(reader.close())
         self.notes.cut = self.notes.cut or reader.unfinished
 
-    def prepare(self, schema: bool) -> tuple[Messages, Reader]:
+    def prepare(self, schema: bool) -> tuple[Messages, StreamReader]:
         """Fill the prompt in, within the window.
 
         Raises:
@@ -261,7 +272,7 @@ class Job:
         """
         prompt = self.prompt = self.means.prompt(self.language)
         as_of = self.means.as_of
-        empty = prompt.messages(self.question, (), Labels(()), schema=schema, as_of=as_of)
+        empty = prompt.messages(self.question, (), ArticleLabels(()), schema=schema, as_of=as_of)
         room = (
             self.settings.window - self.settings.output - _SLACK - tokens(empty.system) - tokens(empty.user)
         )
@@ -275,8 +286,8 @@ class Job:
         )
         self.notes.fitted = fitted
         if not fitted.excerpts:
-            raise Failure(Reason.TOO_LONG)
-        labels = Labels([excerpt.article.id for excerpt in fitted.excerpts])
+            raise Failure(FailureReason.TOO_LONG)
+        labels = ArticleLabels([excerpt.article.id for excerpt in fitted.excerpts])
         messages = prompt.messages(self.question, fitted.excerpts, labels, schema=schema, as_of=as_of)
         reader = (
             PieceReader(labels, prompt.refusal) if prompt.reply == "pieces" else ProseReader(prompt.refusal)
@@ -291,12 +302,12 @@ class Job:
                     if any(piece.text == passed.text for passed in self.notes.sentences):
                         continue  # once is enough
                     checked = self.means.gate.check(piece, self.articles)
-                    if isinstance(checked, Passed):
+                    if isinstance(checked, AcceptedSentence):
                         self.notes.sentences.append(checked)
                         yield checked
                     else:
                         self.notes.removed.append(checked)
-                case Missing():
+                case CoverageRemark():
                     text = missing_text(piece.text)
                     if text and text not in self.notes.missing and len(self.notes.missing) < MOST_MISSING:
                         self.notes.missing.append(text)
@@ -306,12 +317,14 @@ class Job:
     def written(self) -> Answer:
         """Return the answer of a call that came to its end."""
         if self.notes.sentences:
-            return self.answer(Ending.WRITTEN, Reason.CUT if self.notes.cut else None)
+            return self.answer(Ending.WRITTEN, FailureReason.CUT if self.notes.cut else None)
         if self.notes.refused:
             return self.answer(Ending.REFUSED)
-        return self.answer(Ending.EMPTY, Reason.UNREADABLE)
+        return self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
 
-    def answer(self, ending: Ending, reason: Reason | None = None, wait: float | None = None) -> Answer:
+    def answer(
+        self, ending: Ending, reason: FailureReason | None = None, wait: float | None = None
+    ) -> Answer:
         """Return an answer of what has come so far."""
         notes = self.notes
         seconds = None if wait is None else max(1, math.ceil(wait))

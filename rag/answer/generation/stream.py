@@ -18,7 +18,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from rag.answer.generation.client import Delta
-from rag.answer.generation.errors import Failure, Reason, convert
+from rag.answer.generation.errors import Failure, FailureReason, convert
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Patience:
     until: float  # on the clock: the end of all of it
 
 
-class Stopped(Exception):
+class Cancelled(Exception):
     """The call was cancelled."""
 
 
@@ -55,7 +55,7 @@ class Call:
         Args:
             source: gives what comes; it is called, run and cancelled in the loop's thread.
         """
-        self._items: queue.SimpleQueue[Delta | Failure | Stopped | None] = queue.SimpleQueue()
+        self._items: queue.SimpleQueue[Delta | Failure | Cancelled | None] = queue.SimpleQueue()
         self._begun = self._cancelled = False
         # In a context of its own, so that nothing which the caller's thread has set up for itself, such as a
         # tracer, goes along.
@@ -76,7 +76,7 @@ class Call:
                     ):  # asyncio.wait_for of Python 3.11, which clients use, may lose a cancel
                         break
         except asyncio.CancelledError:
-            self._items.put(Stopped())
+            self._items.put(Cancelled())
             raise
         except Exception as error:  # noqa: BLE001 - clients raise errors of their own; each is told to the reader
             self._items.put(convert(error, begun=self._begun))
@@ -86,7 +86,7 @@ class Call:
     def cancel(self) -> None:
         """End it: the connection is closed, and whoever waits for the next delta is told. From any thread."""
         self._cancelled = True
-        self._items.put(Stopped())
+        self._items.put(Cancelled())
         self._future.cancel()
 
     def deltas(self, patience: Patience, clock: Callable[[], float] = time.monotonic) -> Iterator[Delta]:
@@ -103,9 +103,9 @@ class Call:
             try:
                 item = self._items.get(timeout=max(min(due, patience.until) - clock(), 0.0))
             except queue.Empty:
-                raise Failure(Reason.STALLED if begun else Reason.SLOW) from None
+                raise Failure(FailureReason.STALLED if begun else FailureReason.SLOW) from None
             if self._cancelled:
-                raise Stopped
+                raise Cancelled
             if item is None:
                 return
             if not isinstance(item, Delta):
@@ -114,4 +114,4 @@ class Call:
                 begun = True
                 due = clock() + patience.between
             yield item
-        raise Failure(Reason.STALLED if begun else Reason.SLOW)
+        raise Failure(FailureReason.STALLED if begun else FailureReason.SLOW)

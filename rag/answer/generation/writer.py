@@ -13,10 +13,10 @@ from importlib.util import find_spec
 
 from rag.answer.generation import prompt as prompts
 from rag.answer.generation.client import Client, Clients, LangChainClient
-from rag.answer.generation.errors import Failure, Say, english
+from rag.answer.generation.errors import Failure, Translate, english
 from rag.answer.generation.prompt import Prompt
-from rag.answer.generation.rate_limit import Limits
-from rag.answer.generation.session import Cancel, Draft, Job, Means
+from rag.answer.generation.rate_limit import RateLimits
+from rag.answer.generation.session import AnswerResources, Cancel, Draft, Job
 from rag.answer.generation.settings import ModelSettings, read
 from rag.answer.types import Gate, Quote, Statement
 from rag.answer.verification.gate import CitationGate
@@ -35,7 +35,7 @@ class ModelWriter:
         self,
         settings: ModelSettings,
         gate: Gate,
-        limits: Limits | None = None,
+        limits: RateLimits | None = None,
         *,
         prompt: Callable[[str], Prompt] = prompts.load,
         as_of: str = "",
@@ -52,10 +52,10 @@ class ModelWriter:
             as_of: the date of the law, for articles that carry none.
             connect: makes a client from the settings and `plain=`.
         """
-        self._means = Means(
+        self._means = AnswerResources(
             settings,
             gate,
-            limits or Limits(settings.per_session, settings.per_host),
+            limits or RateLimits(settings.per_session, settings.per_host),
             Clients(settings, connect),
             prompt,
             as_of,
@@ -83,12 +83,14 @@ class ModelWriter:
         with contextlib.suppress(Failure):  # the log says why; whoever asks is told
             self._means.clients.get(self._means.clients.plain)
 
-    def for_session(self, session: Hashable, say: Say = english, as_of: str | None = None) -> ModelWriter:
+    def for_session(
+        self, session: Hashable, say: Translate = english, as_of: str | None = None
+    ) -> ModelWriter:
         """Return this writer for one person: it counts their calls, and tells failures in their language.
 
         Args:
             session: any key of theirs.
-            say: translates a message of `rag.answer.generation.errors.Reason` and fills it in.
+            say: translates a message of `rag.answer.generation.errors.FailureReason` and fills it in.
             as_of: the date of the law that they ask, where it is not this writer's.
         """
         other = copy.copy(self)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from rag.answer.screening.emergencies import Situation, help_for, situations
+from rag.answer.screening.emergencies import Emergency, help_for, situations
 from rag.answer.screening.jurisdiction import other_country
 from rag.answer.screening.patterns import any_of, data, plain
-from rag.answer.screening.personal_data import Finding, personal_data
+from rag.answer.screening.personal_data import PersonalDataSpan, personal_data
 from rag.corpus.card import Contact, CorpusCard
 from rag.engine.result import Result
 
 # A list this sure of an answer outweighs a word of kitchen or weather: "recette" is also what comes in.
-SURE = 0.6
+OFF_TOPIC_THRESHOLD = 0.6
 
 
-class Reason(StrEnum):
+class DecisionReason(StrEnum):
     """Why no model is asked."""
 
     EMPTY = "empty"  # nothing was typed
@@ -33,11 +33,11 @@ class Reason(StrEnum):
 class Decision:
     """What was decided of one question; nothing has left the machine."""
 
-    reason: Reason | None = None  # why no model is asked; None: it may be
+    reason: DecisionReason | None = None  # why no model is asked; None: it may be
     country: str | None = None  # whose law is asked for instead, ISO 3166-1 alpha-2
-    urgent: tuple[Situation, ...] = ()
+    urgent: tuple[Emergency, ...] = ()
     contacts: tuple[Contact, ...] = ()  # whom to call, shown before anything else; () unless urgent
-    personal: tuple[Finding, ...] = ()  # to be agreed to, or taken out with `personal.redact`
+    personal: tuple[PersonalDataSpan, ...] = ()  # to be agreed to, or taken out with `personal.redact`
 
     @property
     def may_ask(self) -> bool:
@@ -50,7 +50,7 @@ class Decision:
         return any(situation.now for situation in self.urgent)
 
 
-def before(question: str, result: Result, card: CorpusCard, *, leaves: bool = True) -> Decision:
+def screen_question(question: str, result: Result, card: CorpusCard, *, leaves: bool = True) -> Decision:
     """Decide whether a model may be asked, and what comes first.
 
     A question that names an article by number may be asked without confidence, which is not calibrated
@@ -78,19 +78,23 @@ def before(question: str, result: Result, card: CorpusCard, *, leaves: bool = Tr
     )
 
 
-def _reason(question: str, result: Result, card: CorpusCard) -> tuple[Reason | None, str | None]:
+def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionReason | None, str | None]:
     if result.status == "empty" or not question.strip():
-        return Reason.EMPTY, None
+        return DecisionReason.EMPTY, None
     country = other_country(question, card.jurisdiction)
     if country is not None:
-        return Reason.OTHER_COUNTRY, country
+        return DecisionReason.OTHER_COUNTRY, country
     known = any(item.found or item.moved for item in result.known)
-    if not known and not_law(question) and (result.confidence is None or result.confidence < SURE):
-        return Reason.NOT_LAW, None
+    if (
+        not known
+        and not_law(question)
+        and (result.confidence is None or result.confidence < OFF_TOPIC_THRESHOLD)
+    ):
+        return DecisionReason.NOT_LAW, None
     if not result.shown:
-        return Reason.NOTHING, None
+        return DecisionReason.NOTHING, None
     if result.doubtful and not known:
-        return (Reason.ELSEWHERE if result.elsewhere else Reason.DOUBTFUL), None
+        return (DecisionReason.ELSEWHERE if result.elsewhere else DecisionReason.DOUBTFUL), None
     return None, None
 
 

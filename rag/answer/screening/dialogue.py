@@ -19,11 +19,11 @@ from rag.text import Analyser
 from rag.text.highlight import sentences
 from rag.types import Article, Shown
 
-LOOKED_AT = 5  # articles, the first ones: further down every split can be found
+INSPECTED_ARTICLES = 5  # articles, the first ones: further down every split can be found
 COMPARABLE = 0.5  # of the first article's score; what falls further behind is no rival
 
 
-class On(StrEnum):
+class SplitAspect(StrEnum):
     """What the articles split on."""
 
     SIDE = "side"  # tenant or landlord, married or not
@@ -45,7 +45,7 @@ class Option:
 class Clarifying:
     """A question back, in the language of the law, with its answers."""
 
-    on: On
+    on: SplitAspect
     ask: str
     options: tuple[Option, ...]  # two at least
 
@@ -75,7 +75,7 @@ def answered(question: str, option: Option) -> str:
 
 def _rivals(shown: Sequence[Shown]) -> list[Article]:
     """Return the first articles whose scores come near the best; those named by number are no guess."""
-    found = [s for s in shown if not s.why.known][:LOOKED_AT]
+    found = [s for s in shown if not s.why.known][:INSPECTED_ARTICLES]
     if not found:
         return []
     top = max(s.score for s in found)
@@ -128,7 +128,7 @@ def _side(text: str, articles: Sequence[Article], language: str) -> Clarifying |
                 leaning.setdefault(leaders[0], []).append(article_id)
         if len(leaning) > 1:
             options = (Option(s.label, s.says, None, tuple(leaning.get(s.label, ()))) for s in group.sides)
-            return Clarifying(On.SIDE, group.ask, tuple(options))
+            return Clarifying(SplitAspect.SIDE, group.ask, tuple(options))
     return None
 
 
@@ -146,7 +146,7 @@ def _region(text: str, articles: Sequence[Article], language: str) -> Clarifying
         for region in sorted(regions)
         for name in (region_name(region, language),)
     )
-    return Clarifying(On.REGION, words["ask"], options)
+    return Clarifying(SplitAspect.REGION, words["ask"], options)
 
 
 def _ids(articles: Sequence[Article], region: str) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ def _date(question: str, articles: Sequence[Article], language: str) -> Clarifyi
         (words["since"], tuple(a.id for a in articles if a.valid_from is not None and a.valid_from >= day)),
     )
     options = (_dated(label.format(day=_written(day, language)), ids, language) for label, ids in sides)
-    return Clarifying(On.DATE, words["ask"], tuple(options))
+    return Clarifying(SplitAspect.DATE, words["ask"], tuple(options))
 
 
 def _dated(label: str, ids: tuple[str, ...], language: str) -> Option:
@@ -194,7 +194,7 @@ JOINT = " — "
 Model = Callable[[str], str]  # a prompt to what a language model says to it
 
 
-class How(StrEnum):
+class RewriteMethod(StrEnum):
     """How a stand-alone question was made; the page says it."""
 
     AS_TYPED = "as typed"
@@ -203,11 +203,11 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standalone:
+class StandaloneQuestion:
     """A question that can be searched for by itself."""
 
     text: str
-    how: How
+    how: RewriteMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Conversation:
 
 def standalone(
     conversation: Conversation, follow_up: str, analyser: Analyser, model: Model | None = None
-) -> Standalone:
+) -> StandaloneQuestion:
     """Return the question that is to be searched for.
 
     A follow-up that stands alone is left as it is. One that leans on what was said is put behind the
@@ -241,17 +241,19 @@ def standalone(
     """
     typed = follow_up.strip()
     if not conversation.questions or not typed or not leans(typed, analyser):
-        return Standalone(typed, How.AS_TYPED)
+        return StandaloneQuestion(typed, RewriteMethod.AS_TYPED)
     if model is not None:
         said = _checked(
             model(_prompt(conversation, typed, analyser.language)), (*conversation.questions, typed)
         )
         if said is not None:
-            return Standalone(said, How.MODEL)
+            return StandaloneQuestion(said, RewriteMethod.MODEL)
     core = _core(conversation.questions[-1])
     if not core:
-        return Standalone(typed, How.AS_TYPED)
-    return Standalone(core[: max(LONGEST - len(typed), 0)].rstrip() + JOINT + typed, How.JOINED)
+        return StandaloneQuestion(typed, RewriteMethod.AS_TYPED)
+    return StandaloneQuestion(
+        core[: max(LONGEST - len(typed), 0)].rstrip() + JOINT + typed, RewriteMethod.JOINED
+    )
 
 
 def leans(follow_up: str, analyser: Analyser) -> bool:

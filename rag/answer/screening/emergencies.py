@@ -26,7 +26,7 @@ class Danger(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class Emergency:
     """An urgent situation that a question speaks of."""
 
     danger: Danger
@@ -47,7 +47,7 @@ def _patterns() -> dict[Danger, _Patterns]:
     return {d: _Patterns(*(any_of(read[d].get(part, ())) for part in parts)) for d in Danger}
 
 
-def situations(question: str) -> tuple[Situation, ...]:
+def situations(question: str) -> tuple[Emergency, ...]:
     """Return the urgent situations of a question, in the order of `Danger`.
 
     Negation, past and hypothesis are not told apart: one alarm too many costs a line on the page.
@@ -56,13 +56,13 @@ def situations(question: str) -> tuple[Situation, ...]:
     found = []
     for danger, patterns in _patterns().items():
         if patterns.now.search(text):
-            found.append(Situation(danger, now=True))
+            found.append(Emergency(danger, now=True))
         elif patterns.named.search(text):
-            found.append(Situation(danger, now=False))
+            found.append(Emergency(danger, now=False))
     return tuple(found)
 
 
-def help_for(found: Iterable[Situation], card: CorpusCard) -> tuple[Contact, ...]:
+def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...]:
     """Return whom to call: the card's contacts that fit, then numbers of its jurisdiction.
 
     A contact fits by its topics, or where it has none by words of its name and note. A number that

@@ -108,7 +108,7 @@ def _name(text: str, start: int, end: int, none: Collection[str]) -> tuple[int, 
     return None if last is None else (start, last)
 
 
-class Kind(StrEnum):
+class PersonalDataKind(StrEnum):
     """What a finding is; where two overlap, the first of this order is kept."""
 
     EMAIL = "email"
@@ -122,12 +122,12 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class PersonalDataSpan:
     """Personal data at `question[start:end]`."""
 
     start: int
     end: int
-    kind: Kind
+    kind: PersonalDataKind
 
 
 _Find = Callable[[str, str], Iterator[tuple[int, int]]]  # text, region -> places
@@ -152,7 +152,7 @@ _NINO = re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} 
 _NEAR = 40  # characters before a number in which such a word must stand
 
 
-def personal_data(question: str, jurisdiction: str) -> tuple[Finding, ...]:
+def personal_data(question: str, jurisdiction: str) -> tuple[PersonalDataSpan, ...]:
     """Return the personal data of a question, in order; findings do not overlap.
 
     What it cannot find: a name without anything that shows it to be one ("Pierre et moi"), and whatever
@@ -167,7 +167,7 @@ def personal_data(question: str, jurisdiction: str) -> tuple[Finding, ...]:
     """
     # What was found is masked and the rest read again, for a pattern may have taken in what follows: two
     # account numbers in a row. So nothing is left that would show once the findings are taken out.
-    rest, found = question, list[Finding]()
+    rest, found = question, list[PersonalDataSpan]()
     while fresh := _read(rest, jurisdiction.upper()):
         found += fresh
         for each in fresh:
@@ -175,18 +175,18 @@ def personal_data(question: str, jurisdiction: str) -> tuple[Finding, ...]:
     return tuple(sorted(found))
 
 
-def _read(question: str, region: str) -> list[Finding]:
+def _read(question: str, region: str) -> list[PersonalDataSpan]:
     text = level(question)  # one character for one, so places are those of the question
-    found: list[Finding] = []
+    found: list[PersonalDataSpan] = []
     for kind, find in _FINDERS.items():
         # an address may hold "_", which `level` takes for a blank
-        for start, end in find(question if kind is Kind.EMAIL else text, region):
+        for start, end in find(question if kind is PersonalDataKind.EMAIL else text, region):
             if not any(start < other.end and other.start < end for other in found):
-                found.append(Finding(start, end, kind))
+                found.append(PersonalDataSpan(start, end, kind))
     return found
 
 
-def redact(question: str, findings: Iterable[Finding], language: str) -> str:
+def redact(question: str, findings: Iterable[PersonalDataSpan], language: str) -> str:
     """Return the question with a placeholder for each finding; the rest is as typed.
 
     Args:
@@ -264,13 +264,13 @@ def _phones(text: str, region: str) -> Iterator[tuple[int, int]]:
         yield found.start, found.end
 
 
-_FINDERS: dict[Kind, _Find] = {
-    Kind.EMAIL: _emails,
-    Kind.IBAN: _ibans,
-    Kind.NATIONAL: _national,
-    Kind.CARD: _cards,
-    Kind.PHONE: _phones,
-    Kind.ADDRESS: addresses,
-    Kind.PLATE: plates,
-    Kind.NAME: names,
+_FINDERS: dict[PersonalDataKind, _Find] = {
+    PersonalDataKind.EMAIL: _emails,
+    PersonalDataKind.IBAN: _ibans,
+    PersonalDataKind.NATIONAL: _national,
+    PersonalDataKind.CARD: _cards,
+    PersonalDataKind.PHONE: _phones,
+    PersonalDataKind.ADDRESS: addresses,
+    PersonalDataKind.PLATE: plates,
+    PersonalDataKind.NAME: names,
 }

@@ -14,10 +14,10 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from rag.answer.screening.patterns import data
-from rag.answer.verification.modality import Clause, Force, clauses, sign_spans
+from rag.answer.verification.modality import Force, ModalClause, clauses, sign_spans
 from rag.answer.verification.normalise import flat
-from rag.answer.verification.parties import SUBJECT, Part, parts
-from rag.answer.verification.quantities import Quantity, blanked, named_articles, quantities, telling
+from rag.answer.verification.parties import SUBJECT, PartyRole, parts
+from rag.answer.verification.quantities import Quantity, blanked, cited_articles, quantities, telling
 from rag.text import Analyser
 from rag.text.analysers import analyser
 
@@ -43,7 +43,7 @@ _OTHERS = re.compile(
 )
 
 
-def alike(plain: str, language: str) -> str:
+def canonical_form(plain: str, language: str) -> str:
     """Return a flat text with dates in words, and with "at least two years" for "two years or more"."""
     plain = _ISO.sub(lambda d: _in_words(d, d[3], d[2], d[1], language), plain)
     plain = _DATE.sub(lambda d: _in_words(d, d[1], d[3], d[4], language), plain)
@@ -57,7 +57,7 @@ def alike(plain: str, language: str) -> str:
     return plain
 
 
-def left_open(plain: str) -> frozenset[str]:
+def open_bounds(plain: str) -> frozenset[str]:
     """Return what must stand in the law as it is: "or more", "or less", and dates still in figures."""
     others = {found.lastgroup or "" for found in _OTHERS.finditer(plain)}
     return frozenset(others | {found[0] for found in _FIGURES.finditer(plain)})
@@ -101,14 +101,14 @@ class Piece:
     terms: Words
     early: Words  # before the first sign of force: who acts
     loose: Words  # from phrases without force: they may stand elsewhere in a rewording
-    parts: tuple[Part, ...]
+    parts: tuple[PartyRole, ...]
     early_numbers: frozenset[tuple[Fraction, str]] = (
         frozenset()
     )  # before the first sign: "who is sixteen may"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Claim:
     """What one sentence tells."""
 
     plain: str
@@ -135,7 +135,7 @@ class Told:
 
 
 @lru_cache(maxsize=8192)
-def told(text: str, codes: tuple[str, ...], language: str) -> Told:
+def parse_claim(text: str, codes: tuple[str, ...], language: str) -> Claim:
     """Read a sentence.
 
     Args:
@@ -144,12 +144,12 @@ def told(text: str, codes: tuple[str, ...], language: str) -> Told:
         language: "fr", "nl", "en", "de", "it" or "zh".
     """
     text = _NUMBERED.sub("", " ".join(text.split()))
-    named = named_articles(text, codes, language)
-    plain = alike(flat(blanked(text, [(each.start, each.end) for each in named])), language)
+    named = cited_articles(text, codes, language)
+    plain = canonical_form(flat(blanked(text, [(each.start, each.end) for each in named])), language)
     numbers = tuple(quantities(plain, language))
     tokens = _tokens(plain, numbers, language)
     pieces = [_piece(plain, clause, tokens, numbers, language) for clause in clauses(plain, language)]
-    return Told(plain, tuple(_merged(pieces)), tokens, numbers, telling(plain), language)
+    return Claim(plain, tuple(_merged(pieces)), tokens, numbers, telling(plain), language)
 
 
 def is_han(term: str) -> bool:
@@ -195,7 +195,7 @@ def _analyser(language: str) -> Analyser:
 
 def _piece(
     plain: str,
-    clause: Clause,
+    clause: ModalClause,
     tokens: tuple[tuple[int, str], ...],
     numbers: tuple[Quantity, ...],
     language: str,

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from rag.answer.types import Fault
-from rag.answer.verification.claim import Piece, Told, Words
+from rag.answer.verification.claim import Claim, Piece, Words
 from rag.answer.verification.modality import FOREIGN, Force
-from rag.answer.verification.normalise import any_of, signs_of
+from rag.answer.verification.normalise import signs_of, word_pattern
 from rag.answer.verification.number_check import numbers_differ
-from rag.answer.verification.parties import LEAVE, OPPOSED, Part
+from rag.answer.verification.parties import LEAVE, OPPOSED, PartyRole
 
 STEM, ENDING = 4, 3  # letters that forms of a word share, and that each may have after them
 LONGEST = 3  # words that stand for one of the law's; more are a phrase of their own
@@ -36,7 +36,7 @@ _JOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(  # and, or
 )
 
 
-def replaced(claim: Told, premises: Sequence[Told]) -> bool:
+def replaced(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether a word of the law was exchanged for another one.
 
     A term of the law that the sentence leaves out, in whose place (between the same neighbours, or
@@ -71,7 +71,7 @@ def _kin(one: str, other: str) -> bool:
     return same >= STEM and max(len(one), len(other)) - same <= ENDING
 
 
-def _gaps(premise: Told, claim: Told) -> Iterator[tuple[str | None, str | None]]:
+def _gaps(premise: Claim, claim: Claim) -> Iterator[tuple[str | None, str | None]]:
     """Yield what stands before and after each run of the law's terms that the sentence leaves out."""
     law = [term for _, term in premise.tokens]
     told = claim.has(frozenset(law))
@@ -103,7 +103,7 @@ def _stands_for(
     return False
 
 
-def joined_otherwise(claim: Told, premises: Sequence[Told]) -> bool:
+def joined_otherwise(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether the sentence joins by "or" what the law joins by "and", or the other way round."""
     law: defaultdict[frozenset[_Item], set[str]] = defaultdict(set)
     for premise in premises:
@@ -118,7 +118,7 @@ def joints(plain: str, language: str) -> tuple[list[int], list[int]]:
     return [m.start() for m in re.finditer(both, plain)], [m.start() for m in re.finditer(either, plain)]
 
 
-def _joints(text: Told) -> Iterator[tuple[frozenset[_Item], str]]:
+def _joints(text: Claim) -> Iterator[tuple[frozenset[_Item], str]]:
     items: list[tuple[int, _Item]] = [*text.tokens, *((each.start, each.key) for each in text.numbers)]
     items.sort(key=lambda item: item[0])
     for kind, places in zip(("and", "or"), joints(text.plain, text.language), strict=True):
@@ -132,13 +132,13 @@ def _joints(text: Told) -> Iterator[tuple[frozenset[_Item], str]]:
 COVERED = 0.8  # share of a sentence's content terms that must stand in what it quotes: docs/answers.md
 HALF = 0.5  # of a clause's terms: who leaves out a consent leaves out who gives it too
 HINTED, WHOLE = 0.3, 0.75  # shares of a condition's terms between which it is told in part
-TOLD = 0.6  # share of a clause's terms from which on a sentence tells that clause
-SEVERAL = 2  # content terms of a clause: fewer cannot be put together from several sentences
+CLAUSE_COVERAGE = 0.6  # share of a clause's terms from which on a sentence tells that clause
+MIN_CLAUSE_TERMS = 2  # content terms of a clause: fewer cannot be put together from several sentences
 
 _Matches = Callable[[Piece, Piece], bool]
 
 
-def disagreements(claim: Told, premises: Sequence[Told]) -> Iterator[Fault]:
+def disagreements(claim: Claim, premises: Sequence[Claim]) -> Iterator[Fault]:
     """Yield how a sentence differs from what it quotes; a fault may come more than once.
 
     Args:
@@ -157,20 +157,20 @@ def disagreements(claim: Told, premises: Sequence[Told]) -> Iterator[Fault]:
         yield Fault.UNSUPPORTED
 
 
-def coverage(claim: Told, premises: Sequence[Told]) -> float:
+def coverage(claim: Claim, premises: Sequence[Claim]) -> float:
     """Return the share of a sentence's content terms that stand in the premises, 0 where it has none."""
     terms = claim.terms
     return len(_anywhere(terms, premises)) / len(terms) if terms else 0.0
 
 
-def _anywhere(terms: Words, premises: Sequence[Told]) -> Words:
+def _anywhere(terms: Words, premises: Sequence[Claim]) -> Words:
     return frozenset().union(*(premise.has(terms) for premise in premises))
 
 
 # Force
 
 
-def _force_differs(claim: Told, premises: Sequence[Told]) -> bool:
+def _force_differs(claim: Claim, premises: Sequence[Claim]) -> bool:
     law = sum((premise.force for premise in premises), Counter[Force]())
     if claim.force - law:
         return True
@@ -179,18 +179,18 @@ def _force_differs(claim: Told, premises: Sequence[Told]) -> bool:
     return _dropped(claim, premises) or not _all_stand(claim, premises, _same_force)
 
 
-def _dropped(claim: Told, premises: Sequence[Told]) -> bool:
+def _dropped(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether a clause is told without its "not", or without what limits it."""
     return any(_denial_dropped(claim, premise) or _limit_dropped(claim, premise) for premise in premises)
 
 
-def _denial_dropped(claim: Told, premise: Told) -> bool:
+def _denial_dropped(claim: Claim, premise: Claim) -> bool:
     whole = len(claim.has(premise.terms)) >= COVERED * len(premise.terms)
     law = [Counter(dict(piece.force)) for piece in premise.pieces if whole or _tells(claim, piece)]
     return bool(sum(law, Counter[Force]()) - claim.force)
 
 
-def _limit_dropped(claim: Told, premise: Told) -> bool:
+def _limit_dropped(claim: Claim, premise: Claim) -> bool:
     """Tell whether an exception, a condition, a consent or an age is not told of a clause that is."""
     if _leave_dropped(claim, premise):
         return True
@@ -209,19 +209,19 @@ def _limit_dropped(claim: Told, premise: Told) -> bool:
     return False
 
 
-def _exception_dropped(claim: Told, premise: Told, segment: int) -> bool:
+def _exception_dropped(claim: Claim, premise: Claim, segment: int) -> bool:
     beside = [dict(other.force) for other in premise.pieces if other.segment == segment]
     return not claim.force[Force.EXCEPT] and any(force.get(Force.EXCEPT) for force in beside)
 
 
-def _condition_dropped(claim: Told, premise: Told, conditions: Sequence[Piece]) -> bool:
+def _condition_dropped(claim: Claim, premise: Claim, conditions: Sequence[Piece]) -> bool:
     if conditions and not any(piece.condition for piece in claim.pieces):
         return True
     alternatives = joints(premise.plain, premise.language)[1]
     return not alternatives and any(_halved(claim, each) for each in conditions)
 
 
-def _leave_dropped(claim: Told, premise: Told) -> bool:
+def _leave_dropped(claim: Claim, premise: Claim) -> bool:
     """Tell whether somebody's consent that the law asks for is not told."""
     read = LEAVE[premise.language]
     asked = [piece for piece in premise.pieces if piece.force and read.search(premise.plain)]
@@ -231,19 +231,19 @@ def _leave_dropped(claim: Told, premise: Told) -> bool:
     )
 
 
-def _leaves(piece: Piece, premise: Told, read: re.Pattern[str]) -> bool:
+def _leaves(piece: Piece, premise: Claim, read: re.Pattern[str]) -> bool:
     return any(term in piece.terms for at, term in premise.tokens if read.match(premise.plain, at))
 
 
-def _halved(claim: Told, condition: Piece) -> bool:
+def _halved(claim: Claim, condition: Piece) -> bool:
     """Tell whether a condition is told in part: "if he enters and means to steal" as "if he enters"."""
     share = len(claim.has(condition.terms)) / len(condition.terms) if condition.terms else 0.0
-    return HINTED < share < WHOLE and len(condition.terms) > SEVERAL
+    return HINTED < share < WHOLE and len(condition.terms) > MIN_CLAUSE_TERMS
 
 
-def _tells(claim: Told, piece: Piece) -> bool:
+def _tells(claim: Claim, piece: Piece) -> bool:
     terms = piece.terms
-    if not terms or len(claim.has(terms)) < TOLD * len(terms):
+    if not terms or len(claim.has(terms)) < CLAUSE_COVERAGE * len(terms):
         return False
     named = {(part.pair, part.side) for own in claim.pieces for part in own.parts}
     return named >= {(part.pair, part.side) for part in piece.parts}
@@ -258,7 +258,7 @@ def _same(own: Piece, other: Piece) -> bool:
     return _same_force(own, other) and _same_parts(own, other)
 
 
-def _all_stand(claim: Told, premises: Sequence[Told], matches: _Matches) -> bool:
+def _all_stand(claim: Claim, premises: Sequence[Claim], matches: _Matches) -> bool:
     """Tell whether what each clause says stands in clauses of the law that match it."""
     for own in claim.pieces:
         anywhere = _anywhere(own.terms, premises)
@@ -268,7 +268,7 @@ def _all_stand(claim: Told, premises: Sequence[Told], matches: _Matches) -> bool
     return True
 
 
-def _standing(own: Piece, terms: Words, premise: Told, matches: _Matches) -> Words:
+def _standing(own: Piece, terms: Words, premise: Claim, matches: _Matches) -> Words:
     known: set[str] = set()
     matched = False
     for other in premise.pieces:
@@ -300,7 +300,7 @@ def _same_parts(own: Piece, other: Piece) -> bool:
     return True
 
 
-def _sides(parts: Sequence[Part], pair: int, role: str) -> list[int]:
+def _sides(parts: Sequence[PartyRole], pair: int, role: str) -> list[int]:
     sides = [part.side for part in parts if part.pair == pair and part.role == role]
     return [side for place, side in enumerate(sides) if not place or side != sides[place - 1]]
 
@@ -310,7 +310,7 @@ def _in_order(ours: list[int], theirs: list[int]) -> bool:
     return all(side in rest for side in ours)
 
 
-def _words_differ(claim: Told, premises: Sequence[Told]) -> bool:
+def _words_differ(claim: Claim, premises: Sequence[Claim]) -> bool:
     terms = claim.terms
     found = _anywhere(terms, premises)
     if not terms or len(found) < COVERED * len(terms):
@@ -322,7 +322,7 @@ def _words_differ(claim: Told, premises: Sequence[Told]) -> bool:
     return _contrary(claim, premises) or any(_scattered(own, premises) for own in claim.pieces)
 
 
-def _exchanged(claim: Told, premises: Sequence[Told]) -> bool:
+def _exchanged(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether one party is named more often than in the law, and the opposed one less often."""
     ours = Counter((part.pair, part.side) for piece in claim.pieces for part in piece.parts)
     law = Counter((part.pair, part.side) for p in premises for piece in p.pieces for part in piece.parts)
@@ -332,13 +332,13 @@ def _exchanged(claim: Told, premises: Sequence[Told]) -> bool:
     )
 
 
-def _scattered(own: Piece, premises: Sequence[Told]) -> bool:
+def _scattered(own: Piece, premises: Sequence[Claim]) -> bool:
     """Tell whether a clause is put together from several sentences, none of which has most of it."""
     most = max((len(premise.has(own.terms)) for premise in premises), default=0)
-    return len(own.terms) > SEVERAL and most < TOLD * len(own.terms)
+    return len(own.terms) > MIN_CLAUSE_TERMS and most < CLAUSE_COVERAGE * len(own.terms)
 
 
-def _contrary(claim: Told, premises: Sequence[Told]) -> bool:
+def _contrary(claim: Claim, premises: Sequence[Claim]) -> bool:
     law = "\n".join(premise.plain for premise in premises)
     for pair in _opposed(claim.language):
         for one, other in (pair, pair[::-1]):
@@ -349,5 +349,5 @@ def _contrary(claim: Told, premises: Sequence[Told]) -> bool:
 
 @lru_cache(maxsize=6)
 def _opposed(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    read = signs_of if language == "zh" else any_of
+    read = signs_of if language == "zh" else word_pattern
     return tuple((read(one), read(other)) for one, other in OPPOSED[language])

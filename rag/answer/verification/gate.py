@@ -11,12 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from rag.answer.types import Fault, Passage, Passed, Removed, Statement
-from rag.answer.verification.claim import Told, told
+from rag.answer.types import AcceptedSentence, Fault, Passage, RejectedSentence, Statement
+from rag.answer.verification.claim import Claim, parse_claim
 from rag.answer.verification.entailment import coverage, disagreements
 from rag.answer.verification.normalise import language_of
-from rag.answer.verification.quantities import named_articles
-from rag.answer.verification.quotes import Places, Span, around, long_enough, sentences
+from rag.answer.verification.quantities import cited_articles
+from rag.answer.verification.quotes import Places, Span, is_long_enough, sentences, touched_sentences
 from rag.answer.verification.sanitise import marked
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.article_numbers import number_key
@@ -117,7 +117,7 @@ MOST_PLACES = 20  # of one quote in one article that are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _SourceArticle:
     """An article ready to be quoted from."""
 
     article: Article
@@ -127,7 +127,7 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _MatchedQuote:
     """A quote that stands in its article, with the sentences it stands in."""
 
     passage: Passage
@@ -147,7 +147,7 @@ class CitationGate:
     def __init__(self, support: Support | None = None) -> None:
         self._support = support
 
-    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
         """Check one sentence against the articles that were shown.
 
         Args:
@@ -156,9 +156,9 @@ class CitationGate:
         """
         shown = {article.id: article for article in reversed(articles)}
         cited = tuple(dict.fromkeys(map(_bare, statement.article_ids)))
-        known = [_shown(shown[id_]) for id_ in cited if id_ in shown]
+        known = [_source_article(shown[id_]) for id_ in cited if id_ in shown]
         faults = set(_citation_faults(statement, cited, shown))
-        found: list[_Found] = []
+        found: list[_MatchedQuote] = []
         for place in known:
             quoted = list(_quoted(statement, place, faults))
             if not quoted and Fault.ALTERED not in faults:
@@ -174,11 +174,11 @@ class CitationGate:
         if not faults and self._support is not None and not self._supported(text, found):
             faults.add(Fault.UNSUPPORTED)
         if faults:
-            return Removed(statement, tuple(fault for fault in Fault if fault in faults))
+            return RejectedSentence(statement, tuple(fault for fault in Fault if fault in faults))
         passages = tuple(dict.fromkeys(each.passage for each in found))
-        return Passed(text, cited, passages)
+        return AcceptedSentence(text, cited, passages)
 
-    def _supported(self, text: str, found: Sequence[_Found]) -> bool:
+    def _supported(self, text: str, found: Sequence[_MatchedQuote]) -> bool:
         support = self._support
         premise = " ".join(dict.fromkeys(sentence for each in found for sentence in each.premises))
         return support is None or support.score(text, premise) >= support.threshold
@@ -191,9 +191,9 @@ def _bare(article_id: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _shown(article: Article) -> _Shown:
+def _source_article(article: Article) -> _SourceArticle:
     text = article.text
-    return _Shown(article, Places(text), tuple(sentences(text)), language_of(text, article.language))
+    return _SourceArticle(article, Places(text), tuple(sentences(text)), language_of(text, article.language))
 
 
 def _citation_faults(
@@ -210,7 +210,7 @@ def _citation_faults(
         yield Fault.UNSUPPORTED
 
 
-def _quoted(statement: Statement, place: _Shown, faults: set[Fault]) -> Iterator[_Found]:
+def _quoted(statement: Statement, place: _SourceArticle, faults: set[Fault]) -> Iterator[_MatchedQuote]:
     """Yield the quotes of one article that stand in it; note those that do not."""
     claim = frozenset(statement.text.casefold().split())
     for quote in statement.quotes[:MOST_QUOTES]:
@@ -223,19 +223,19 @@ def _quoted(statement: Statement, place: _Shown, faults: set[Fault]) -> Iterator
             continue
         made = []
         for start, end in hits:
-            touched = around(place.spans, start, end)
+            touched = touched_sentences(place.spans, start, end)
             whole = len(touched) == 1 and end - start >= 0.9 * (touched[0][1] - touched[0][0])
-            if long_enough(quote.text) or whole:
+            if is_long_enough(quote.text) or whole:
                 premises = tuple(text[a:b] for a, b in touched)
-                made.append(_Found(Passage(place.article.id, start, end), premises))
+                made.append(_MatchedQuote(Passage(place.article.id, start, end), premises))
         if made:  # of several places the one whose sentence shares most words with the claim
             yield max(made, key=lambda each: len(claim & set(" ".join(each.premises).casefold().split())))
 
 
-def _claim_faults(text: str, known: Sequence[_Shown], found: Sequence[_Found]) -> set[Fault]:
+def _claim_faults(text: str, known: Sequence[_SourceArticle], found: Sequence[_MatchedQuote]) -> set[Fault]:
     language = known[0].language
     codes = tuple(dict.fromkeys(place.article.code for place in known))
-    claim = told(text, codes, language)
+    claim = parse_claim(text, codes, language)
     faults = set(_number_faults(text, known, codes, language))
     by_article = [
         _premises([each for each in found if each.passage.article_id == place.article.id], codes, language)
@@ -250,23 +250,23 @@ def _claim_faults(text: str, known: Sequence[_Shown], found: Sequence[_Found]) -
     return faults
 
 
-def _premises(found: Sequence[_Found], codes: tuple[str, ...], language: str) -> list[Told]:
+def _premises(found: Sequence[_MatchedQuote], codes: tuple[str, ...], language: str) -> list[Claim]:
     texts = dict.fromkeys(sentence for each in found for sentence in each.premises)
-    return [told(text, codes, language) for text in texts]
+    return [parse_claim(text, codes, language) for text in texts]
 
 
 def _number_faults(
-    text: str, known: Sequence[_Shown], codes: tuple[str, ...], language: str
+    text: str, known: Sequence[_SourceArticle], codes: tuple[str, ...], language: str
 ) -> Iterator[Fault]:
     """Yield a fault where an article is named that is none of the cited, nor named by one of them."""
-    named = named_articles(text, codes, language)
+    named = cited_articles(text, codes, language)
     if not named:
         return
     own = {(number_key(place.article.article_no), place.article.code) for place in known}
     told_there = {
         (each.number, each.code, each.code_named)
         for place in known
-        for each in _named_there(place.article.text, codes, language)
+        for each in _cited_articles(place.article.text, codes, language)
     }
     for each in named:
         cited = (each.code is None and each.code_named is None) or each.code is not None
@@ -281,10 +281,10 @@ def _number_faults(
 
 
 @lru_cache(maxsize=512)
-def _named_there(text: str, codes: tuple[str, ...], language: str) -> tuple[Reference, ...]:
+def _cited_articles(text: str, codes: tuple[str, ...], language: str) -> tuple[Reference, ...]:
     """Return the articles that an article's text names; read in windows, for only a start is looked at."""
     return tuple(
         each
         for start, end in sentences(text)
-        for each in named_articles(" ".join(text[start:end].split()), codes, language)
+        for each in cited_articles(" ".join(text[start:end].split()), codes, language)
     )

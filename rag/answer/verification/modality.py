@@ -1,6 +1,6 @@
 """Clauses of a sentence and their force: must, may, not, forbidden, only, unless.
 
-How six languages say must, may, not, only and unless; patterns of flat text, as `any_of` reads them.
+How six languages say must, may, not, only and unless; patterns of flat text, as `word_pattern` reads them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 from types import MappingProxyType
 
-from rag.answer.verification.normalise import any_of, signs_of
+from rag.answer.verification.normalise import signs_of, word_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,95 +44,99 @@ _FRENCH = ForceWords(
         rf"|(?<!\w)(?:nul(?:le)?|aucune?|personne)(?= (?:[\w'-]+ ){{0,5}}?n[e'])"
         r"|(?<!\w)(?:pas|point(?= de\b)|jamais|nul(?:le)?s?|non(?! plus)|ni)(?!\w)"
     ),
-    may=any_of(
+    may=word_pattern(
         "peu(?:t|vent|x) pouvez pourr\\w+ puiss\\w+ (?:a|ont|avez)_le_droit (?:est|sont)_autorise\\w*",
         "(?:est|sont)_libres? (?:est|sont)_permis\\w* est_loisible (?:a|ont)_la_faculte",
     ),
-    must=any_of("doi(?:t|vent|s|ve) dev(?:ez|ra|ront|rait|raient) il_faut faut faudra"),
-    duty=any_of("tenu(?:e?s?) oblige(?:e?s?) astrein\\w+ obligatoire\\w* incombe\\w* requis\\w* exige\\w*"),
-    ban=any_of("interdi\\w+ prohib\\w+ defendu\\w*"),
+    must=word_pattern("doi(?:t|vent|s|ve) dev(?:ez|ra|ront|rait|raient) il_faut faut faudra"),
+    duty=word_pattern(
+        "tenu(?:e?s?) oblige(?:e?s?) astrein\\w+ obligatoire\\w* incombe\\w* requis\\w* exige\\w*"
+    ),
+    ban=word_pattern("interdi\\w+ prohib\\w+ defendu\\w*"),
     only=re.compile(
         r"(?<!\w)(?:seul\w*|uniquement|exclusivement|ne(?= \w)(?= (?:[\w'-]+"
         r" ){1,6}?qu(?:e(?!\w)|'))|n'(?=(?:[\w'-]+ ){1,6}?qu(?:e(?!\w)|')))"
     ),
-    exception=any_of("sauf hormis excepte\\w* a_moins exception\\w* sous_reserve hors_le_cas"),
-    without=any_of("sans"),
-    condition=any_of("si s'ils? lorsqu\\w* quand en_cas a_condition pourvu des_lors dans_le_cas"),
-    joint=any_of("mais et ou toutefois cependant tandis"),
-    bound=any_of(
+    exception=word_pattern("sauf hormis excepte\\w* a_moins exception\\w* sous_reserve hors_le_cas"),
+    without=word_pattern("sans"),
+    condition=word_pattern("si s'ils? lorsqu\\w* quand en_cas a_condition pourvu des_lors dans_le_cas"),
+    joint=word_pattern("mais et ou toutefois cependant tandis"),
+    bound=word_pattern(
         "au_moins au_plus moins_de plus_de plus_tard plus_tot maximum minimum avant apres",
         "superieur\\w* inferieur\\w* depuis jusqu\\w*",
     ),
 )
 _ENGLISH = ForceWords(
-    negation=any_of("not no never nobody none neither nor cannot \\w+n't"),
-    may=any_of("may can can(?=not) could might (?:is|are)_(?:entitled|allowed|permitted|free)"),
-    must=any_of("must shall should has_to have_to ought"),
-    duty=any_of("required obliged bound obligatory mandatory need(?:s|ed)? compulsory"),
-    ban=any_of("prohibited forbidden unlawful banned barred"),
-    only=any_of("only solely exclusively"),
-    exception=any_of("unless except\\w* save subject_to other_than"),
-    without=any_of("without"),
-    condition=any_of("if when where provided whenever in_case so_long as_long"),
-    joint=any_of("but and or however whereas while"),
-    bound=any_of(
+    negation=word_pattern("not no never nobody none neither nor cannot \\w+n't"),
+    may=word_pattern("may can can(?=not) could might (?:is|are)_(?:entitled|allowed|permitted|free)"),
+    must=word_pattern("must shall should has_to have_to ought"),
+    duty=word_pattern("required obliged bound obligatory mandatory need(?:s|ed)? compulsory"),
+    ban=word_pattern("prohibited forbidden unlawful banned barred"),
+    only=word_pattern("only solely exclusively"),
+    exception=word_pattern("unless except\\w* save subject_to other_than"),
+    without=word_pattern("without"),
+    condition=word_pattern("if when where provided whenever in_case so_long as_long"),
+    joint=word_pattern("but and or however whereas while"),
+    bound=word_pattern(
         "at_least at_most not_more_than less_than more_than no_later no_earlier maximum minimum",
         "before after until since exceed\\w*",
     ),
 )
 _GERMAN = ForceWords(
-    negation=any_of("nicht kein\\w* nie niemals niemand weder noch"),
-    may=any_of("kann konn\\w+ darf durf\\w+ berechtigt befugt steht_frei"),
-    must=any_of("soll sollen"),
-    duty=any_of(
+    negation=word_pattern("nicht kein\\w* nie niemals niemand weder noch"),
+    may=word_pattern("kann konn\\w+ darf durf\\w+ berechtigt befugt steht_frei"),
+    must=word_pattern("soll sollen"),
+    duty=word_pattern(
         "muss muß mussen mußten musste\\w* verpflichtet zwingend braucht brauchen"
         " (?:hat|haben)(?=_(?:[\\w-]+_){0,14}?(?:zu_|(?:ab|an|auf|aus|bei|durch|ein|fest|fort|frei|heraus|hin"
         "|mit|nach|nieder|sicher|vor|weg|weiter|wieder|zuruck|zusammen|bereit|statt|dar|bekannt)zu\\w+n\\b))"
     ),
-    ban=any_of("verboten untersagt unzulassig"),
-    only=any_of("nur ausschließlich ausschliesslich allein lediglich"),
-    exception=any_of("außer ausser es_sei_denn ausgenommen soweit_nicht vorbehaltlich abweichend"),
-    without=any_of("ohne"),
-    condition=any_of(  # a verb first, then a comma: "wird die Miete nicht gezahlt, so ..."
+    ban=word_pattern("verboten untersagt unzulassig"),
+    only=word_pattern("nur ausschließlich ausschliesslich allein lediglich"),
+    exception=word_pattern("außer ausser es_sei_denn ausgenommen soweit_nicht vorbehaltlich abweichend"),
+    without=word_pattern("ohne"),
+    condition=word_pattern(  # a verb first, then a comma: "wird die Miete nicht gezahlt, so ..."
         "wenn falls sofern soweit solange sobald",
         "(?<![^.;][^.;])(?:wird|werden|ist|sind|hat|haben|kann|konnen|darf|durfen|muss|mussen|soll|sollen|will"
         "|macht|besteht|bestehen|liegt|erfolgt|fehlt|tritt|verletzt|stirbt|kommt|gibt|lasst|verlangt|steht)"
         "(?=_[^,.;]+,_(?:so|kann|konnen|darf|durfen|muss|mussen|hat|haben|ist|sind|wird|werden|gilt|gelten)\\b)",
     ),
-    joint=any_of("aber und oder jedoch sondern wahrend"),
-    bound=any_of(
+    joint=word_pattern("aber und oder jedoch sondern wahrend"),
+    bound=word_pattern(
         "mindestens hochstens wenigstens spatestens fruhestens weniger_als mehr_als vor nach bis seit",
         "maximal minimal",
     ),
 )
 _DUTCH = ForceWords(
-    negation=any_of("niet geen nooit niemand noch"),
-    may=any_of("mag mogen kan kunnen bevoegd gerechtigd"),
-    must=any_of("moet moeten dient dienen zal zullen"),
-    duty=any_of("verplicht\\w* gehouden hoeft hoeven verplichte"),
-    ban=any_of("verboden"),
-    only=any_of("alleen slechts enkel uitsluitend"),
-    exception=any_of("tenzij behalve uitgezonderd behoudens"),
-    without=any_of("zonder"),
-    condition=any_of("als indien wanneer mits zodra"),
-    joint=any_of("maar en of echter terwijl"),
-    bound=any_of(
+    negation=word_pattern("niet geen nooit niemand noch"),
+    may=word_pattern("mag mogen kan kunnen bevoegd gerechtigd"),
+    must=word_pattern("moet moeten dient dienen zal zullen"),
+    duty=word_pattern("verplicht\\w* gehouden hoeft hoeven verplichte"),
+    ban=word_pattern("verboden"),
+    only=word_pattern("alleen slechts enkel uitsluitend"),
+    exception=word_pattern("tenzij behalve uitgezonderd behoudens"),
+    without=word_pattern("zonder"),
+    condition=word_pattern("als indien wanneer mits zodra"),
+    joint=word_pattern("maar en of echter terwijl"),
+    bound=word_pattern(
         "ten_minste minstens hoogstens ten_hoogste uiterlijk minder_dan meer_dan voor na tot sinds",
         "maximaal minimaal",
     ),
 )
 _ITALIAN = ForceWords(
-    negation=any_of("non ne mai nessun\\w* nulla neppure"),
-    may=any_of("puo possono potra\\w* potranno possa possano ha_diritto ha_facolta hanno_diritto"),
-    must=any_of("deve devono dovra dovranno debba debbano bisogna"),
-    duty=any_of("tenut[oaie] obbligat[oaie] obbligatori\\w+ occorre"),
-    ban=any_of("vietat[oaie] proibit[oaie]"),
-    only=any_of("solo soltanto solamente esclusivamente"),
-    exception=any_of("salvo tranne eccetto a_meno fatta_eccezione fatt[oi]_salv[oi]"),
-    without=any_of("senza"),
-    condition=any_of("se quando qualora purche a_condizione in_caso ove"),
-    joint=any_of("ma e o ed tuttavia mentre"),
-    bound=any_of("almeno al_massimo al_piu meno_di piu_di entro_e_non_oltre prima dopo fino massimo minimo"),
+    negation=word_pattern("non ne mai nessun\\w* nulla neppure"),
+    may=word_pattern("puo possono potra\\w* potranno possa possano ha_diritto ha_facolta hanno_diritto"),
+    must=word_pattern("deve devono dovra dovranno debba debbano bisogna"),
+    duty=word_pattern("tenut[oaie] obbligat[oaie] obbligatori\\w+ occorre"),
+    ban=word_pattern("vietat[oaie] proibit[oaie]"),
+    only=word_pattern("solo soltanto solamente esclusivamente"),
+    exception=word_pattern("salvo tranne eccetto a_meno fatta_eccezione fatt[oi]_salv[oi]"),
+    without=word_pattern("senza"),
+    condition=word_pattern("se quando qualora purche a_condizione in_caso ove"),
+    joint=word_pattern("ma e o ed tuttavia mentre"),
+    bound=word_pattern(
+        "almeno al_massimo al_piu meno_di piu_di entro_e_non_oltre prima dopo fino massimo minimo"
+    ),
 )
 _CHINESE = ForceWords(
     negation=signs_of(
@@ -166,7 +170,7 @@ WORDS: Mapping[str, ForceWords] = MappingProxyType(
 )
 
 # Words that deny or oblige in one of the languages: in a text of another they are no harmless noise.
-FOREIGN = any_of(
+FOREIGN = word_pattern(
     "not never nicht kein\\w* niet geen pas jamais mai must shall doit peut muss darf moet mag deve puo sauf",
     "unless tenzij salvo ausser",
 )
@@ -186,7 +190,7 @@ class Force(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ModalClause:
     """A piece of a sentence that has one force."""
 
     start: int
@@ -216,7 +220,7 @@ _BETWEEN = 12  # characters between "ne" and its verb: "ne lui est permis", "non
 _SEGMENT = re.compile(r"[;；]")
 
 
-def clauses(plain: str, language: str) -> list[Clause]:
+def clauses(plain: str, language: str) -> list[ModalClause]:
     """Return the clauses of one sentence or more, in order.
 
     Signs and words such as "if", "unless", "but" part them; "and" does only where what stands on
@@ -268,14 +272,14 @@ def bounds(plain: str, language: str) -> Counter[str]:
 
 def _clause(
     span: tuple[int, int], signs: list[_Sign], conditions: list[int], segment: int, language: str
-) -> Clause:
+) -> ModalClause:
     start, end = span
     inside = [sign for sign in signs if start <= sign.start < end]
     counted = Counter(_combined(inside, language))
     first = min((sign.start for sign in inside), default=end)
     begins = any(start <= at < start + 4 for at in conditions)  # "et si", "und wenn"
     verb = min((sign.start for sign in inside if sign.kind in _VERBS), default=start)
-    return Clause(start, end, first, verb, tuple(sorted(counted.items())), begins, segment)
+    return ModalClause(start, end, first, verb, tuple(sorted(counted.items())), begins, segment)
 
 
 _VERBS = frozenset({Force.MAY, Force.MUST, Force.FORBIDDEN, Force.NOT})

@@ -29,7 +29,7 @@ def _plain(sign: str) -> str:
     return folded if folded.isalnum() else sign
 
 
-def any_of(*alternatives: str) -> re.Pattern[str]:
+def word_pattern(*alternatives: str) -> re.Pattern[str]:
     """Return the pattern of whole words of flat text; in Chinese, where nothing parts words, of signs.
 
     Args:

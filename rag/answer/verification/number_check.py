@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from rag.answer.verification.claim import Told, Words, is_han, left_open
+from rag.answer.verification.claim import Claim, Words, is_han, open_bounds
 from rag.answer.verification.modality import bounds
 from rag.answer.verification.quantities import PART, Quantity, time_words, unit_of
 
@@ -58,11 +58,11 @@ def _found(plain: str) -> Iterator[str]:
     yield from (found[0][:6] for found in _DAYS.finditer(plain))
 
 
-SEVERAL = 2  # numbers of a unit: fewer cannot be mixed up
+MIN_NUMBERS = 2  # numbers of a unit: fewer cannot be mixed up
 _SHARES = frozenset({PART, "%"})
 
 
-def numbers_differ(claim: Told, premises: Sequence[Told]) -> bool:
+def numbers_differ(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether a number is not the law's, or is not told as the law tells it.
 
     Args:
@@ -77,7 +77,7 @@ def numbers_differ(claim: Told, premises: Sequence[Told]) -> bool:
     law = sum((bounds(premise.plain, premise.language) for premise in premises), Counter[str]())
     if bounds(claim.plain, claim.language) - law:
         return True
-    if left_open(claim.plain) - frozenset().union(*(left_open(premise.plain) for premise in premises)):
+    if open_bounds(claim.plain) - frozenset().union(*(open_bounds(premise.plain) for premise in premises)):
         return True
     if not rhythms(claim.plain) <= frozenset().union(*(rhythms(premise.plain) for premise in premises)):
         return True
@@ -87,7 +87,7 @@ def numbers_differ(claim: Told, premises: Sequence[Told]) -> bool:
     )
 
 
-def _unbound(claim: Told, number: Quantity, premises: Sequence[Told]) -> bool:
+def _unbound(claim: Claim, number: Quantity, premises: Sequence[Claim]) -> bool:
     """Tell whether "at least", "per day" and the like stand beside a number in one of the texts alone."""
     ours = rhythms(claim.plain)
     return not any(
@@ -100,7 +100,7 @@ def _unbound(claim: Told, number: Quantity, premises: Sequence[Told]) -> bool:
     )
 
 
-def _qualified(text: Told, number: Quantity) -> frozenset[str]:
+def _qualified(text: Claim, number: Quantity) -> frozenset[str]:
     following = min(
         (each.start for each in text.numbers if each.start > number.start), default=len(text.plain)
     )
@@ -110,7 +110,7 @@ def _qualified(text: Told, number: Quantity) -> frozenset[str]:
 _BEHIND = re.compile(r" (?:au (?:moins|plus)|at (?:least|most)|al massimo|ten (?:minste|hoogste))(?!\w)")
 
 
-def _bound(text: Told, number: Quantity) -> tuple[str, ...]:
+def _bound(text: Claim, number: Quantity) -> tuple[str, ...]:
     before = text.plain[max(0, number.start - 24) : number.start]
     near = bounds(re.split(r"[,;:.，；。_]|\d", before)[-1], text.language)
     if behind := _BEHIND.match(text.plain, number.end):
@@ -121,10 +121,10 @@ def _bound(text: Told, number: Quantity) -> tuple[str, ...]:
     return tuple(sorted(near.elements()))
 
 
-def _crossed(claim: Told, premise: Told) -> bool:
+def _crossed(claim: Claim, premise: Claim) -> bool:
     """Tell whether a number is given to what the law gives another number of the same unit to."""
     units = Counter(unit for _, unit in {number.key for number in premise.numbers})
-    if max(units.values(), default=0) < SEVERAL:
+    if max(units.values(), default=0) < MIN_NUMBERS:
         return False
     theirs = list(_contexts(premise))
     for number, context in _contexts(claim):
@@ -142,7 +142,7 @@ def _crossed(claim: Told, premise: Told) -> bool:
 _PARTING = re.compile(r"[,;:.，；。、]| (?:et|ou|mais|and|or|but|und|oder|aber|en|of|maar|e|o|ma) ")
 
 
-def _contexts(text: Told) -> Iterator[tuple[Quantity, Words]]:
+def _contexts(text: Claim) -> Iterator[tuple[Quantity, Words]]:
     """Yield each number with the terms of its part of the sentence; commas and "and" part numbers."""
     left = 0
     for place, number in enumerate(text.numbers):
@@ -155,7 +155,7 @@ def _contexts(text: Told) -> Iterator[tuple[Quantity, Words]]:
         left = right
 
 
-def _phrase(text: Told, number: Quantity) -> Words:
+def _phrase(text: Claim, number: Quantity) -> Words:
     """Return the terms between the signs and joints on either side of a number."""
     left = max((m.end() for m in _PARTING.finditer(text.plain, 0, number.start)), default=0)
     following = _PARTING.search(text.plain, number.end)
@@ -163,7 +163,7 @@ def _phrase(text: Told, number: Quantity) -> Words:
     return frozenset(term for at, term in text.tokens if left <= at < right)
 
 
-def _exchanged(claim: Told, premise: Told) -> bool:
+def _exchanged(claim: Claim, premise: Claim) -> bool:
     """Tell whether a number changed hands: what the law has beside it stands elsewhere, another here."""
     for number in claim.numbers:
         theirs = [_phrase(premise, other) for other in premise.numbers if other.key == number.key]
@@ -173,7 +173,7 @@ def _exchanged(claim: Told, premise: Told) -> bool:
     return False
 
 
-def _swapped(own: Words, law: Words, claim: Told, premise: Told) -> bool:
+def _swapped(own: Words, law: Words, claim: Claim, premise: Claim) -> bool:
     came = {term for term in premise.has(own) - law if not _syllable(term)}
     return bool(came) and bool(claim.has(law) - own)
 
@@ -183,7 +183,7 @@ def _syllable(term: str) -> bool:
     return len(term) == 1 and is_han(term)
 
 
-def _share_dropped(claim: Told, premise: Told) -> bool:
+def _share_dropped(claim: Claim, premise: Claim) -> bool:
     """Tell whether "half of the estate" is told as "the estate"."""
     if any(number.unit in _SHARES for number in claim.numbers):
         return False

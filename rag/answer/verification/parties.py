@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from rag.answer.verification.normalise import any_of, signs_of
+from rag.answer.verification.normalise import signs_of, word_pattern
 
 # Pairs whose members a false claim swaps; synonyms of one side are one party.
 PAIRS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
@@ -181,7 +181,7 @@ _AFTER_OWNER = re.compile(r"^(?:'s\b|'(?= )|的)")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartyRole:
     """A party in a clause: which pair, which side of it, and as what."""
 
     pair: int
@@ -191,7 +191,7 @@ class Part:
     end: int
 
 
-def parts(clause: str, language: str) -> list[Part]:
+def parts(clause: str, language: str) -> list[PartyRole]:
     """Return the parties of a flat clause in order, each with the part that words beside it tell.
 
     A party named barely is the subject if it comes first, else another; where an agent is named
@@ -207,7 +207,7 @@ def parts(clause: str, language: str) -> list[Part]:
     )
     told = [_told(clause, start, end, language) for start, end, _, _ in found]
     agent = "agent" in told
-    made: list[Part] = []
+    made: list[PartyRole] = []
     bare = 0
     for (start, end, pair, side), role in zip(found, told, strict=True):
         if role == "agent":
@@ -215,7 +215,7 @@ def parts(clause: str, language: str) -> list[Part]:
         elif role == "":
             role = OTHER if agent or bare else SUBJECT
             bare += 1
-        made.append(Part(pair, side, role, start, end))
+        made.append(PartyRole(pair, side, role, start, end))
     return made
 
 
@@ -236,7 +236,7 @@ def _any_party(language: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=6)
 def _patterns(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    read = signs_of if language == "zh" else any_of
+    read = signs_of if language == "zh" else word_pattern
     return tuple((read(one), read(other)) for one, other in PAIRS[language])
 
 
@@ -369,11 +369,11 @@ OPPOSED: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 # Somebody's consent that the law asks for: who leaves it out allows what is not allowed.
 LEAVE: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
-        "fr": any_of("autoris\\w+ accord consent\\w+ agrement approbation"),
-        "en": any_of("consent\\w* permission approval authori[sz]\\w+ leave"),
-        "de": any_of("zustimm\\w+ einwillig\\w+ genehmig\\w+ erlaubnis einverstandnis\\w*"),
-        "nl": any_of("toestemming instemming goedkeuring machtiging akkoord"),
-        "it": any_of("consenso autorizz\\w+ approvazione assenso accordo"),
+        "fr": word_pattern("autoris\\w+ accord consent\\w+ agrement approbation"),
+        "en": word_pattern("consent\\w* permission approval authori[sz]\\w+ leave"),
+        "de": word_pattern("zustimm\\w+ einwillig\\w+ genehmig\\w+ erlaubnis einverstandnis\\w*"),
+        "nl": word_pattern("toestemming instemming goedkeuring machtiging akkoord"),
+        "it": word_pattern("consenso autorizz\\w+ approvazione assenso accordo"),
         "zh": signs_of("同意 许可 批准 授权"),
     }
 )

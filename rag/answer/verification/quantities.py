@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 
-from rag.answer.verification.normalise import any_of, signs_of
+from rag.answer.verification.normalise import signs_of, word_pattern
 from rag.text.article_numbers import chinese_number
 from rag.text.code_names import CodeNames
-from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, spelt_numbers
+from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, parse_number_words
 from rag.text.references import Reference, find_references
 
 PART = "part"  # the unit of fractions
@@ -198,7 +198,7 @@ _RANKS = MappingProxyType(
 _OF = re.compile(r" (?:de|du|des|of|der|van)\b")  # "un tiers" alone is somebody else
 _HAN_SIGN = re.compile(r"[\u4e00-\u9fff]")
 # What tells a date, a rhythm or a multiple without a number: if the law does not say it, it is invented.
-_TELLING = any_of(
+_TELLING = word_pattern(
     "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
     "january february march april june july august september october november december",
     "januar februar marz april juni juli oktober dezember januari februari maart mei augustus",
@@ -262,7 +262,7 @@ def telling(plain: str) -> frozenset[str]:
     return frozenset(word[:5] for word in (*_TELLING.findall(plain), *_HAN_TELLING.findall(plain)))
 
 
-def named_articles(text: str, codes: Sequence[str], language: str) -> tuple[Reference, ...]:
+def cited_articles(text: str, codes: Sequence[str], language: str) -> tuple[Reference, ...]:
     """Return the articles that a text names by number, with the code where one is named.
 
     Args:
@@ -301,7 +301,7 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
     if language == "zh":
         yield from (Quantity(Fraction(1, 2), PART, *m.span()) for m in re.finditer("一半|半数", plain))
         return
-    numbers = {end: (value, start) for value, start, end in spelt_numbers(plain, language)}
+    numbers = {end: (value, start) for value, start, end in parse_number_words(plain, language)}
     for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
         parted = BELOW.get(word[0], 0)
         counted = numbers.get(word.start() - 1)
@@ -343,7 +343,7 @@ def _numbers(plain: str, language: str) -> Iterator[_Number]:
         if rest:
             value += Fraction(int(rest), 10 ** len(rest))
         yield _Number(value, *digits.span(), alone=True)
-    for value_, start, end in spelt_numbers(plain, language):
+    for value_, start, end in parse_number_words(plain, language):
         word = plain[start:end]
         seldom = word in _SELDOM or (language == "zh" and _idiom(plain, start, end))
         yield _Number(Fraction(value_), start, end, alone=not seldom)

@@ -126,7 +126,7 @@ def trimmed(quote: str) -> str:
     return normal(quote).text.strip(_ENDS)
 
 
-def long_enough(quote: str) -> bool:
+def is_long_enough(quote: str) -> bool:
     """Tell whether a quote has words enough to mean one place."""
     wanted = trimmed(quote)
     words = _WORDS.findall(wanted)
@@ -182,7 +182,7 @@ def sentences(text: str) -> list[Span]:
     return found
 
 
-def around(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+def touched_sentences(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     """Return the sentences that a passage touches."""
     return [span for span in spans if span[0] < end and start < span[1]]
 

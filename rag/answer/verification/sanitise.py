@@ -14,8 +14,8 @@ import unicodedata
 from dataclasses import dataclass
 
 from rag.answer.verification.modality import WORDS
-from rag.answer.verification.normalise import any_of, flat, language_of, signs_of
-from rag.answer.verification.quantities import named_articles, quantities, telling
+from rag.answer.verification.normalise import flat, language_of, signs_of, word_pattern
+from rag.answer.verification.quantities import cited_articles, quantities, telling
 
 _REST = r"(.+)"
 
@@ -58,12 +58,12 @@ _FRENCH = Remarks(
         rf"|(?:precisent|indiquent|mentionnent|disent|evoquent|abordent) pas (?!pas\b)"
         rf"|(?:precise|indique|mentionne|evoque|aborde) ){_REST}"
     ),
-    joins=any_of(
+    joins=word_pattern(
         "qu(?:e|') qui dont lequel laquelle lesquel\\w+ et mais donc car ainsi alors parce puisqu\\w*"
         " cependant toutefois comme sachant vu malgre bien quoiqu\\w* tandis pourtant sinon or",
         "qu'\\w+ ou(?=_(?:il|elle|le|la|les|l'))",
     ),
-    finite=any_of(
+    finite=word_pattern(
         "est sont etait etaient a ont avait avaient sera seront serait fut soit va vont",
         "droits? obligations? interdictions? devoirs? fait_de culpabilite il elle ils elles je tu",
         "nous vous on",
@@ -101,11 +101,11 @@ _ENGLISH = Remarks(
         rf"|{_EN}(?:mention|specify|give|state|mentions|specifies|gives|states) (?:the |an? |any )?"
         rf"(?:{_EN_HEADS}) (?:of|for) ){_REST}"
     ),
-    joins=any_of(
+    joins=word_pattern(
         "that which who whom whose and but so therefore hence because however thus since given as while",
         "although though despite whereas otherwise meaning for_the_reason then yet",
     ),
-    finite=any_of(
+    finite=word_pattern(
         "is are was were be been being has have had having do does did will would isn't aren't if",
         "rights? dut(?:y|ies) obligations? bans? fact guilt i you he she it we they nothing",
         "nobody everything win wins won owe owes pay pays",
@@ -126,10 +126,10 @@ _GERMAN = Remarks(
         rf"{_DE}(?:sagen nichts (?:uber|zu|zum|zur|von|vom) {_REST}"
         r"|(?:erwahnen|nennen|behandeln) (?:keine?[nrs]? (.+)|(.+) nicht))"
     ),
-    joins=any_of(
+    joins=word_pattern(
         "dass daß und aber also daher denn deshalb jedoch sondern weil da obwohl trotz sonst welche\\w* somit"
     ),
-    finite=any_of(
+    finite=word_pattern(
         "ist sind war waren hat haben hatte hatten wird werden wurde wurden sei seien",
         "\\w*rechte?s? \\w*anspruch\\w* \\w*pflicht\\w* \\w*verbot\\w* tatsache schuld ich er es wir",
     ),
@@ -149,10 +149,10 @@ _DUTCH = Remarks(
         rf"{_NL}(?:(?:zeggen niets|gaan niet|spreken niet) over {_REST}"
         r"|(?:vermelden|noemen) (?:geen (.+)|(.+) niet))"
     ),
-    joins=any_of(
+    joins=word_pattern(
         "dat die en maar dus want daarom echter omdat aangezien hoewel ondanks anders terwijl welke doordat"
     ),
-    finite=any_of(
+    finite=word_pattern(
         "is zijn was waren heeft hebben had hadden wordt worden werd werden zal zullen",
         "\\w*recht(?:en)? \\w*plicht\\w* \\w*verbod\\w* feit schuld ik hij zij het_is we wij er",
     ),
@@ -172,11 +172,11 @@ _ITALIAN = Remarks(
         rf"{_IT}(?:dicono nulla {_IT_OF}|(?:parlano|trattano) {_IT_OF}"
         rf"|(?:menzionano|indicano|precisano) ){_REST}"
     ),
-    joins=any_of(
+    joins=word_pattern(
         "che chi cui quale quali e ed ma quindi perche dunque pertanto poiche giacche siccome dato benche",
         "sebbene nonostante altrimenti mentre invece",
     ),
-    finite=any_of(
+    finite=word_pattern(
         "ee sono era erano ha hanno aveva avevano sara saranno viene vengono",
         "diritt[oi] obblig(?:o|hi) diviet[oi] dover[ei] fatto colpa io lui lei noi loro",
     ),
@@ -303,7 +303,7 @@ HAN_A_WORD = 2  # Chinese characters that are taken for a word
 _GOES_ON = re.compile(r"[;:!?；：！？。\n\"“”«»„「」—–=()…/]|\.(?=\s*\S)|\s-|-\s")
 _COMMA = re.compile("[,，、]")
 _ADDRESSES = (  # instructions, and what belongs to no law
-    any_of(
+    word_pattern(
         "clique[rz] visite[rz] appele[rz] contacte[rz] envoye[rz] signe[rz] verse[rz] ignore[rz]"
         " consulte[rz] telephone[rz] tapez vire[rz]",
         "click\\w* visit\\w* call contact\\w* send email\\w* transfer download\\w* please ignore",
@@ -330,7 +330,7 @@ def missing_text(text: str) -> str | None:
         return None
     language = language_of(joined)
     told = flat(joined).rstrip(" .。")
-    if named_articles(joined, (), language) or telling(told) or any(map(str.isdigit, told)):
+    if cited_articles(joined, (), language) or telling(told) or any(map(str.isdigit, told)):
         return None
     if any(quantity.value > 1 or quantity.unit for quantity in quantities(told, language)):
         return None

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import streamlit as st
 
 from rag.answer.extractive import Extract
-from rag.answer.types import Answer, Ending, Passed
+from rag.answer.types import AcceptedSentence, Answer, Ending
 from rag.engine.result import Result
 from rag.types import Article
-from rag.ui.components.article_card import Cited
+from rag.ui.components.article_card import CitedArticles
 from rag.ui.html import Html, join, tag
-from rag.ui.i18n import N_, Words
-from rag.ui.protocols import Quoter
+from rag.ui.i18n import N_, Interface
+from rag.ui.protocols import ExtractiveQuoter
 
 _MACHINE = N_(
     "A machine wrote this ({model}): legal information, not legal advice. Read the articles before you act."
@@ -28,7 +28,7 @@ _NOTHING = N_("No answer is left to show: the articles do not say what the langu
 _CHECKED = N_("The answer is finished. Each sentence was checked against the articles that it names.")
 
 
-def sentence_html(passed: Passed, cited: Cited) -> Html:
+def sentence_html(passed: AcceptedSentence, cited: CitedArticles) -> Html:
     """Return one sentence with links to the cards that it cites, and the passages it rests on."""
     t = cited.t
     told = t("The words of the summary") if cited.summary else t("The words of the law")
@@ -47,7 +47,7 @@ def sentence_html(passed: Passed, cited: Cited) -> Html:
     )
 
 
-def progress_html(begun: bool, sentences: int, t: Words) -> Html:
+def progress_html(begun: bool, sentences: int, t: Interface) -> Html:
     """Return what is said while the model is at work."""
     if not begun:
         said = t("The language model reads the articles…")
@@ -65,14 +65,14 @@ def progress_html(begun: bool, sentences: int, t: Words) -> Html:
     )
 
 
-def ended_html(answer: Answer, t: Words) -> Html:
+def ending_html(answer: Answer, t: Interface) -> Html:
     """Return how writing ended, in place of the progress; said aloud by a screen reader."""
     kind = "pd-progress" if answer.ending is Ending.WRITTEN else "pd-progress pd-short"
     said = t.sentences(*_ended(answer, t))
     return tag("p", said, class_=kind, role="status", aria_live="polite")
 
 
-def _ended(answer: Answer, t: Words) -> Iterator[str]:
+def _ended(answer: Answer, t: Interface) -> Iterator[str]:
     match answer.ending:
         case Ending.WRITTEN:
             yield _reason(answer, t) if answer.reason else t(_CHECKED)
@@ -86,13 +86,13 @@ def _ended(answer: Answer, t: Words) -> Iterator[str]:
             yield _reason(answer, t)
 
 
-def _reason(answer: Answer, t: Words) -> str:
+def _reason(answer: Answer, t: Interface) -> str:
     """Return a failure's message in the page's language, which may have changed since it came."""
     wait = t.n("one second", "{count} seconds", answer.wait or 1)
     return t(answer.reason, seconds=wait)
 
 
-def notes_html(answer: Answer, cited: Cited) -> Html:
+def notes_html(answer: Answer, cited: CitedArticles) -> Html:
     """Return what stands below the sentences: what is missing, what was removed, what was not read."""
     t = cited.t
     lines = [tag("p", line, class_="pd-hint") for line in _counts(answer, t)]
@@ -104,7 +104,7 @@ def notes_html(answer: Answer, cited: Cited) -> Html:
     return tag("div", missing, *lines, *seen, class_="pd-after")
 
 
-def _counts(answer: Answer, t: Words) -> Iterator[str]:
+def _counts(answer: Answer, t: Interface) -> Iterator[str]:
     if answer.removed:
         yield t.n(
             "One sentence was removed, because the articles do not say that.",
@@ -115,7 +115,7 @@ def _counts(answer: Answer, t: Words) -> Iterator[str]:
         yield t.n("One more could not be read.", "{count} more could not be read.", answer.unreadable)
 
 
-def _unseen(answer: Answer, cited: Cited) -> Iterator[str]:
+def _unseen(answer: Answer, cited: CitedArticles) -> Iterator[str]:
     t = cited.t
     trimmed = [cited.name(each.article_id) for each in answer.trimmed if each.article_id in cited.shown]
     if trimmed:
@@ -125,7 +125,7 @@ def _unseen(answer: Answer, cited: Cited) -> Iterator[str]:
         yield t("The model was not shown: {articles}.", articles=t.listed(left))
 
 
-def notice_html(model: str, cited: Cited) -> Html:
+def notice_html(model: str, cited: CitedArticles) -> Html:
     """Return the notice that stands beside every written answer."""
     t, day = cited.t, cited.card.law_date
     said = [t(_MACHINE, model=model)]
@@ -149,7 +149,7 @@ def law_words(result: Result) -> Mapping[str, float]:
     return {pair.law: pair.weight for pair in result.bridged}
 
 
-def draw(quoter: Quoter, result: Result, question: str, cited: Cited) -> None:
+def draw(quoter: ExtractiveQuoter, result: Result, question: str, cited: CitedArticles) -> None:
     """Draw the sentences; nothing where no sentence has anything to do with the question."""
     articles = [shown.article for shown in result.shown[:FROM]]
     found = [each for each in quoter.extract(question, articles, law_words(result)) if each.score > 0]
@@ -157,7 +157,7 @@ def draw(quoter: Quoter, result: Result, question: str, cited: Cited) -> None:
         st.html(quoted_html(found, cited))
 
 
-def quoted_html(extracts: Sequence[Extract], cited: Cited) -> Html:
+def quoted_html(extracts: Sequence[Extract], cited: CitedArticles) -> Html:
     """Return the sentences as a list, each with a link to its card."""
     t = cited.t
     return tag(
@@ -169,7 +169,7 @@ def quoted_html(extracts: Sequence[Extract], cited: Cited) -> Html:
     )
 
 
-def _sentence(extract: Extract, cited: Cited) -> Html:
+def _sentence(extract: Extract, cited: CitedArticles) -> Html:
     article = cited.shown[extract.article_id].article
     marked = join(
         "… " * extract.cut_before,
@@ -180,7 +180,7 @@ def _sentence(extract: Extract, cited: Cited) -> Html:
     return join(cited.link(article.id), " ", cited.told(marked, article.language), narrowed)
 
 
-def _marked(article: Article, extract: Extract, t: Words) -> Iterator[str]:
+def _marked(article: Article, extract: Extract, t: Interface) -> Iterator[str]:
     """Yield the passage with the question's words, and the law's words for them, told apart."""
     spans = [(*span, "") for span in extract.matched] + [(*span, "pd-law") for span in extract.law_words]
     at = extract.start

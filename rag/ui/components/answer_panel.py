@@ -12,30 +12,30 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rag.answer.generation.context import how_many
+from rag.answer.generation.context import context_depth
 from rag.answer.screening.decision import Decision
-from rag.answer.screening.decision import Reason as NotAsked
-from rag.answer.screening.personal_data import Finding, Kind, personal_data, redact
-from rag.answer.types import Answer, Ending, Event, Passed
+from rag.answer.screening.decision import DecisionReason as NotAsked
+from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
+from rag.answer.types import AcceptedSentence, Answer, Ending, Event
 from rag.engine.result import Result
 from rag.types import Article
-from rag.ui.background import Underway
-from rag.ui.components.answer_html import ended_html, notes_html, notice_html, progress_html, sentence_html
-from rag.ui.components.article_card import Cited
+from rag.ui.background import BackgroundAnswer
+from rag.ui.components.answer_html import ending_html, notes_html, notice_html, progress_html, sentence_html
+from rag.ui.components.article_card import CitedArticles
 from rag.ui.components.question_form import shorten
 from rag.ui.html import tag
-from rag.ui.i18n import N_, Words
-from rag.ui.protocols import Model
+from rag.ui.i18n import N_, Interface
+from rag.ui.protocols import ModelProtocol
 
-KINDS: Mapping[Kind, str] = {
-    Kind.EMAIL: N_("an e-mail address"),
-    Kind.IBAN: N_("a bank account"),
-    Kind.NATIONAL: N_("an identity number"),
-    Kind.CARD: N_("a payment card"),
-    Kind.PHONE: N_("a telephone number"),
-    Kind.ADDRESS: N_("a postal address"),
-    Kind.PLATE: N_("a number plate"),
-    Kind.NAME: N_("a name"),
+KINDS: Mapping[PersonalDataKind, str] = {
+    PersonalDataKind.EMAIL: N_("an e-mail address"),
+    PersonalDataKind.IBAN: N_("a bank account"),
+    PersonalDataKind.NATIONAL: N_("an identity number"),
+    PersonalDataKind.CARD: N_("a payment card"),
+    PersonalDataKind.PHONE: N_("a telephone number"),
+    PersonalDataKind.ADDRESS: N_("a postal address"),
+    PersonalDataKind.PLATE: N_("a number plate"),
+    PersonalDataKind.NAME: N_("a name"),
 }
 WITHOUT, EDITED, AS_TYPED = "without", "edited", "as typed"
 CHOICES: Mapping[str, str] = {
@@ -48,7 +48,7 @@ _STILL = N_("It still seems to hold: {kinds}.")
 
 
 def draw_redaction(
-    question: str, found: tuple[Finding, ...], jurisdiction: str, language: str, t: Words
+    question: str, found: tuple[PersonalDataSpan, ...], jurisdiction: str, language: str, t: Interface
 ) -> None:
     """Draw the warning, and the choice of what is sent; `chosen` reads it.
 
@@ -86,7 +86,7 @@ def draw_redaction(
         )
 
 
-def chosen(question: str, found: tuple[Finding, ...], language: str) -> str:
+def chosen(question: str, found: tuple[PersonalDataSpan, ...], language: str) -> str:
     """Return what the person agreed to send, cut to what a question may have; for a callback.
 
     It is never empty: a box that was emptied sends the question without personal data.
@@ -104,12 +104,12 @@ def forget_redaction() -> None:
         st.session_state.pop(key, None)
 
 
-def _kinds(found: tuple[Finding, ...], t: Words) -> str:
+def _kinds(found: tuple[PersonalDataSpan, ...], t: Interface) -> str:
     return t.listed(t(KINDS[kind]) for kind in dict.fromkeys(each.kind for each in found))
 
 
 POLL = 0.1  # seconds between two looks at whether the person has stopped it or gone
-KEPT = "answer"  # in the session
+SESSION_KEY = "answer"  # in the session
 _OFFER = N_(
     "A language model can write a short answer from these articles. Each sentence is checked against them, "
     "and what they do not say is left out."
@@ -136,33 +136,33 @@ _AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED, Ending.EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PanelQuestion:
     """A question whose articles are on the page, and what may be done with it."""
 
     question: str
     result: Result
     decision: Decision
-    cited: Cited
+    cited: CitedArticles
 
-    def articles(self, model: Model) -> list[Article]:
+    def articles(self, model: ModelProtocol) -> list[Article]:
         """Return the articles that a model is shown, best first."""
         shown = self.result.shown
-        count = how_many([each.score for each in shown], setting=model.articles)
+        count = context_depth([each.score for each in shown], setting=model.articles)
         return [each.article for each in shown[:count]]
 
 
 @dataclass(slots=True)
-class _Kept:
+class _PanelState:
     """What the session keeps of an answer; one question's at a time."""
 
     about: tuple[str, tuple[str, ...]]
-    underway: Underway | None = None  # None: nothing has been sent
+    underway: BackgroundAnswer | None = None  # None: nothing has been sent
     sent: str = ""  # the question, as the person agreed to send it
 
 
-def draw(asked: Asked, model: Model, t: Words) -> None:
+def draw(asked: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
     """Draw the panel in the state that the session is in, and the button that stops it."""
-    _kept(asked)  # first, for it ends what another question had begun
+    _panel_state(asked)  # first, for it ends what another question had begun
     panel, below = st.container(), st.container(key="stopping")
     with below:
         # why not in the panel: a click inside a fragment does not interrupt its own run, so nobody could stop
@@ -174,8 +174,8 @@ def draw(asked: Asked, model: Model, t: Words) -> None:
 
 
 @st.fragment  # so that the answer begins without a new search, before the first token
-def _panel(asked: Asked, model: Model, t: Words) -> None:
-    kept = _kept(asked)
+def _panel(asked: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
+    kept = _panel_state(asked)
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
         why_not = _WHY_NOT.get(asked.decision.reason) if asked.decision.reason is not None else None
@@ -191,7 +191,7 @@ def _panel(asked: Asked, model: Model, t: Words) -> None:
             _write(kept, kept.underway, asked, model, t)
 
 
-def problem(message: str, t: Words) -> None:
+def problem(message: str, t: Interface) -> None:
     """Say that answers were meant to be written and cannot be, with the reason for whoever runs the page."""
     said = tag(
         "p", t("Written answers are not available at the moment. The articles are complete without them.")
@@ -205,25 +205,25 @@ def problem(message: str, t: Words) -> None:
     st.html(tag("aside", said, told, class_="pd-box"))
 
 
-def _kept(asked: Asked) -> _Kept:
+def _panel_state(asked: PanelQuestion) -> _PanelState:
     """Return what is kept of this question's answer; another question's is ended and forgotten."""
     about = (asked.question, tuple(asked.cited.shown))
-    kept: _Kept | None = st.session_state.get(KEPT)
+    kept: _PanelState | None = st.session_state.get(SESSION_KEY)
     if kept is None or kept.about != about:
         forget()
-        kept = st.session_state[KEPT] = _Kept(about)
+        kept = st.session_state[SESSION_KEY] = _PanelState(about)
     return kept
 
 
 def forget() -> None:
     """End and forget the answer that the session holds, if there is one."""
-    kept: _Kept | None = st.session_state.pop(KEPT, None)
+    kept: _PanelState | None = st.session_state.pop(SESSION_KEY, None)
     if kept is not None and kept.underway is not None:
         kept.underway.stop()
     forget_redaction()
 
 
-def _offer(asked: Asked, model: Model, t: Words) -> None:
+def _offer(asked: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
     """Draw what could be had, what would leave the machine, and the button."""
     language = asked.cited.card.language
     st.html(tag("p", t(_OFFER)))
@@ -236,9 +236,9 @@ def _offer(asked: Asked, model: Model, t: Words) -> None:
     st.button(t("Write an answer"), key="write", on_click=_begin, args=(asked, model))
 
 
-def _begin(asked: Asked, model: Model) -> None:
+def _begin(asked: PanelQuestion, model: ModelProtocol) -> None:
     """Ask the model; for a callback."""
-    kept = _kept(asked)
+    kept = _panel_state(asked)
     if kept.underway is not None:  # pressed twice
         return
     card = asked.cited.card
@@ -246,7 +246,7 @@ def _begin(asked: Asked, model: Model) -> None:
     session = st.session_state.setdefault("session", secrets.token_hex(8))
     as_of = card.law_date.isoformat() if card.law_date else None
     writer = model.for_session(session, _untranslated, as_of)
-    kept.underway = Underway(writer.write(kept.sent, asked.articles(model), card.language))
+    kept.underway = BackgroundAnswer(writer.write(kept.sent, asked.articles(model), card.language))
 
 
 def _untranslated(message: str, /, **values: object) -> str:
@@ -256,17 +256,19 @@ def _untranslated(message: str, /, **values: object) -> str:
 
 def _stop() -> None:
     """End the answer that is being written; for a callback."""
-    kept: _Kept | None = st.session_state.get(KEPT)
+    kept: _PanelState | None = st.session_state.get(SESSION_KEY)
     if kept is not None and kept.underway is not None:
         kept.underway.stop()
 
 
-def _again(asked: Asked) -> None:
+def _reset(asked: PanelQuestion) -> None:
     """Go back to the offer, so that nothing is sent unseen; for a callback."""
-    _kept(asked).underway = None
+    _panel_state(asked).underway = None
 
 
-def _write(kept: _Kept, underway: Underway, asked: Asked, model: Model, t: Words) -> None:
+def _write(
+    kept: _PanelState, underway: BackgroundAnswer, asked: PanelQuestion, model: ModelProtocol, t: Interface
+) -> None:
     """Draw the answer as it comes, or as it came."""
     progress, notice = st.empty(), st.empty()
     sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
@@ -274,20 +276,20 @@ def _write(kept: _Kept, underway: Underway, asked: Asked, model: Model, t: Words
     for event in _events(underway, pulse):
         if event is None:  # nothing has come yet
             progress.html(progress_html(False, 0, t))
-        elif isinstance(event, Passed):
+        elif isinstance(event, AcceptedSentence):
             told += 1
             notice.html(notice_html(model.name, asked.cited))
             sentences.html(sentence_html(event, asked.cited))
             progress.html(progress_html(True, told, t))
         elif isinstance(event, Answer):
-            progress.html(ended_html(event, t))
+            progress.html(ending_html(event, t))
             with end:
                 _end(event, kept, asked, t)
         else:
             progress.html(progress_html(True, told, t))
 
 
-def _events(underway: Underway, pulse: DeltaGenerator) -> Iterator[Event | None]:
+def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:
     """Yield the events up to the answer; None first where that is not there yet.
 
     Args:
@@ -308,10 +310,10 @@ def _events(underway: Underway, pulse: DeltaGenerator) -> Iterator[Event | None]
         events = underway.after(seen, POLL)
 
 
-def _end(ended: Answer, kept: _Kept, asked: Asked, t: Words) -> None:
+def _end(ended: Answer, kept: _PanelState, asked: PanelQuestion, t: Interface) -> None:
     """Draw what stands below the sentences."""
     st.html(notes_html(ended, asked.cited))
     if kept.sent != asked.question:
         st.html(tag("p", t("This question was sent:"), " ", tag("q", kept.sent), class_="pd-hint"))
     if ended.ending in _AGAIN:
-        st.button(t("Try again"), key="rewrite", on_click=_again, args=(asked,))
+        st.button(t("Try again"), key="rewrite", on_click=_reset, args=(asked,))

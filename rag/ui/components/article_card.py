@@ -28,16 +28,16 @@ from rag.ui.components.entries import article_entry, link_to, title
 from rag.ui.components.explanation import panel, reasons
 from rag.ui.components.question_form import KEY, LAW_TYPES
 from rag.ui.html import Html, join, link, paragraphs, tag, web_address
-from rag.ui.i18n import MONTHS, Words
+from rag.ui.i18n import MONTHS, Interface
 from rag.ui.layout import source_line
 from rag.ui.navigation import LONGEST, address, go, listed
 
 MOST = 6  # cross references of either way told here; the page "Browse" has more
-KEPT = 512  # neighbourhoods that stay at hand: some megabytes of HTML
+CACHED_NEIGHBOURHOODS = 512  # neighbourhoods that stay at hand: some megabytes of HTML
 _Lists = tuple[tuple[str, tuple[Article, ...]], ...]
 
 
-def neighbours(article: Article, law: Law, t: Words, card: CorpusCard) -> Html:
+def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Html:
     """Return the neighbourhood of an article of a card, folded; nothing for one that is not in the corpus.
 
     Args:
@@ -61,9 +61,9 @@ def neighbours(article: Article, law: Law, t: Words, card: CorpusCard) -> Html:
     return _around(article, lists, t, card, asked, said)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
 def _around(
-    article: Article, lists: _Lists, t: Words, card: CorpusCard, asked: str | None, said: str | None
+    article: Article, lists: _Lists, t: Interface, card: CorpusCard, asked: str | None, said: str | None
 ) -> Html:
     """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
 
@@ -82,21 +82,21 @@ def _around(
     )
 
 
-def _list(name: str, articles: tuple[Article, ...], t: Words, card: CorpusCard, said: str | None) -> Html:
+def _list(name: str, articles: tuple[Article, ...], t: Interface, card: CorpusCard, said: str | None) -> Html:
     entries = [article_entry(each, t, card, more=_add(each, t, card, said)) for each in articles]
     return tag("div", tag("h4", name), tag("ul", *entries))
 
 
-def _add(article: Article, t: Words, card: CorpusCard, said: str | None) -> Html:
+def _add(article: Article, t: Interface, card: CorpusCard, said: str | None) -> Html:
     """Return the link that puts an article beside those that are shown."""
     label = t("Add {article}", article=title(article, t, card))
     to = address("", add=listed([article.id]), **{KEY: said})  # the same question, with one article more
     return go(t("Add to the list"), to, aria_label=label, class_="pd-add")
 
 
-WHOLE = 420  # characters: a text up to here is shown at once, without a click
+MAX_UNFOLDED_LENGTH = 420  # characters: a text up to here is shown at once, without a click
 PASSAGE = 320  # characters of a longer one
-STILL = 512  # articles whose unchanging parts stay at hand: some megabytes of HTML
+CACHED_CARDS = 512  # articles whose unchanging parts stay at hand: some megabytes of HTML
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,14 @@ class View:
 
     card: CorpusCard
     analyser: Analyser
-    t: Words
+    t: Interface
     day: date | None = None  # whose law was asked for
     law: Law | None = None  # what stands around an article; None: not told
     ranked: bool = True  # by a question; articles of a link have neither rank nor reason
 
 
 @dataclass(frozen=True, slots=True)
-class _Still:
+class _StaticCard:
     """What of a card no question changes; text alone, so that keeping it keeps no index open."""
 
     title: Html
@@ -132,7 +132,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
     """
     article, t = shown.article, view.t
     law = article.language or view.card.language  # a screen reader reads the law in its own language
-    still = _still(article, view.card, t)
+    still = _static_card(article, view.card, t)
     heading = f"pd-{shown.rank}"
     return tag(
         "article",
@@ -163,10 +163,10 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
     )
 
 
-@lru_cache(maxsize=STILL)
-def _still(article: Article, card: CorpusCard, t: Words) -> _Still:
+@lru_cache(maxsize=CACHED_CARDS)
+def _static_card(article: Article, card: CorpusCard, t: Interface) -> _StaticCard:
     law = article.language or card.language
-    return _Still(
+    return _StaticCard(
         join(
             tag("span", title(article, t, card), class_="pd-number"),
             " ",
@@ -192,7 +192,7 @@ def badges(article: Article, view: View) -> Iterator[str]:
         yield t("unofficial summary")
 
 
-def _path(article: Article, t: Words) -> Html:
+def _path(article: Article, t: Interface) -> Html:
     if not article.headings:
         return Html()
     # no landmark: ten of one name would be in the way of who goes from landmark to landmark
@@ -203,7 +203,7 @@ def _path(article: Article, t: Words) -> Html:
 def _passage(shown: Shown, view: View) -> Html:
     text, why = shown.article.text, shown.why
     start, end = 0, len(text)
-    if len(text) > WHOLE:
+    if len(text) > MAX_UNFOLDED_LENGTH:
         start, end = best_passage(text, why.terms | why.bridged, view.analyser, PASSAGE)
     marked = _marked(text[start:end].strip(), why, view.analyser)
     return tag("p", "… " * (start > 0), *marked, " …" * (end < len(text)), class_="pd-passage")
@@ -219,15 +219,15 @@ def _marked(text: str, why: Why, analyser: Analyser) -> Iterator[Html | str]:
             yield tag("mark", piece, class_="pd-bridged") if bridged else piece
 
 
-def _whole(article: Article, card: CorpusCard, t: Words) -> Html:
-    if len(article.text) <= WHOLE:
+def _whole(article: Article, card: CorpusCard, t: Interface) -> Html:
+    if len(article.text) <= MAX_UNFOLDED_LENGTH:
         return Html()
     told = t("Read the whole summary") if card.text_kind == "summary" else t("Read the whole article")
     text = tag("div", paragraphs(article.text), lang=article.language or card.language)
     return tag("details", tag("summary", told), text, class_="pd-whole")
 
 
-def foot(article: Article, card: CorpusCard, t: Words) -> Html:
+def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
     """Return the ways on (official text, citation) and the line that says where the text comes from."""
     cite = citation(article, card)
     copy = tag(
@@ -247,7 +247,7 @@ def foot(article: Article, card: CorpusCard, t: Words) -> Html:
     )
 
 
-def _copied(cite: str, card: CorpusCard, t: Words) -> str:
+def _copied(cite: str, card: CorpusCard, t: Interface) -> str:
     """Return what is pasted elsewhere: it must still say of when it is, and whether it is a summary."""
     said = [t("unofficial summary")] if card.text_kind == "summary" else []
     if card.law_date is not None:
@@ -258,7 +258,7 @@ def _copied(cite: str, card: CorpusCard, t: Words) -> str:
     return t.aside(cite, t.listed(said)) if said else cite
 
 
-def _facts(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
+def _facts(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
     """Yield from when to when the article is in force, and where the text comes from."""
     if article.valid_from is not None:
         yield t("in force since {day}", day=t.day(article.valid_from))
@@ -271,15 +271,15 @@ def _facts(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedArticles:
     """The articles on the page, by id."""
 
     shown: Mapping[str, Shown]
     card: CorpusCard
-    t: Words
+    t: Interface
 
     @classmethod
-    def of(cls, shown: Sequence[Shown], card: CorpusCard, t: Words) -> Cited:
+    def of(cls, shown: Sequence[Shown], card: CorpusCard, t: Interface) -> CitedArticles:
         """Take the articles as they are shown."""
         return cls({each.article.id: each for each in shown}, card, t)
 

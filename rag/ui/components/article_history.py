@@ -14,9 +14,9 @@ from rag.corpus.card import CorpusCard, Moved
 from rag.corpus.citation import is_bare
 from rag.engine.result import Result
 from rag.types import Article, KnownItem, in_force
-from rag.ui.components.entries import is_code, number_of
+from rag.ui.components.entries import is_code, missing_number
 from rag.ui.html import Html, join, tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 
 _ARTICLE = N_("Article {number} ({code})")
 _CODE_ARTICLE = N_("Article {number} of the {code}")
@@ -30,7 +30,7 @@ _WAS_OTHER = N_("This number used to stand for something else: {about}.")
 _WAS_OTHER_BEFORE = N_("Before {day}, this number stood for something else: {about}.")
 
 
-def known(result: Result, card: CorpusCard, t: Words) -> None:
+def renumbering_notices(result: Result, card: CorpusCard, t: Interface) -> None:
     """Say what became of the articles that the question names by number."""
     shown = {s.article.id: s.article for s in result.shown}
     lines = [tag("p", line) for item in result.known for line in _fate(item, shown, card, t)]
@@ -38,8 +38,8 @@ def known(result: Result, card: CorpusCard, t: Words) -> None:
         st.html(tag("div", *lines, class_="pd-box", role="status"))
 
 
-def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Words) -> Iterator[str]:
-    number = number_of(item.article_no, item.code, card)
+def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Interface) -> Iterator[str]:
+    number = missing_number(item.article_no, item.code, card)
     bare = is_bare(number)
     name = number if item.code is None else t.aside(number, item.code)
     if item.moved:
@@ -52,10 +52,10 @@ def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Wo
 
 
 def _moved(
-    move: Moved, item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Words
+    move: Moved, item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Interface
 ) -> Iterator[str]:
     """Yield what the number is today, which most people mean, and only then what it was."""
-    number = number_of(move.old, move.code, card)
+    number = missing_number(move.old, move.code, card)
     if is_bare(number):
         article = t(_CODE_ARTICLE if is_code(move.code) else _ARTICLE, number=number, code=move.code)
     else:
@@ -66,22 +66,22 @@ def _moved(
         yield t("{article} exists, and is not among those shown.", article=article)
     else:
         yield t("{article} no longer exists.", article=article)
-    yield stood_for(move, card, t, other=bool(item.found))
-    numbers = [number_of(each, move.code, card) for each in move.new]
+    yield former_content(move, card, t, other=bool(item.found))
+    numbers = [missing_number(each, move.code, card) for each in move.new]
     new = t.listed(numbers)
     if {(move.code, number) for number in move.new} <= {(a.code, a.article_no) for a in shown.values()}:
         if item.found:
             new = t.n("{new} (shown too)", "{new} (all shown too)", len(move.new), new=new)
         else:
             new = t.n("{new} (shown below)", "{new} (all shown below)", len(move.new), new=new)
-    yield moved_to(numbers, t, new)
+    yield new_location(numbers, t, new)
 
 
-def _sentences(said: Iterable[str], t: Words) -> Html:
+def _sentences(said: Iterable[str], t: Interface) -> Html:
     return join(*[part for each in said if each for part in (t.how.space, each)][1:])
 
 
-def stood_for(move: Moved, card: CorpusCard, t: Words, *, other: bool) -> Html:
+def former_content(move: Moved, card: CorpusCard, t: Interface, *, other: bool) -> Html:
     """Say what a number used to stand for, in the words of the card; nothing where it has none.
 
     Args:
@@ -98,7 +98,7 @@ def stood_for(move: Moved, card: CorpusCard, t: Words, *, other: bool) -> Html:
     return join(before, tag("span", about, lang=card.language), after)
 
 
-def moved_to(numbers: Sequence[str], t: Words, told: str = "") -> str:
+def new_location(numbers: Sequence[str], t: Interface, told: str = "") -> str:
     """Say where the content of a number stands now; `told`: the numbers with what is said of them."""
     new = told or t.listed(numbers)
     if not all(is_bare(number) for number in numbers):
@@ -111,7 +111,7 @@ def moved_to(numbers: Sequence[str], t: Words, told: str = "") -> str:
     )
 
 
-def took_over(number: str, t: Words) -> str:
+def predecessor_note(number: str, t: Interface) -> str:
     """Say of an article that it holds what another number used to stand for."""
     if is_bare(number):
         return t("It took over what article {number} used to say.", number=number)
@@ -124,7 +124,7 @@ _DATED = N_("Law as of {day}; may have changed")
 _ANY = N_("Law of any date: an article may no longer be in force, or not yet.")
 
 
-def of_day(day: date | None, card: CorpusCard, *, dated: bool, t: Words) -> Html:
+def validity_line(day: date | None, card: CorpusCard, *, dated: bool, t: Interface) -> Html:
     """Return the line that says of which day the law is; nothing where the corpus knows no dates.
 
     Args:
@@ -135,11 +135,11 @@ def of_day(day: date | None, card: CorpusCard, *, dated: bool, t: Words) -> Html
     """
     if not dated:
         return Html()
-    said = [t(_ANY)] if day is None else of_day_text(day, card, t)
+    said = [t(_ANY)] if day is None else validity_sentences(day, card, t)
     return tag("p", t.sentences(*said), class_="pd-day")
 
 
-def of_day_text(day: date | None, card: CorpusCard, t: Words) -> list[str]:
+def validity_sentences(day: date | None, card: CorpusCard, t: Interface) -> list[str]:
     """Return the sentences that say of which day the law is; none where no day was asked for."""
     if day is None:
         return []
@@ -149,14 +149,14 @@ def of_day_text(day: date | None, card: CorpusCard, t: Words) -> list[str]:
     return said
 
 
-def badge(card: CorpusCard, t: Words) -> Html:
+def badge(card: CorpusCard, t: Interface) -> Html:
     """Return the badge with the day of the law, and that it may have changed; quiet, as ten cards bear it."""
     if card.law_date is None:
         return Html()
     return tag("span", t(_DATED, day=t.day(card.law_date)), class_="pd-dated")
 
 
-def label(article: Article, day: date | None, t: Words) -> str:
+def label(article: Article, day: date | None, t: Interface) -> str:
     """Return what marks an article that is not in force on the day that was asked for, else nothing."""
     if day is None or in_force(article, day):
         return ""

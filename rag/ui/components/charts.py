@@ -10,12 +10,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rag.corpus.quality import Bin, Rate
-from rag.corpus.svg import Box, Figure
+from rag.corpus.quality import ReliabilityBin, TopicRate
+from rag.corpus.svg import Figure, PlotArea
 from rag.ui.html import Html, tag
-from rag.ui.i18n import Words
+from rag.ui.i18n import Interface
 
-_BOX = Box(56, 18, 500, 230)
+_BOX = PlotArea(56, 18, 500, 230)
 _SIZE = (620, 300)
 _LINE = 20  # pixels of a line below the axis that names a curve
 _DASHES = ("6 4", "2 3", "8 3 2 3")
@@ -27,7 +27,7 @@ def picture(figure: Figure) -> Html:
     return tag("img", src=f"data:image/svg+xml;base64,{data}", alt=figure.title, class_="pd-plot")
 
 
-def recall_curves(curves: Mapping[str, Mapping[int, Rate]], t: Words) -> Figure:
+def recall_curves(curves: Mapping[str, Mapping[int, TopicRate]], t: Interface) -> Figure:
     """Draw recall over how many articles are looked at, a curve a way to search; the first is the page's."""
     width, height = _SIZE
     figure = Figure(
@@ -58,7 +58,7 @@ def recall_curves(curves: Mapping[str, Mapping[int, Rate]], t: Words) -> Figure:
     return figure
 
 
-def reliability(bins: Sequence[Bin], t: Words) -> Figure:
+def reliability(bins: Sequence[ReliabilityBin], t: Interface) -> Figure:
     """Draw what was predicted against what came true; on the diagonal both are the same."""
     figure = Figure(*_SIZE, t("How likely the page held an answer to be, and how often there was one"))
     _percents(figure, t)
@@ -87,7 +87,7 @@ def reliability(bins: Sequence[Bin], t: Words) -> Figure:
     return figure
 
 
-def _percents(figure: Figure, t: Words) -> None:
+def _percents(figure: Figure, t: Interface) -> None:
     for part in (0, 0.25, 0.5, 0.75, 1):
         figure.line((_BOX.left, _y(part)), (_BOX.left + _BOX.width, _y(part)), "grid" if part else "axis")
         figure.text(_BOX.left - 8, _y(part) + 4, _percent(part, t), anchor="end", kind="soft")
@@ -97,7 +97,7 @@ def _y(share: float) -> float:
     return _BOX.bottom - _BOX.height * share
 
 
-def _percent(share: float, t: Words) -> str:
+def _percent(share: float, t: Interface) -> str:
     return t("{number}%", number=round(100 * share))
 
 

@@ -14,13 +14,13 @@ from rag.ui.components.entries import title
 from rag.ui.components.explanation import panel, percent, points, weight
 from rag.ui.components.question_form import MODES
 from rag.ui.html import Html, join, link, tag, web_address
-from rag.ui.i18n import Words
+from rag.ui.i18n import Interface
 
 TOP_WORDS = 3  # told at once; the others are in the panel
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ComparisonColumn:
     """What one way to search found, with why."""
 
     system: str
@@ -29,7 +29,7 @@ class Column:
     day: date | None = None  # whose law was asked for
 
 
-def table(columns: Sequence[Column], gold: frozenset[str], card: CorpusCard, t: Words) -> Html:
+def table(columns: Sequence[ComparisonColumn], gold: frozenset[str], card: CorpusCard, t: Interface) -> Html:
     """Return the columns as HTML; what came with the corpus is escaped.
 
     Args:
@@ -54,7 +54,12 @@ def reciprocal_rank(gold: frozenset[str], found: Sequence[str]) -> float:
 
 
 def _column(
-    n: int, column: Column, first: Mapping[str, int], gold: frozenset[str], card: CorpusCard, t: Words
+    n: int,
+    column: ComparisonColumn,
+    first: Mapping[str, int],
+    gold: frozenset[str],
+    card: CorpusCard,
+    t: Interface,
 ) -> Html:
     name = t(MODES[column.system]) if column.system in MODES else column.system
     heading = f"pd-system-{n}"
@@ -72,7 +77,7 @@ def _column(
     )
 
 
-def _metrics(column: Column, gold: frozenset[str], t: Words) -> Html:
+def _metrics(column: ComparisonColumn, gold: frozenset[str], t: Interface) -> Html:
     if not gold:
         return Html()
     found = [shown.article.id for shown in column.shown]
@@ -88,7 +93,7 @@ def _entry(
     first: Mapping[str, int],
     badges: Sequence[str],
     card: CorpusCard,
-    t: Words,
+    t: Interface,
 ) -> Html:
     article = shown.article
     law = article.language or card.language
@@ -111,14 +116,14 @@ def _entry(
     )
 
 
-def _badges(shown: Shown, day: date | None, gold: frozenset[str], t: Words) -> Iterator[str]:
+def _badges(shown: Shown, day: date | None, gold: frozenset[str], t: Interface) -> Iterator[str]:
     if shown.article.id in gold:
         yield t("known answer")
     if outdated := label(shown.article, day, t):
         yield outdated
 
 
-def _move(shown: Shown, first: Mapping[str, int], t: Words) -> Html:
+def _move(shown: Shown, first: Mapping[str, int], t: Interface) -> Html:
     """Return how the article stands against the first column, as a link to it there."""
     there = first.get(shown.article.id)
     if there is None:
@@ -141,7 +146,7 @@ def _move(shown: Shown, first: Mapping[str, int], t: Words) -> Html:
     return tag("a", join(seen, hidden), href=f"#pd-1-{there}", class_=f"pd-move {kind}", title=said)
 
 
-def _words(why: Explanation, t: Words) -> Iterator[Html]:
+def _words(why: Explanation, t: Interface) -> Iterator[Html]:
     """Yield the words that count most: by their share of the score, else by their points of meaning."""
     if why.words:
         whole = weight(why.words)

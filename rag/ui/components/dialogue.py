@@ -10,12 +10,20 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rag.answer.screening.dialogue import Conversation, How, Option, Standalone, answered, clarify, standalone
+from rag.answer.screening.dialogue import (
+    Conversation,
+    Option,
+    RewriteMethod,
+    StandaloneQuestion,
+    answered,
+    clarify,
+    standalone,
+)
 from rag.engine.result import Result
 from rag.text import Analyser
 from rag.ui import url_state
 from rag.ui.html import plain_label, tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 
 _WHY = N_("The first articles depend on this. You may also leave it open.")
 _CHOSEN = N_("Your choice stands in front of your question.")
@@ -33,7 +41,7 @@ class _Choice:
     regions: tuple[str, ...]  # that the person had filtered by before
 
 
-def draw_clarification(own: str, question: str, result: Result, language: str, t: Words) -> None:
+def draw_clarification(own: str, question: str, result: Result, language: str, t: Interface) -> None:
     """Draw the question back, or what was chosen with the way back; mostly nothing.
 
     Args:
@@ -86,7 +94,7 @@ def _undo(choice: _Choice) -> None:
 def _filter(regions: Sequence[str]) -> None:
     """Put regions into the box of the search options, and into the address, as a choice there does."""
     st.session_state[_REGIONS] = list(regions)
-    url_state.tell(_REGIONS, regions)
+    url_state.set_parameter(_REGIONS, regions)
 
 
 _PLACE = N_("For example: and how long does it take?")
@@ -96,7 +104,7 @@ _READ = N_(
 _SAID, _WHOLE, _ASKS, _TALK = "further", "whole_question", "asks_whole", "conversation"  # in the session
 
 
-def draw_follow_up(question: str, analyser: Analyser, t: Words) -> None:
+def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
     """Draw the box beneath the articles.
 
     Args:
@@ -128,9 +136,9 @@ def _conversation(question: str) -> Conversation:
 
 def _say(talk: Conversation, analyser: Analyser) -> None:
     """Take a follow-up: one that stands alone is asked, another is shown whole first; for a callback."""
-    said: Standalone = standalone(talk, st.session_state[_SAID], analyser)
+    said: StandaloneQuestion = standalone(talk, st.session_state[_SAID], analyser)
     st.session_state.pop(_ASKS, None)
-    if said.how is How.AS_TYPED:
+    if said.how is RewriteMethod.AS_TYPED:
         _ask(talk, said.text)
     else:
         st.session_state[_WHOLE] = said.text

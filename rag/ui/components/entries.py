@@ -9,17 +9,17 @@ from rag.corpus.card import CorpusCard
 from rag.corpus.citation import is_bare, signed
 from rag.types import Article
 from rag.ui.html import Html, tag
-from rag.ui.i18n import Words
+from rag.ui.i18n import Interface
 from rag.ui.navigation import BROWSE, address, go, listed
 
 
-def title(article: Article, t: Words, card: CorpusCard) -> str:
+def title(article: Article, t: Interface, card: CorpusCard) -> str:
     """Return what heads the article: "Article 671", or the number alone when it says what it is: "§ 573c"."""
     number = signed(article, card)
     return t("Article {number}", number=number) if is_bare(number) else number
 
 
-def number_of(article_no: str, code: str | None, card: CorpusCard) -> str:
+def missing_number(article_no: str, code: str | None, card: CorpusCard) -> str:
     """Return a number that no article at hand bears, as the law calls it: "671", "§ 573c"."""
     return signed(Article("", code or "", article_no, ""), card)
 
@@ -58,7 +58,7 @@ def entry(link: Html, beside: str, lang: str, excerpt: str = "") -> Html:
 
 
 def article_entry(
-    article: Article, t: Words, card: CorpusCard, *, code: bool = False, more: Html | str = ""
+    article: Article, t: Interface, card: CorpusCard, *, code: bool = False, more: Html | str = ""
 ) -> Html:
     """Return an article as an entry of a list.
 

@@ -8,11 +8,11 @@ from typing import TypeAlias
 import streamlit as st
 
 from rag.engine.result import Result
-from rag.retrieval.translation_model import Bridged, Removed
+from rag.retrieval.translation_model import ExpansionTerm, Removed
 from rag.ui.html import plain_label, tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 
-Act: TypeAlias = Callable[[str, Bridged], None]
+Act: TypeAlias = Callable[[str, ExpansionTerm], None]
 _STATE = "bridge_removed"  # the question asked, and the pairs that were taken out of its search
 _HINT = N_(
     "This law has other words for yours, and was searched by them too. Press one to search without it."
@@ -27,7 +27,7 @@ def removed(question: str) -> Removed:
     return frozenset((pair.lay, pair.law) for pair in _removed(question))
 
 
-def draw(question: str, result: Result, t: Words) -> None:
+def draw(question: str, result: Result, t: Interface) -> None:
     """Draw a chip for each pair that is told, and one for each that was taken out.
 
     Args:
@@ -42,7 +42,7 @@ def draw(question: str, result: Result, t: Words) -> None:
 
 
 def _chips(
-    hint: str, label: str, key: str, pairs: Sequence[tuple[Bridged, Act]], question: str, t: Words
+    hint: str, label: str, key: str, pairs: Sequence[tuple[ExpansionTerm, Act]], question: str, t: Interface
 ) -> None:
     if not pairs:
         return
@@ -54,14 +54,14 @@ def _chips(
                 st.button(plain_label(said), key=f"{key}-{number}", on_click=act, args=(question, pair))
 
 
-def _removed(question: str) -> tuple[Bridged, ...]:
+def _removed(question: str) -> tuple[ExpansionTerm, ...]:
     asked, pairs = st.session_state.get(_STATE, ("", ()))
     return pairs if asked == question else ()
 
 
-def _take_out(question: str, pair: Bridged) -> None:
+def _take_out(question: str, pair: ExpansionTerm) -> None:
     st.session_state[_STATE] = question, (*_removed(question), pair)
 
 
-def _put_back(question: str, pair: Bridged) -> None:
+def _put_back(question: str, pair: ExpansionTerm) -> None:
     st.session_state[_STATE] = question, tuple(other for other in _removed(question) if other != pair)

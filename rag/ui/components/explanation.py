@@ -12,10 +12,10 @@ from rag.corpus.card import CorpusCard
 from rag.engine.result import Explanation, MeaningShare
 from rag.text import Analyser
 from rag.types import Article, Shown, Why, WordShare
-from rag.ui.components.article_history import took_over
-from rag.ui.components.entries import number_of
+from rag.ui.components.article_history import predecessor_note
+from rag.ui.components.entries import missing_number
 from rag.ui.html import Html, join, tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 
 # What the systems behind a hybrid do, as a person would say it; a system of another name is called by it.
 LISTS: Mapping[str, str] = {
@@ -31,7 +31,7 @@ MAX_ASKED = 2
 MAX_WORDS = 12
 
 
-def reasons(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard, *, ranks: bool = True) -> Html:
+def reasons(shown: Shown, analyser: Analyser, t: Interface, card: CorpusCard, *, ranks: bool = True) -> Html:
     """Return the reasons as a list, the strongest first.
 
     Args:
@@ -45,11 +45,13 @@ def reasons(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard, *, ran
     return tag("ul", *items or [tag("li", t("Its meaning is close to that of your question."))])
 
 
-def _lines(shown: Shown, analyser: Analyser, t: Words, card: CorpusCard, *, ranks: bool) -> Iterator[Html]:
+def _lines(
+    shown: Shown, analyser: Analyser, t: Interface, card: CorpusCard, *, ranks: bool
+) -> Iterator[Html]:
     why: Why = shown.why
     law = shown.article.language or card.language  # of the questions annotated for it too
     if why.moved_from is not None:
-        yield join(took_over(number_of(why.moved_from, shown.article.code, card), t))
+        yield join(predecessor_note(missing_number(why.moved_from, shown.article.code, card), t))
     elif why.known:
         yield join(t("Your question names it by its number."))
     common = matched_words(shown.article, why.terms, analyser)
@@ -114,7 +116,7 @@ _LIKENESS = N_("Likeness of meaning: {points} out of 100.")
 _SUM = N_("Together they make its likeness of meaning: {points} out of 100.")
 
 
-def panel(explanation: Explanation, t: Words, law: str) -> Html:
+def panel(explanation: Explanation, t: Interface, law: str) -> Html:
     """Return what put the article where it is, folded; nothing when there is nothing to tell.
 
     Args:
@@ -134,14 +136,14 @@ def panel(explanation: Explanation, t: Words, law: str) -> Html:
     )
 
 
-def percent(share: float, whole: float, t: Words) -> str:
+def percent(share: float, whole: float, t: Interface) -> str:
     """Return a part as a percentage; 0 where there is no whole."""
     value = 100 * share / whole if whole else 0.0
     return _percent("" if 0 < abs(value) < 0.5 else _signed(value), t)
 
 
 @lru_cache(maxsize=CELLS)
-def _percent(number: str, t: Words) -> str:
+def _percent(number: str, t: Interface) -> str:
     return t("{number}%", number=number) if number else t("under 1%")
 
 
@@ -173,7 +175,7 @@ def _cell(said: str, size: str, *, less: bool) -> Html:
     return tag("td", said, class_="pd-amount pd-less" if less else "pd-amount", style=f"--part:{size}")
 
 
-def _part(share: float, whole: float, t: Words) -> Html:
+def _part(share: float, whole: float, t: Interface) -> Html:
     return _amount(percent(share, whole, t), 100 * share / whole if whole else 0.0)
 
 
@@ -191,7 +193,7 @@ def _row(name: str, *cells: Html) -> Html:
     return join(_NAMED, name, _HOLDS, *cells, _ENDS)  # some hundred and eighty a page: one call, not three
 
 
-def _reasons(explanation: Explanation, t: Words) -> Iterator[Html]:
+def _reasons(explanation: Explanation, t: Interface) -> Iterator[Html]:
     """Say what weighed in a learned ranking; what every article begins with tells nothing of this one."""
     reasons = [reason for reason in explanation.reasons if reason.group in REASONS and reason.share]
     whole = sum(abs(reason.share) for reason in reasons)
@@ -202,7 +204,7 @@ def _reasons(explanation: Explanation, t: Words) -> Iterator[Html]:
     yield tag("p", t(_LEARNED))
 
 
-def _places(explanation: Explanation, t: Words) -> Iterator[Html]:
+def _places(explanation: Explanation, t: Interface) -> Iterator[Html]:
     if not explanation.places:
         return
     fused = explanation.fused
@@ -220,7 +222,7 @@ def _places(explanation: Explanation, t: Words) -> Iterator[Html]:
         yield tag("p", t(_FUSED))
 
 
-def _words(explanation: Explanation, t: Words) -> Iterator[Html]:
+def _words(explanation: Explanation, t: Interface) -> Iterator[Html]:
     words = explanation.words
     if not words:
         return
@@ -241,7 +243,7 @@ def _name(word: WordShare) -> str:
     return f"{word.word.lower()} → {word.bridged}" if word.bridged else word.word.lower()
 
 
-def _standing(word: WordShare, t: Words) -> str:
+def _standing(word: WordShare, t: Interface) -> str:
     """Return the fields that hold the word; with the part of each where there are several."""
     fields = sorted(word.fields.items(), key=lambda field: -field[1])
     names = [t(FIELDS[name]) if name in FIELDS else name for name, _ in fields]
@@ -251,7 +253,7 @@ def _standing(word: WordShare, t: Words) -> str:
     return t.listed(t.aside(name, percent(part, word.share, t)) for name, (_, part) in told)
 
 
-def _meaning(explanation: Explanation, t: Words) -> Iterator[Html]:
+def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:
     if explanation.cosine is None:
         return
     cosine = points(explanation.cosine)
@@ -269,11 +271,11 @@ def _meaning(explanation: Explanation, t: Words) -> Iterator[Html]:
     yield tag("p", t(_SUM, points=cosine))
 
 
-def _meaning_row(meaning: MeaningShare, t: Words) -> Html:
+def _meaning_row(meaning: MeaningShare, t: Interface) -> Html:
     return _row(meaning.word.lower(), _amount(points(meaning.share), 100 * meaning.share))
 
 
-def _alike(explanation: Explanation, t: Words, law: str) -> Iterator[Html]:
+def _alike(explanation: Explanation, t: Interface, law: str) -> Iterator[Html]:
     near = [alike for alike in explanation.alike if alike.nearness > 0]
     if not near:
         return

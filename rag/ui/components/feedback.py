@@ -10,18 +10,18 @@ import streamlit as st
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
 from rag.errors import log_failure
-from rag.feedback import LONGEST_COMMENT, Feedback, NotKept, Reason, Word
+from rag.feedback import LONGEST_COMMENT, Feedback, FeedbackEntry, FeedbackNotSaved, FeedbackReason
 from rag.types import Article
 from rag.ui.html import tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 
 MOST = 50  # words of one session: more is no reader
 REASONS = {
-    Reason.ANSWERS: N_("It answers my question"),
-    Reason.NOT_THE_LAW: N_("It is not the law that I need"),
-    Reason.WRONG_ARTICLE: N_("It is the wrong article"),
-    Reason.FALSE_ANSWER: N_("The answer above seems false"),
-    Reason.DISLIKE: N_("I dislike what this law says"),
+    FeedbackReason.ANSWERS: N_("It answers my question"),
+    FeedbackReason.NOT_THE_LAW: N_("It is not the law that I need"),
+    FeedbackReason.WRONG_ARTICLE: N_("It is the wrong article"),
+    FeedbackReason.FALSE_ANSWER: N_("The answer above seems false"),
+    FeedbackReason.DISLIKE: N_("I dislike what this law says"),
 }
 _KEPT = N_(
     "If you send this, the machine that runs this page keeps it for {time}: the day, the articles found, the "
@@ -49,13 +49,13 @@ class About:
     answered: bool  # whether an answer, quoted or written, stands with them
 
 
-def kept_for(feedback: Feedback, t: Words) -> str:
+def retention_text(feedback: Feedback, t: Interface) -> str:
     """Return for how long a word is kept."""
     return t.n("one day", "{count} days", feedback.days)
 
 
 @st.fragment  # so that what is said of a list does not search for it again
-def draw(feedback: Feedback, about: About, t: Words) -> None:
+def draw(feedback: Feedback, about: About, t: Interface) -> None:
     """Draw the form under the articles; what was begun for another question is forgotten.
 
     Args:
@@ -69,7 +69,7 @@ def draw(feedback: Feedback, about: About, t: Words) -> None:
         for key in _KEYS:
             st.session_state.pop(key, None)
     with st.expander(t("Tell what you think of these articles")):
-        st.html(tag("p", t(_KEPT, time=kept_for(feedback, t)), class_="pd-hint"))
+        st.html(tag("p", t(_KEPT, time=retention_text(feedback, t)), class_="pd-hint"))
         with st.form("feedback", border=False):
             word = _form(feedback, about, t)
             sent = st.form_submit_button(t("Send"))
@@ -77,7 +77,7 @@ def draw(feedback: Feedback, about: About, t: Words) -> None:
             st.html(tag("p", _said(feedback, word, t), class_="pd-hint", role="status"))
 
 
-def _form(feedback: Feedback, about: About, t: Words) -> Word | None:
+def _form(feedback: Feedback, about: About, t: Interface) -> FeedbackEntry | None:
     names = {article.id: citation(article, about.card) for article in about.articles}
     on = st.selectbox(
         t("What it is about"),
@@ -88,7 +88,7 @@ def _form(feedback: Feedback, about: About, t: Words) -> Word | None:
     )
     reason = st.radio(
         t("What you would like to say"),
-        [each for each in REASONS if each is not Reason.FALSE_ANSWER or about.answered],
+        [each for each in REASONS if each is not FeedbackReason.FALSE_ANSWER or about.answered],
         index=None,
         format_func=lambda each: t(REASONS[each]),
         key="feedback_reason",
@@ -101,7 +101,7 @@ def _form(feedback: Feedback, about: About, t: Words) -> Word | None:
         comment = st.text_input(label, max_chars=LONGEST_COMMENT, key="feedback_comment")
     if reason is None:
         return None
-    return Word(
+    return FeedbackEntry(
         date.today(),
         about.index,
         about.version,
@@ -113,17 +113,17 @@ def _form(feedback: Feedback, about: About, t: Words) -> Word | None:
     )
 
 
-def _said(feedback: Feedback, word: Word | None, t: Words) -> str:
+def _said(feedback: Feedback, word: FeedbackEntry | None, t: Interface) -> str:
     """Keep a word and return what to say of that; one that is said twice is kept once."""
     if word is None:
         return t(_NO_REASON)
-    sent: set[Word] = st.session_state.setdefault(_SENT, set())
+    sent: set[FeedbackEntry] = st.session_state.setdefault(_SENT, set())
     if word not in sent:
         if len(sent) >= MOST:
             return t(_ENOUGH)
         try:
             feedback.keep(word)
-        except NotKept as error:
+        except FeedbackNotSaved as error:
             log_failure(error, "keeping feedback")
             return t(_FAILED)
         sent.add(word)

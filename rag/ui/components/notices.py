@@ -12,16 +12,16 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from rag.answer.screening.decision import Decision, Reason
+from rag.answer.screening.decision import Decision, DecisionReason
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
-from rag.text import Analyser, Mended
+from rag.text import Analyser, SpellingCorrection
 from rag.ui.components.entries import is_code
 from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters
 from rag.ui.html import Html, join, link, rows, tag, telephone
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 from rag.ui.layout import HELP, note_of
 
 _EMPTY = N_("A sentence or two about what happened is enough.")
@@ -44,7 +44,10 @@ _OTHER_LAW = N_(
 )
 _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
-TOLD = (Reason.OTHER_COUNTRY, Reason.NOT_LAW)  # told by `not_asked`, and not once more as a doubt
+SCREENED_REASONS = (
+    DecisionReason.OTHER_COUNTRY,
+    DecisionReason.NOT_LAW,
+)  # told by `screening_notice`, and not once more as a doubt
 _ALL_THE_SAME = N_("The closest ones are shown all the same. What you can try:")
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
@@ -54,18 +57,18 @@ def _box(title: str, *body: str, kind: str = "") -> None:
     st.html(tag("div", tag("h2", title), *body, class_=f"pd-box {kind}".strip(), role="status"))
 
 
-def empty(t: Words) -> None:
+def empty(t: Interface) -> None:
     """Say that nothing was asked."""
     _box(t("Write your question first"), tag("p", t(_EMPTY)))
 
 
-def cut(length: int, t: Words) -> None:
+def truncation_notice(length: int, t: Interface) -> None:
     """Say that only the head of a long question was used."""
     said = t(_CUT, count=t.number(length), limit=t.number(MAX_CHARS))
     st.html(tag("p", said, class_="pd-hint", role="status"))
 
 
-def mended(result: Result, analyser: Analyser, t: Words) -> None:
+def mended(result: Result, analyser: Analyser, t: Interface) -> None:
     """Say which words were read as others, as the articles shown write them."""
     if not result.mended:
         return
@@ -75,24 +78,24 @@ def mended(result: Result, analyser: Analyser, t: Words) -> None:
     st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint pd-read-as", role="status"))
 
 
-def _as_written(word: Mended, result: Result, analyser: Analyser) -> str:
+def _as_written(word: SpellingCorrection, result: Result, analyser: Analyser) -> str:
     for shown in result.shown:
         for found in matched_words(shown.article, frozenset({word.term}), analyser):
             return found
     return word.read
 
 
-def failed(t: Words) -> None:
+def failed(t: Interface) -> None:
     """Say that the search broke, without the details, which may quote the question."""
     _box(t("Something went wrong"), tag("p", t(_FAILED)))
 
 
-def _people(card: CorpusCard, t: Words) -> Html | str:
+def _people(card: CorpusCard, t: Interface) -> Html | str:
     """Return the way to those who can help, which is long on a phone; nothing where the corpus names none."""
     return tag("a", t(_PEOPLE), href=f"#{HELP}") if card.contacts else ""
 
 
-def nothing(card: CorpusCard, t: Words) -> None:
+def nothing(card: CorpusCard, t: Interface) -> None:
     """Say that no article was found, and what to try."""
     people = _people(card, t)
     tips = tag("ul", *(tag("li", t(tip)) for tip in _TIPS), tag("li", people) if people else "")
@@ -101,13 +104,13 @@ def nothing(card: CorpusCard, t: Words) -> None:
     _box(t("I found no article that answers this"), spoken, tips, tag("p", t(_SCOPE, title=card.title)))
 
 
-def filtered_out(t: Words) -> None:
+def filtered_out(t: Interface) -> None:
     """Say that the filters left nothing, and offer to remove them."""
     _box(t("No article with these filters"), tag("p", t(_FILTERED)))
     st.button(t("Remove the filters"), key="unfilter", on_click=remove_filters)
 
 
-def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Words) -> None:
+def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> None:
     """Say that another law, not loaded here, governs this; whom to ask, once."""
     for number, topic in enumerate(topics, start=1):
         where = rows([(t("The law to look at"), tag("strong", link(topic.url, topic.law)))])
@@ -128,12 +131,12 @@ def in_language(texts: Mapping[str, str], language: str) -> Html:
     return tag("span", texts.get(code, ""), lang=None if code == language else code)
 
 
-def not_asked(decision: Decision, card: CorpusCard, t: Words) -> None:
+def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None:
     """Say that a question seems to be about another country's law, or about no law at all."""
-    if decision.reason is Reason.OTHER_COUNTRY:
+    if decision.reason is DecisionReason.OTHER_COUNTRY:
         tips = [t(_OTHER_LAW), _people(card, t)]
         title = t("Your question seems to be about the law of another country")
-    elif decision.reason is Reason.NOT_LAW:
+    elif decision.reason is DecisionReason.NOT_LAW:
         tips = [t(_TIPS[0])]
         title = t("This does not seem to be a question of law")
     else:
@@ -142,7 +145,7 @@ def not_asked(decision: Decision, card: CorpusCard, t: Words) -> None:
     _box(title, scope, tag("ul", *(tag("li", tip) for tip in tips if tip)), kind="pd-doubt")
 
 
-def doubtful(card: CorpusCard, law: str, t: Words) -> None:
+def doubtful(card: CorpusCard, law: str, t: Interface) -> None:
     """Say that probably nothing of what is shown below answers, and what to try.
 
     Args:
@@ -186,7 +189,7 @@ _SAID: tuple[tuple[type[PandectError], str, str], ...] = (
 )
 
 
-def draw_failure(error: PandectError, t: Words) -> None:
+def draw_failure(error: PandectError, t: Interface) -> None:
     """Draw the reason calmly, the command to type, and a way to try again."""
     title, reason = next((title, reason) for kind, title, reason in _SAID if isinstance(error, kind))
     explained = tag("p", t.sentences(t(reason), t(_TYPE)))
@@ -210,7 +213,7 @@ _NOBODY = N_("Call the emergency number of the place where you are.")
 _TIMED = ("housing", "deadline")
 
 
-def draw_emergency(decision: Decision, t: Words, law: str) -> None:
+def draw_emergency(decision: Decision, t: Interface, law: str) -> None:
     """Draw the help box; nothing where the question speaks of no urgent situation.
 
     Args:

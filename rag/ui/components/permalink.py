@@ -17,8 +17,8 @@ from rag.ui.components import question_form
 from rag.ui.components.article_card import View, card_html
 from rag.ui.components.entries import heading
 from rag.ui.html import tag
-from rag.ui.i18n import N_, Words
-from rag.ui.navigation import address, listed, named
+from rag.ui.i18n import N_, Interface
+from rag.ui.navigation import address, listed, parse_article_ids
 from rag.ui.protocols import AskEngine
 
 _TOLD = N_("Somebody put these articles together and sent you the link. Your own question may need others.")
@@ -27,11 +27,11 @@ _GONE = N_("These are not in the law that is loaded here: {names}.")
 _NONE = N_("None of the articles of this link is in the law that is loaded here.")
 _LINK = ("articles", "index", "q")
 _KEY = "shared"  # in the session: the link that is shown
-NAMED = 12  # ids that are gone and are told
+MAX_MISSING_IDS = 12  # ids that are gone and are told
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedLink:
     """What an address asks to be shown; anyone may have typed it."""
 
     ids: tuple[str, ...]
@@ -44,7 +44,7 @@ def link(ids: Sequence[str], version: str, question: str = "", page: str = "") -
     return address(page, articles=listed(ids), index=version, q=question)
 
 
-def opened() -> Shared | None:
+def opened() -> SharedLink | None:
     """Return what the address asks to be shown; call it before the question box is drawn.
 
     A link that is opened takes the place of what was asked before; what stands in the box stays, unless the
@@ -54,7 +54,7 @@ def opened() -> Shared | None:
     if shared is None:
         st.session_state.pop(_KEY, None)
         return None
-    before: Shared | None = st.session_state.get(_KEY)
+    before: SharedLink | None = st.session_state.get(_KEY)
     if shared != before:
         st.session_state[_KEY] = shared
         st.session_state["asked"] = None
@@ -68,22 +68,22 @@ def add(ids: Sequence[str]) -> None:
 
     Call it before `opened`. Without a link in this session it becomes one of these articles.
     """
-    shared: Shared = _addressed() or st.session_state.get(_KEY) or Shared((), "", "")
+    shared: SharedLink = _addressed() or st.session_state.get(_KEY) or SharedLink((), "", "")
     articles = listed(tuple(dict.fromkeys((*shared.ids, *ids))))
     more = {"index": shared.version, "q": shared.question}
     st.query_params.update({"articles": articles, **{key: told for key, told in more.items() if told}})
 
 
-def _addressed() -> Shared | None:
+def _addressed() -> SharedLink | None:
     """Return the link that the address is; None where it is none."""
     written = st.query_params.get("articles")
     if written is None:
         return None
     question, _ = question_form.shorten((st.query_params.get("q") or "")[: 2 * question_form.MAX_CHARS])
-    return Shared(named(written), (st.query_params.get("index") or "")[:200], question)
+    return SharedLink(parse_article_ids(written), (st.query_params.get("index") or "")[:200], question)
 
 
-def left() -> bool:
+def link_closed() -> bool:
     """Tell whether a question was asked, which closes the link: the address forgets it."""
     if st.session_state.get("asked") is None:
         return False
@@ -93,7 +93,9 @@ def left() -> bool:
     return True
 
 
-def draw(engine: AskEngine, shared: Shared, options: question_form.Options, t: Words) -> tuple[Article, ...]:
+def draw(
+    engine: AskEngine, shared: SharedLink, options: question_form.Options, t: Interface
+) -> tuple[Article, ...]:
     """Draw the articles of a link, and return them."""
     law = engine.law
     found, gone = present(shared.ids, law)
@@ -103,7 +105,7 @@ def draw(engine: AskEngine, shared: Shared, options: question_form.Options, t: W
     if shared.version and shared.version != engine.info.version:
         told.append(tag("p", t(_OTHER)))
     if gone and found:
-        names = t.listed([*gone[:NAMED], *["…"] * (len(gone) > NAMED)])
+        names = t.listed([*gone[:MAX_MISSING_IDS], *["…"] * (len(gone) > MAX_MISSING_IDS)])
         told.append(tag("p", t(_GONE, names=names)))
     title = t.n("One article was shared", "{count} articles were shared", len(found))
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
@@ -129,13 +131,13 @@ def take() -> None:
 
     Without a question or a link in this session (the link was opened in another tab) it is shown by itself.
     """
-    wanted = named(st.query_params.get("add"))[:1]
+    wanted = parse_article_ids(st.query_params.get("add"))[:1]
     if "add" not in st.query_params:
         return
     asked = st.session_state.get("asked")
     of, ids = st.session_state.get("added", (None, ()))
     del st.query_params["add"]
-    url_state.keep()
+    url_state.restore_parameters()
     if asked:
         ids = ids if of == asked else ()
         st.session_state["added"] = asked, tuple(dict.fromkeys((*ids, *wanted)))[:MOST]
@@ -143,7 +145,7 @@ def take() -> None:
         add(wanted)
 
 
-def draw_evidence(shown: Sequence[Article], view: View, asked: str, t: Words) -> tuple[Article, ...]:
+def draw_evidence(shown: Sequence[Article], view: View, asked: str, t: Interface) -> tuple[Article, ...]:
     """Draw the articles that were added to what a question found, and return them.
 
     Args:

@@ -22,9 +22,9 @@ from rag.engine.result import Mode
 from rag.types import Filter
 from rag.ui import url_state
 from rag.ui.html import Html, join, plain_label, tag
-from rag.ui.i18n import N_, Words
-from rag.ui.navigation import listed, named
-from rag.ui.protocols import AskEngine, Facets
+from rag.ui.i18n import N_, Interface
+from rag.ui.navigation import listed, parse_article_ids
+from rag.ui.protocols import AskEngine, FacetsProtocol
 
 KEY = "situation"  # of the chips, and of the address
 _SEEN = "situation_seen"  # what the address said of it when it was last looked at
@@ -36,7 +36,7 @@ _ASKED = N_("This stands in front of your question. Press one to ask without it.
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SituationSentence:
     """One thing that a person may say, in two languages."""
 
     label: str  # of the chip, in the interface's language
@@ -44,24 +44,24 @@ class Said:
     region: str | None = None  # whose law is wanted too, where it tells one
 
 
-def offered(engine: AskEngine, t: Words) -> Mapping[str, Said]:
+def offered(engine: AskEngine, t: Interface) -> Mapping[str, SituationSentence]:
     """Return what the loaded corpus gives a reason to offer; regions only where there is a choice of them."""
     law = engine.card.language
     own = {each.id: each.says for each in situations(t.language)}
-    found = {s.id: Said(label(own.get(s.id, s.says)), s.says) for s in engine.situations}
+    found = {s.id: SituationSentence(label(own.get(s.id, s.says)), s.says) for s in engine.situations}
     regions = engine.facets().regions
     if len(regions) > 1:
         for region in sorted(regions):
             told = living_in(region, t.language)
-            found[_REGION + region] = Said(label(told), living_in(region, law), region)
+            found[_REGION + region] = SituationSentence(label(told), living_in(region, law), region)
     return found
 
 
-def draw(offers: Mapping[str, Said], t: Words) -> Sequence[Said]:
+def draw(offers: Mapping[str, SituationSentence], t: Interface) -> Sequence[SituationSentence]:
     """Draw the chips and return what is chosen; inside a form, where a choice counts once it is sent."""
     if not offers:
         return ()
-    told = [key for key in named(st.query_params.get(KEY)) if key in offers]
+    told = [key for key in parse_article_ids(st.query_params.get(KEY)) if key in offers]
     seen: list[str] = [key for key in st.session_state.get(_SEEN, ()) if key in offers]
     if KEY not in st.session_state:  # the first run, or the page was left and is opened again
         st.session_state[KEY] = told or seen
@@ -96,12 +96,12 @@ def _write(keys: Sequence[str]) -> None:
         del st.query_params[KEY]
 
 
-def asked(chosen: Sequence[Said], question: str) -> str:
+def compose_question(chosen: Sequence[SituationSentence], question: str) -> str:
     """Return the question as it is searched for."""
     return in_front([each.says for each in chosen], question)
 
 
-def among(chosen: Sequence[Said], where: Filter | None) -> Filter | None:
+def regional_filter(chosen: Sequence[SituationSentence], where: Filter | None) -> Filter | None:
     """Return the filter with the regions that were said: the law of others goes, the country's stays.
 
     A region that a filter names besides stays too: who says where they live and asks for another region's
@@ -114,7 +114,9 @@ def among(chosen: Sequence[Said], where: Filter | None) -> Filter | None:
     return replace(where, regions=where.regions | regions)
 
 
-def draw_asked(offers: Mapping[str, Said], chosen: Sequence[Said], t: Words) -> None:
+def draw_situation_chips(
+    offers: Mapping[str, SituationSentence], chosen: Sequence[SituationSentence], t: Interface
+) -> None:
     """Draw what stands in front of a question that was asked, each to be taken away."""
     if not chosen:
         return
@@ -163,7 +165,7 @@ LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
 _KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
 _HINT = N_("{limit} characters at most. Your question is not recorded.")
 FILTER_KEYS = ("codes", "law_types", "regions")
-NO_OFFERS: Mapping[str, Said] = MappingProxyType({})
+NO_OFFERS: Mapping[str, SituationSentence] = MappingProxyType({})
 EARLIEST = date(1500, 1, 1)  # a law of before is in no corpus
 LATEST = date(2100, 1, 1)  # nor is one that comes into force so late
 
@@ -178,14 +180,14 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class ChoiceBox:
     """The question box of a page, and the places in it for what depends on the law."""
 
     hint: DeltaGenerator
     said: DeltaGenerator
 
 
-def draw_box(t: Words, page: str = "") -> Box:
+def draw_box(t: Interface, page: str = "") -> ChoiceBox:
     """Draw the question box of a page, which needs no law; what is sent stands in the session alone.
 
     Args:
@@ -206,13 +208,15 @@ def draw_box(t: Words, page: str = "") -> Box:
         )
         hint = st.empty()
         hint.html(_hint(t))
-        box = Box(hint, st.container())
+        box = ChoiceBox(hint, st.container())
         if st.form_submit_button(t("Find the articles"), type="primary"):
             st.session_state["asked"] = st.session_state["question"]
     return box
 
 
-def draw_question(t: Words, law: str, box: Box, offers: Mapping[str, Said] = NO_OFFERS) -> Sequence[Said]:
+def draw_question(
+    t: Interface, law: str, box: ChoiceBox, offers: Mapping[str, SituationSentence] = NO_OFFERS
+) -> Sequence[SituationSentence]:
     """Draw in the question box what depends on the law, and return what the person says of themselves.
 
     Args:
@@ -227,19 +231,19 @@ def draw_question(t: Words, law: str, box: Box, offers: Mapping[str, Said] = NO_
         return draw(offers, t)
 
 
-def _hint(t: Words) -> Html:
+def _hint(t: Interface) -> Html:
     keys = tag("span", t(_KEYS), t.how.space, class_="pd-keys")
     return tag("p", keys, t(_HINT, limit=t.number(MAX_CHARS)), class_="pd-hint")
 
 
-def other_language(law: str, t: Words) -> str:
+def other_language(law: str, t: Interface) -> str:
     """Return what to say when the law is not in the interface's language; "" when it is."""
     if law == t.language or law not in LAW_LANGUAGES:
         return ""
     return t("The law loaded here is in {language}: ask in {language}.", language=t(LAW_LANGUAGES[law]))
 
 
-def draw_examples(examples: Sequence[str], t: Words) -> None:
+def draw_examples(examples: Sequence[str], t: Interface) -> None:
     """Draw the corpus's example questions as buttons that ask them."""
     if not examples:
         return
@@ -265,7 +269,7 @@ def shorten(question: str) -> tuple[str, bool]:
     return head[:cut].rstrip(), True
 
 
-def draw_options(engine: AskEngine, t: Words) -> Options:
+def draw_options(engine: AskEngine, t: Interface) -> Options:
     """Draw the switch and the filters that this corpus has, if any, and return what is chosen."""
     facets = engine.facets()
     switch = engine.info.encoder is not None
@@ -275,26 +279,26 @@ def draw_options(engine: AskEngine, t: Words) -> Options:
     with st.expander(t("Search options")):
         mode: Mode = "keyword"
         if switch:
-            url_state.follow("mode", url_state.one_of(list(MODES)), Options().mode)
+            url_state.follow("mode", url_state.single_value(list(MODES)), Options().mode)
             mode = st.radio(
                 t("How to search"),
                 list(MODES),
                 format_func=lambda mode: t(MODES[mode]),
                 key="mode",
                 horizontal=True,
-                on_change=_tell_mode,
+                on_change=_store_mode,
             )
         where = _draw_filters(facets, t) if filters else Filter()
     chosen = where not in (Filter(), Filter(in_force_on=date.today()))
     return Options(mode, None if where == Filter() else where, chosen)
 
 
-def of_today(engine: AskEngine) -> Filter | None:
+def current_law_filter(engine: AskEngine) -> Filter | None:
     """Return the filter of a page that offers none: the law in force today, where articles have dates."""
     return Filter(in_force_on=date.today()) if engine.facets().dated else None
 
 
-def _draw_filters(facets: Facets, t: Words) -> Filter:
+def _draw_filters(facets: FacetsProtocol, t: Interface) -> Filter:
     day: date | None = None
     codes = _among(t("Codes"), facets.codes, "codes", t)
     law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)
@@ -308,12 +312,12 @@ def _draw_filters(facets: Facets, t: Words) -> Filter:
             max_value=LATEST,
             key="in_force_on",
             format=t.how.entry,
-            on_change=_tell_day,
+            on_change=_store_day,
         )
     return Filter(codes, law_types, regions, day)
 
 
-def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozenset[str]:
+def _among(label: str, values: Mapping[str, int], key: str, t: Interface) -> frozenset[str]:
     """Draw the choice among the values of one field; nothing when there is no choice."""
     if len(values) < 2:
         return frozenset()
@@ -322,14 +326,14 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Words) -> frozens
         st.session_state[key] = [value for value in st.session_state[key] if value in values]
     if key == "regions":
         names = {value: region_name(value, t.language) for value in values}
-    url_state.follow(key, url_state.among(list(values)), [])
+    url_state.follow(key, url_state.allowed_values(list(values)), [])
     chosen = st.multiselect(
         label,
         list(values),
         key=key,
         placeholder=t("Any"),
         format_func=lambda value: names.get(value, value),
-        on_change=tell_several,
+        on_change=store_multiselect,
         args=(key,),
     )
     return frozenset(chosen)
@@ -339,23 +343,23 @@ def remove_filters() -> None:
     """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
     for key in (*FILTER_KEYS, "in_force_on"):
         st.session_state.pop(key, None)
-        url_state.tell(key, ())
+        url_state.set_parameter(key, ())
     leave_regions()
 
 
-def tell_several(key: str) -> None:
+def store_multiselect(key: str) -> None:
     """Keep in the address what was chosen in a box of several; for a callback."""
-    url_state.tell(key, st.session_state[key])
+    url_state.set_parameter(key, st.session_state[key])
 
 
-def _tell_mode() -> None:
+def _store_mode() -> None:
     mode = st.session_state["mode"]
-    url_state.tell("mode", () if mode == Options().mode else (mode,))
+    url_state.set_parameter("mode", () if mode == Options().mode else (mode,))
 
 
-def _tell_day() -> None:
+def _store_day() -> None:
     day: date | None = st.session_state["in_force_on"]
-    url_state.tell("in_force_on", () if day == date.today() else (url_state.written_day(day),))
+    url_state.set_parameter("in_force_on", () if day == date.today() else (url_state.written_day(day),))
 
 
 def _within_reach(told: Sequence[str]) -> date | None:

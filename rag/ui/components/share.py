@@ -10,12 +10,12 @@ import streamlit as st
 
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
-from rag.corpus.export import Extract, Labels, to_json, to_markdown
+from rag.corpus.export import ArticleExtract, ExportLabels, to_json, to_markdown
 from rag.types import Article, Filter
-from rag.ui.components.article_history import of_day_text
+from rag.ui.components.article_history import validity_sentences
 from rag.ui.components.permalink import link
 from rag.ui.html import Html, plain_label, tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 from rag.ui.layout import MACHINE, source_line
 from rag.ui.navigation import SHEET, absolute, go
 from rag.ui.protocols import AskEngine
@@ -33,7 +33,7 @@ def draw(
     articles: Sequence[Article],
     question: str,
     where: Filter | None,
-    t: Words,
+    t: Interface,
     *,
     apart: bool = True,
 ) -> None:
@@ -67,7 +67,7 @@ class _Loaded:
 
 
 def _panel(
-    loaded: _Loaded, articles: Sequence[Article], question: str, where: Filter | None, t: Words
+    loaded: _Loaded, articles: Sequence[Article], question: str, where: Filter | None, t: Interface
 ) -> None:
     with st.expander(t("Share, keep or print these articles")):
         kept = _chosen(loaded.card, articles, t)
@@ -78,7 +78,7 @@ def _panel(
         st.html(tag("p", t(_TOLD if told else _NOT_TOLD), class_="pd-hint", role="status"))
         ids, version = [article.id for article in kept], loaded.version
         st.html(_address(absolute(link(ids, version, question if told else "")), t))
-        extract = Extract(
+        extract = ArticleExtract(
             loaded.card,
             loaded.name,
             version,
@@ -102,7 +102,7 @@ def _anew(name: str, about: object, value: object) -> str:
     return name
 
 
-def _chosen(card: CorpusCard, articles: Sequence[Article], t: Words) -> list[Article]:
+def _chosen(card: CorpusCard, articles: Sequence[Article], t: Interface) -> list[Article]:
     if len(articles) == 1:
         return list(articles)
     by_id = {article.id: article for article in articles}
@@ -116,14 +116,14 @@ def _chosen(card: CorpusCard, articles: Sequence[Article], t: Words) -> list[Art
     return [by_id[i] for i in by_id if i in chosen]  # in the order shown, whatever was clicked first
 
 
-def _tells(question: str, t: Words) -> bool:
+def _tells(question: str, t: Interface) -> bool:
     """Draw the switch that lets the question go along; off for every new question."""
     if not question:
         return False
     return st.checkbox(plain_label(t("Include my question")), key=_anew("told", question, False))
 
 
-def _address(url: str, t: Words) -> Html:
+def _address(url: str, t: Interface) -> Html:
     copy = tag(
         "button",
         t("Copy the link"),
@@ -136,7 +136,7 @@ def _address(url: str, t: Words) -> Html:
     return tag("p", tag("code", url), " ", copy, class_="pd-address")
 
 
-def _files(extract: Extract, t: Words) -> None:
+def _files(extract: ArticleExtract, t: Interface) -> None:
     """Draw the buttons; a file is written when its button is pressed, which few do."""
     name = f"pandect-{extract.index}"
     with st.container(key="files", horizontal=True):
@@ -158,14 +158,14 @@ def _files(extract: Extract, t: Words) -> None:
         )
 
 
-def _markdown(extract: Extract, t: Words) -> str:
+def _markdown(extract: ArticleExtract, t: Interface) -> str:
     return to_markdown(extract, labels(extract, t))
 
 
-def labels(extract: Extract, t: Words) -> Labels:
+def labels(extract: ArticleExtract, t: Interface) -> ExportLabels:
     """Return what a file says around the articles, in the interface's language."""
     card = extract.card
-    return Labels(
+    return ExportLabels(
         title=card.title,
         question=t("The question"),
         limits=limits(extract, t),
@@ -179,9 +179,9 @@ def labels(extract: Extract, t: Words) -> Labels:
     )
 
 
-def limits(extract: Extract, t: Words) -> tuple[str, ...]:
+def limits(extract: ArticleExtract, t: Interface) -> tuple[str, ...]:
     """Return what has to be known of articles that stand alone, away from the pages."""
     said = [t.sentences(t("Legal information, not legal advice."), t(MACHINE))]
     if extract.card.text_kind == "summary":
         said.append(t(_SUMMARIES))
-    return (*said, *of_day_text(extract.day, extract.card, t))
+    return (*said, *validity_sentences(extract.day, extract.card, t))

@@ -9,7 +9,7 @@ import streamlit as st
 from rag.feedback import Feedback
 from rag.ui import layout
 from rag.ui.components.entries import heading
-from rag.ui.components.feedback import kept_for
+from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
 from rag.ui.html import (
     Html,
@@ -19,7 +19,7 @@ from rag.ui.html import (
     tag,
     web_address,
 )
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 from rag.ui.protocols import Answers, AskEngine
 
 _IS = N_(
@@ -87,7 +87,9 @@ NO_ANSWERS = Answers()
 _KNOWS: Mapping[str, str] = {"fitted": _OWN, "trained": _TRAINED, "unknown": _PRETRAINED}
 
 
-def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Feedback | None = None) -> None:
+def render(
+    engine: AskEngine, t: Interface, answers: Answers = NO_ANSWERS, kept: Feedback | None = None
+) -> None:
     """Draw the page under the masthead.
 
     Args:
@@ -117,7 +119,7 @@ def render(engine: AskEngine, t: Words, answers: Answers = NO_ANSWERS, kept: Fee
     layout.footer(engine, t)
 
 
-def _law(engine: AskEngine, t: Words) -> Iterator[str]:
+def _law(engine: AskEngine, t: Interface) -> Iterator[str]:
     card = engine.card
     count = t.n("one article", "{count} articles", engine.info.articles)
     yield t(_HOLDS, title=card.title, articles=count)
@@ -132,7 +134,7 @@ def _law(engine: AskEngine, t: Words) -> Iterator[str]:
         yield in_language(lacks, t.language)
 
 
-def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
+def _machine(engine: AskEngine, t: Interface) -> Iterator[str]:
     yield t(_RANKS)
     encoder = engine.info.encoder
     if encoder is None:
@@ -143,7 +145,7 @@ def _machine(engine: AskEngine, t: Words) -> Iterator[str]:
         yield t(_ASKED)
 
 
-def _private(engine: AskEngine, t: Words, answers: Answers, kept: Feedback | None) -> Iterator[str]:
+def _private(engine: AskEngine, t: Interface, answers: Answers, kept: Feedback | None) -> Iterator[str]:
     """Yield what becomes of a question: as the panel and the form that ask for it say it."""
     yield t.sentences(t(_PRIVATE), t(_TAB))
     model = answers.model
@@ -153,10 +155,10 @@ def _private(engine: AskEngine, t: Words, answers: Answers, kept: Feedback | Non
         yield t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)
     if engine.situations or len(engine.facets().regions) > 1:
         yield t(_CHOSEN)
-    yield t(_SAID, time=kept_for(kept, t)) if kept is not None else t(_NOT_SAID)
+    yield t(_SAID, time=retention_text(kept, t)) if kept is not None else t(_NOT_SAID)
 
 
-def _licence(engine: AskEngine, t: Words) -> Iterator[Html]:
+def _licence(engine: AskEngine, t: Interface) -> Iterator[Html]:
     card = engine.card
     if card.licence.strip():
         yield tag("p", link(card.licence_url, card.licence))

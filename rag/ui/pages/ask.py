@@ -25,11 +25,11 @@ from rag.ui.components import (
     question_form,
     share,
 )
-from rag.ui.components.article_card import Cited, View, card_html
-from rag.ui.components.article_history import of_day
+from rag.ui.components.article_card import CitedArticles, View, card_html
+from rag.ui.components.article_history import validity_line
 from rag.ui.html import Html, join, tag
-from rag.ui.i18n import N_, Words
-from rag.ui.pages.ask_header import Begun, begin
+from rag.ui.i18n import N_, Interface
+from rag.ui.pages.ask_header import AskHeader, begin
 from rag.ui.protocols import Answers, AskEngine
 from rag.ui.search import decide, search
 
@@ -41,10 +41,10 @@ NO_ANSWERS = Answers()
 
 def render(
     engine: AskEngine,
-    t: Words,
+    t: Interface,
     answers: Answers = NO_ANSWERS,
     kept: Feedback | None = None,
-    begun: Begun | None = None,
+    begun: AskHeader | None = None,
 ) -> None:
     """Draw the page under the masthead, in the state that the session is in.
 
@@ -59,15 +59,15 @@ def render(
     shared = begun.shared
     offers = question_form.offered(engine, t)
     said = question_form.draw_question(t, engine.card.language, begun.box, offers)
-    if shared is not None and permalink.left():
+    if shared is not None and permalink.link_closed():
         shared = None
     with begun.options:
         options = question_form.draw_options(engine, t)
-    where = question_form.among(said, options.where)
+    where = question_form.regional_filter(said, options.where)
     options = replace(options, where=where, chosen=options.chosen or where != options.where)
     typed: str | None = st.session_state.get("asked")
     own, was_cut = question_form.shorten(typed or "")
-    question = question_form.asked(said, own)
+    question = question_form.compose_question(said, own)
     found = search(engine, question, options, t) if question else None
     page: _Page | None = None
     if found is not None:
@@ -76,14 +76,14 @@ def render(
         page = _Page(engine, t, options, answers, own, question, result, explained, decision, problem)
         notices.draw_emergency(decision, t, engine.card.language)
     if was_cut:
-        notices.cut(len(typed or ""), t)
+        notices.truncation_notice(len(typed or ""), t)
     slot = None
     if shared is not None:
         share.draw(engine, permalink.draw(engine, shared, options, t), shared.question, options.where, t)
     elif typed is not None and (not question or (page is not None and page.result.status == "empty")):
         notices.empty(t)
     elif page is not None:
-        question_form.draw_asked(offers, said, t)
+        question_form.draw_situation_chips(offers, said, t)
         slot = _draw(page, kept)
     if shared is None and (page is None or page.result.status != "found"):
         question_form.draw_examples(engine.card.examples, t)
@@ -100,7 +100,7 @@ class _Page:
     """One question, what was found, and what is drawn of it."""
 
     engine: AskEngine
-    t: Words
+    t: Interface
     options: question_form.Options
     answers: Answers
     own: str  # the question without what was said in front of it
@@ -115,8 +115,8 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
     """Draw the articles; return the place for an answer among them, None where there is no article."""
     engine, result, t = page.engine, page.result, page.t
     notices.elsewhere(result.elsewhere, engine.card, t)
-    notices.not_asked(page.decision, engine.card, t)
-    article_history.known(result, engine.card, t)
+    notices.screening_notice(page.decision, engine.card, t)
+    article_history.renumbering_notices(result, engine.card, t)
     notices.mended(result, engine.analyser, t)
     expansion_chips.draw(page.question, result, t)
     if not result.shown:
@@ -128,7 +128,7 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
     _heading(page)
     if page.decision.may_ask:
         dialogue.draw_clarification(page.own, page.question, result, engine.card.language, t)
-    cited = Cited.of(result.shown, engine.card, t)
+    cited = CitedArticles.of(result.shown, engine.card, t)
     alone = len(result.shown) == 1  # its card says what it says
     if page.answers.quoter is not None and page.decision.may_ask and not alone:
         answer_html.draw(page.answers.quoter, result, page.question, cited)
@@ -163,7 +163,7 @@ def _heading(page: _Page) -> None:
     if result.elsewhere:  # says enough: two warnings would be one too many
         heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.doubtful:
-        if page.decision.reason not in notices.TOLD:
+        if page.decision.reason not in notices.SCREENED_REASONS:
             notices.doubtful(engine.card, _law(engine), t)
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
@@ -172,14 +172,14 @@ def _heading(page: _Page) -> None:
         said_of_it = tag("p", t("One of these very probably answers."), class_="pd-sure")
     said = list(_told_of_order(result, t))
     order = tag("p", t.sentences(*said)) if said else ""
-    law = of_day(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
+    law = validity_line(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
     offered = page.answers.model is not None and page.decision.may_ask and not page.problem
     way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
     found = tag("h2", heading), said_of_it, order, law, way if offered else ""
     st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
 
 
-def _told_of_order(result: Result, t: Words) -> Iterator[str]:
+def _told_of_order(result: Result, t: Interface) -> Iterator[str]:
     """Yield what is said of the cards.
 
     Articles that a question names are in no order of likelihood; where another law governs, none is likely.
@@ -208,8 +208,8 @@ def _answer(page: _Page) -> None:
     if page.problem:
         answer_panel.problem(page.problem, page.t)
     elif page.answers.model is not None:
-        cited = Cited.of(page.result.shown, page.engine.card, page.t)
-        asked = answer_panel.Asked(page.question, page.result, page.decision, cited)
+        cited = CitedArticles.of(page.result.shown, page.engine.card, page.t)
+        asked = answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
         answer_panel.draw(asked, page.answers.model, page.t)
 
 

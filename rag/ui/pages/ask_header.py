@@ -12,20 +12,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rag.ui import layout
 from rag.ui.components import permalink, question_form
-from rag.ui.i18n import Words
+from rag.ui.i18n import Interface
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class AskHeader:
     """The upper part of the page, and the places in it for what depends on the law."""
 
     stage: DeltaGenerator  # all of it: emptied where the law cannot be opened
-    shared: permalink.Shared | None  # what the address asks to be shown
-    box: question_form.Box
+    shared: permalink.SharedLink | None  # what the address asks to be shown
+    box: question_form.ChoiceBox
     options: DeltaGenerator
 
 
-def begin(t: Words) -> Begun:
+def begin(t: Interface) -> AskHeader:
     """Draw what needs no law, so that the first visitor of a page writes while it is being opened.
 
     What they have typed by then stays: the box is the same element before and after.
@@ -37,4 +37,4 @@ def begin(t: Words) -> Begun:
         box = question_form.draw_box(t)
         options = st.container()
         layout.notice(t)
-    return Begun(stage, shared, box, options)
+    return AskHeader(stage, shared, box, options)

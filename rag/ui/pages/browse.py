@@ -10,29 +10,35 @@ from collections.abc import Iterator, Sequence
 import streamlit as st
 
 from rag.corpus.card import CorpusCard
-from rag.corpus.contents import Place, steps, written
+from rag.corpus.contents import ContentsEntry, steps, written
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
 from rag.ui.components.article_card import View, badges, foot
-from rag.ui.components.article_history import badge, moved_to, of_day, stood_for, took_over
-from rag.ui.components.entries import article_entry, entry, heading, link_to, number_of, title
-from rag.ui.components.question_form import of_today, shorten
+from rag.ui.components.article_history import (
+    badge,
+    former_content,
+    new_location,
+    predecessor_note,
+    validity_line,
+)
+from rag.ui.components.entries import article_entry, entry, heading, link_to, missing_number, title
+from rag.ui.components.question_form import current_law_filter, shorten
 from rag.ui.html import Html, join, paragraphs, plain_label, tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
-from rag.ui.navigation import BROWSE, address, go, named
+from rag.ui.navigation import BROWSE, address, go, parse_article_ids
 from rag.ui.protocols import AskEngine
-from rag.ui.search import once
+from rag.ui.search import ask_engine
 
-AROUND = 30  # articles under the same heading that are told on either side
+SIBLINGS_SHOWN = 30  # articles under the same heading that are told on either side
 REFERRING = 30  # cross references of either way; a definition may be cited by hundreds
 AT_ONCE = 5  # questions told without a click
 ASKED = 40
 
 
-def reading(engine: AskEngine, article: Article, t: Words) -> None:
+def reading(engine: AskEngine, article: Article, t: Interface) -> None:
     """Draw an article as a page of the code."""
-    today = of_today(engine)
+    today = current_law_filter(engine)
     day = today.in_force_on if today else None
     view = View(engine.card, engine.analyser, t, day)
     law, lang = engine.law, article.language or engine.card.language
@@ -48,7 +54,7 @@ def reading(engine: AskEngine, article: Article, t: Words) -> None:
         tag(
             "article",
             header,
-            of_day(day, engine.card, dated=engine.facets().dated, t=t),
+            validity_line(day, engine.card, dated=engine.facets().dated, t=t),
             _leaf(engine, article, t),
             tag("div", paragraphs(article.text), class_="pd-text", lang=lang),
             tag("aside", *changes, class_="pd-changes") if changes else "",
@@ -66,7 +72,7 @@ def reading(engine: AskEngine, article: Article, t: Words) -> None:
         st.html(join(*parts))
 
 
-def _leaf(engine: AskEngine, article: Article, t: Words) -> Html:
+def _leaf(engine: AskEngine, article: Article, t: Interface) -> Html:
     """Return the links to the article before and the one after in the code."""
     links: list[Html] = []
     if (before := engine.law.before(article.id)) is not None:
@@ -82,24 +88,24 @@ def _leaf(engine: AskEngine, article: Article, t: Words) -> Html:
     )
 
 
-def _changes(article: Article, card: CorpusCard, t: Words) -> Iterator[str]:
+def _changes(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
     """Yield what is known of the number: what stood there before, what it took over."""
     for moved in card.moved:
         if moved.code != article.code:
             continue
         if moved.old == article.article_no:
-            if said := stood_for(moved, card, t, other=True):
+            if said := former_content(moved, card, t, other=True):
                 yield said
-            yield moved_to([number_of(new, moved.code, card) for new in moved.new], t)
+            yield new_location([missing_number(new, moved.code, card) for new in moved.new], t)
         elif article.article_no in moved.new:
-            yield took_over(number_of(moved.old, moved.code, card), t)
+            yield predecessor_note(missing_number(moved.old, moved.code, card), t)
 
 
-def _siblings(siblings: Sequence[Article], article: Article, t: Words, card: CorpusCard) -> Html:
+def _siblings(siblings: Sequence[Article], article: Article, t: Interface, card: CorpusCard) -> Html:
     if len(siblings) < 2:
         return Html()
     at = next(n for n, each in enumerate(siblings) if each.id == article.id)
-    near = siblings[max(0, at - AROUND) : at + AROUND + 1]
+    near = siblings[max(0, at - SIBLINGS_SHOWN) : at + SIBLINGS_SHOWN + 1]
     links = [
         tag("li", tag("span", each.article_no, aria_current="page"))
         if each.id == article.id
@@ -112,7 +118,9 @@ def _siblings(siblings: Sequence[Article], article: Article, t: Words, card: Cor
     )
 
 
-def _references(name: str, articles: Sequence[Article], article: Article, t: Words, card: CorpusCard) -> Html:
+def _references(
+    name: str, articles: Sequence[Article], article: Article, t: Interface, card: CorpusCard
+) -> Html:
     if not articles:
         return Html()
     entries = [article_entry(a, t, card, code=a.code != article.code) for a in articles[:REFERRING]]
@@ -121,7 +129,7 @@ def _references(name: str, articles: Sequence[Article], article: Article, t: Wor
     return tag("nav", tag("h3", name), tag("ul", *entries), rest, class_="pd-shelf", aria_label=name)
 
 
-def _asked(questions: Sequence[str], t: Words, lang: str) -> Html:
+def _asked(questions: Sequence[str], t: Interface, lang: str) -> Html:
     if not questions:
         return Html()
     items = [tag("li", tag("q", text, lang=lang)) for text in questions[:ASKED]]
@@ -143,10 +151,10 @@ _GONE_ARTICLE = N_("There is no such article in this version of the law. Look fo
 _ALL = N_("All codes")
 
 
-def render(engine: AskEngine, t: Words) -> None:
+def render(engine: AskEngine, t: Interface) -> None:
     """Draw the page under the masthead: the view that the address names."""
     law, query = engine.law, st.query_params
-    wanted = next(iter(named(query.get("article"))), None)
+    wanted = next(iter(parse_article_ids(query.get("article"))), None)
     if wanted is not None and wanted in law.articles:
         _trail(engine, law.home(wanted), t, last_is_here=False)
         reading(engine, law.articles[wanted], t)
@@ -177,7 +185,7 @@ def _said(text: str) -> None:
     st.html(tag("p", text, class_="pd-notice", role="status"))
 
 
-def _draw_codes(codes: Sequence[Place], engine: AskEngine, t: Words) -> None:
+def _draw_codes(codes: Sequence[ContentsEntry], engine: AskEngine, t: Interface) -> None:
     about = t.n(
         "One code, from its headings down to its articles.",
         "{count} codes, from their headings down to their articles.",
@@ -195,7 +203,7 @@ def _draw_codes(codes: Sequence[Place], engine: AskEngine, t: Words) -> None:
     st.html(_shelf(entries, t("Codes"), t))
 
 
-def _draw_place(engine: AskEngine, trail: Sequence[Place], t: Words) -> None:
+def _draw_place(engine: AskEngine, trail: Sequence[ContentsEntry], t: Interface) -> None:
     law, place, lang = engine.law, trail[-1], engine.card.language
     _trail(engine, trail, t)
     head = heading(place.title or t("Without a heading"), f"{place.code} {written(place.at)}", lang)
@@ -215,7 +223,9 @@ def _draw_place(engine: AskEngine, trail: Sequence[Place], t: Words) -> None:
         st.html(_shelf(entries, t("Articles"), t, place))
 
 
-def _trail(engine: AskEngine, trail: Sequence[Place], t: Words, *, last_is_here: bool = True) -> None:
+def _trail(
+    engine: AskEngine, trail: Sequence[ContentsEntry], t: Interface, *, last_is_here: bool = True
+) -> None:
     """Draw the way down to here."""
     lang = engine.card.language
     steps_down = [tag("li", go(t(_ALL), address(BROWSE)))] if len(engine.law.codes) > 1 else []
@@ -233,11 +243,11 @@ def _trail(engine: AskEngine, trail: Sequence[Place], t: Words, *, last_is_here:
     st.html(tag("nav", tag("ol", *steps_down), class_="pd-path pd-trail", aria_label=t("Place in the law")))
 
 
-def _count(place: Place, t: Words) -> str:
+def _count(place: ContentsEntry, t: Interface) -> str:
     return t.n("one article", "{count} articles", place.count)
 
 
-def _shelf(entries: Sequence[Html], name: str, t: Words, place: Place | None = None) -> Html:
+def _shelf(entries: Sequence[Html], name: str, t: Interface, place: ContentsEntry | None = None) -> Html:
     """Return a list of links, a page of it where it is long."""
     key = "part"
     pages = -(-len(entries) // A_PAGE)
@@ -260,7 +270,7 @@ def _shelf(entries: Sequence[Html], name: str, t: Words, place: Place | None = N
     return tag("nav", *inside, class_="pd-shelf", aria_label=name)
 
 
-def _search(engine: AskEngine, code: str, t: Words) -> None:
+def _search(engine: AskEngine, code: str, t: Interface) -> None:
     """Draw the box that searches this code alone, and what it found; the words stand in no address."""
     if st.session_state.get("within_code") != code:
         st.session_state["within_code"], st.session_state["within_asked"] = code, ""
@@ -290,12 +300,12 @@ def _clear() -> None:
     st.session_state["within"] = st.session_state["within_asked"] = ""
 
 
-def _ask(engine: AskEngine, question: str, code: str, t: Words) -> Sequence[Shown] | None:
+def _ask(engine: AskEngine, question: str, code: str, t: Interface) -> Sequence[Shown] | None:
     """Ask the engine about one code; None, and a calm word, when it breaks."""
-    today = of_today(engine)
+    today = current_law_filter(engine)
     where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)
 
     def ask() -> Sequence[Shown]:
         return engine.ask(question, k=FOUND, where=where).shown
 
-    return once("the search in a code", engine, (question, where), ask, t)
+    return ask_engine("the search in a code", engine, (question, where), ask, t)

@@ -10,13 +10,13 @@ from rag.engine.result import Mode
 from rag.types import Question
 from rag.ui import layout, url_state
 from rag.ui.components import notices, question_form
-from rag.ui.components.article_history import of_day
-from rag.ui.components.comparison import Column, table
+from rag.ui.components.article_history import validity_line
+from rag.ui.components.comparison import ComparisonColumn, table
 from rag.ui.html import tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import COMPARE
 from rag.ui.protocols import AskEngine, Benchmark
-from rag.ui.search import looking, once
+from rag.ui.search import ask_engine, looking
 
 SHOWN = 10
 MOST = 4
@@ -31,7 +31,7 @@ _KNOWN = N_(
 )
 
 
-def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> None:
+def render(engine: AskEngine, t: Interface, benchmark: Benchmark | None = None) -> None:
     """Draw the page under the masthead.
 
     Args:
@@ -60,7 +60,7 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
             on_change=_take,
         )
     modes = list(engine.modes)
-    url_state.follow("systems", lambda told: url_state.among(modes)(told)[:MOST], modes[:MOST])
+    url_state.follow("systems", lambda told: url_state.allowed_values(modes)(told)[:MOST], modes[:MOST])
     systems = st.multiselect(
         t("Ways to search"),
         modes,
@@ -68,7 +68,7 @@ def render(engine: AskEngine, t: Words, benchmark: Benchmark | None = None) -> N
         key="systems",
         max_selections=MOST,
         placeholder=t("Choose"),
-        on_change=question_form.tell_several,
+        on_change=question_form.store_multiselect,
         args=("systems",),
     )
     layout.notice(t)
@@ -110,28 +110,32 @@ def _take() -> None:
         st.session_state.pop("asked", None)
 
 
-def _draw(engine: AskEngine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Words) -> None:
+def _draw(
+    engine: AskEngine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Interface
+) -> None:
     columns = _search(engine, question, systems, t)
     if columns is None:
         return
     if known:
         st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
-    if today := question_form.of_today(engine):
-        st.html(of_day(today.in_force_on, engine.card, dated=True, t=t))
+    if today := question_form.current_law_filter(engine):
+        st.html(validity_line(today.in_force_on, engine.card, dated=True, t=t))
     st.html(table(columns, known, engine.card, t))
 
 
-def _search(engine: AskEngine, question: str, systems: Sequence[Mode], t: Words) -> list[Column] | None:
+def _search(
+    engine: AskEngine, question: str, systems: Sequence[Mode], t: Interface
+) -> list[ComparisonColumn] | None:
     """Ask the engine in each way; None, and a calm word, when it breaks."""
-    where = question_form.of_today(engine)
+    where = question_form.current_law_filter(engine)
 
-    def ask() -> list[Column]:
+    def ask() -> list[ComparisonColumn]:
         with looking(engine, t):
             columns = []
             for system in systems:
                 result = engine.ask(question, k=SHOWN, where=where, mode=system)
                 why = tuple(engine.explain(result))
-                columns.append(Column(system, result.shown, why, result.in_force_on))
+                columns.append(ComparisonColumn(system, result.shown, why, result.in_force_on))
             return columns
 
-    return once("the comparison", engine, (question, where, tuple(systems)), ask, t)
+    return ask_engine("the comparison", engine, (question, where, tuple(systems)), ask, t)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import streamlit as st
 
-from rag.corpus.quality import ENOUGH, Measured, Rate, System, cut_offs
+from rag.corpus.quality import MIN_QUESTIONS, QualityResults, SystemQuality, TopicRate, recall_by_cutoff
 from rag.errors import PandectError
 from rag.ui import layout
 from rag.ui.components import charts
 from rag.ui.components.charts import ROWS
 from rag.ui.components.entries import heading
 from rag.ui.html import Html, tag
-from rag.ui.i18n import N_, Words
+from rag.ui.i18n import N_, Interface
 from rag.ui.protocols import AskEngine
 
 # What systems do, as a person would say it; one that is not here is called by its name.
@@ -67,7 +67,7 @@ _PUBLISHED = N_(
 )
 
 
-def render(engine: AskEngine, t: Words, results: Callable[[], Measured | None]) -> None:
+def render(engine: AskEngine, t: Interface, results: Callable[[], QualityResults | None]) -> None:
     """Draw the page under the masthead.
 
     Args:
@@ -108,7 +108,7 @@ def commands(name: str) -> str:
     )
 
 
-def _draw(measured: Measured, title: Html, engine: AskEngine, t: Words) -> None:
+def _draw(measured: QualityResults, title: Html, engine: AskEngine, t: Interface) -> None:
     folds = measured.learnt_from == "the other folds"
     said = [tag("p", t(_FOLDS if folds else _WHAT, count=t.number(measured.questions)))]
     if measured.corpus_sha256 != engine.info.corpus_sha256:
@@ -127,7 +127,7 @@ def _section(name: str, *parts: str) -> Html:
     return tag("section", tag("h3", name), *parts, class_="pd-quality")
 
 
-def _figures(measured: Measured, t: Words) -> Html:
+def _figures(measured: QualityResults, t: Interface) -> Html:
     """Return the three numbers that matter most, large."""
     page = measured.page
     shown: list[tuple[str, str]] = []
@@ -140,8 +140,8 @@ def _figures(measured: Measured, t: Words) -> Html:
     return tag("dl", *items, class_="pd-figures")
 
 
-def _topics(measured: Measured, law: str, t: Words) -> Html:
-    told = {name: topic for name, topic in measured.topics.items() if topic.questions >= ENOUGH}
+def _topics(measured: QualityResults, law: str, t: Interface) -> Html:
+    told = {name: topic for name, topic in measured.topics.items() if topic.questions >= MIN_QUESTIONS}
     few = [name for name in measured.topics if name not in told]
     rows = [
         (
@@ -159,12 +159,16 @@ def _topics(measured: Measured, law: str, t: Words) -> Html:
     return _section(t("Reliability by topic"), tag("p", t(_TOPICS)), table, rest)
 
 
-def _recall(measured: Measured, t: Words) -> Html:
+def _recall(measured: QualityResults, t: Interface) -> Html:
     drawn = {measured.answers_with: measured.page}
     drawn |= {
         name: measured.systems[name] for name in DRAWN if name in measured.systems and name not in drawn
     }
-    curves = {called(name, t): cut_offs(system) for name, system in drawn.items() if cut_offs(system)}
+    curves = {
+        called(name, t): recall_by_cutoff(system)
+        for name, system in drawn.items()
+        if recall_by_cutoff(system)
+    }
     if not curves:
         return Html()
     at = sorted({k for curve in curves.values() for k in curve})
@@ -179,7 +183,7 @@ def _recall(measured: Measured, t: Words) -> Html:
     )
 
 
-def _systems(measured: Measured, t: Words) -> Html:
+def _systems(measured: QualityResults, t: Interface) -> Html:
     """Return every system with the measures that most of them have, and its times."""
     measures = [m for m in ("R@10", "R@100", "MRR@10") if m in measured.page.measures]
     order = sorted(measured.systems, key=lambda name: name != measured.answers_with)
@@ -191,7 +195,7 @@ def _systems(measured: Measured, t: Words) -> Html:
     )
 
 
-def _row(system: System, measures: Sequence[str], t: Words) -> Iterator[str]:
+def _row(system: SystemQuality, measures: Sequence[str], t: Interface) -> Iterator[str]:
     for name in measures:
         rate = system.measures.get(name)
         yield t.aside(percent(rate.value, t), interval(rate, t)) if rate is not None else "–"
@@ -199,7 +203,7 @@ def _row(system: System, measures: Sequence[str], t: Words) -> Iterator[str]:
         yield tag("span", milliseconds(time, t), class_="pd-time")
 
 
-def _reliability(measured: Measured, t: Words) -> Html:
+def _reliability(measured: QualityResults, t: Interface) -> Html:
     rows = [
         (
             f"{percent(b.low, t)}–{percent(b.high, t)}",
@@ -217,7 +221,7 @@ def _reliability(measured: Measured, t: Words) -> Html:
     )  # fmt: skip
 
 
-def _published(t: Words) -> Html:
+def _published(t: Interface) -> Html:
     rows = [
         (
             t.aside(row.corpus, row.paper),
@@ -244,26 +248,26 @@ def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return tag("div", table, class_="pd-table", tabindex="0", role="region", aria_label=caption)
 
 
-def called(name: str, t: Words) -> str:
+def called(name: str, t: Interface) -> str:
     """Return what a system is called here."""
     return t(SYSTEMS[name]) if name in SYSTEMS else name
 
 
-def _called(name: str, t: Words) -> Html:
+def _called(name: str, t: Interface) -> Html:
     """Return the same, with the name that a command line knows behind it for whoever points there."""
     return tag("span", called(name, t), title=name)
 
 
-def percent(share: float, t: Words) -> str:
+def percent(share: float, t: Interface) -> str:
     """Return a share in whole percent."""
     return t("{number}%", number=round(100 * share))
 
 
-def interval(rate: Rate, t: Words) -> str:
+def interval(rate: TopicRate, t: Interface) -> str:
     """Return the ends of an interval in whole percent."""
     return f"{round(100 * rate.low)}–{percent(rate.high, t)}"
 
 
-def milliseconds(value: float, t: Words) -> str:
+def milliseconds(value: float, t: Interface) -> str:
     """Return a time that a person can read."""
     return t("{count} ms", count=t.number(round(value)) if value >= 1 else "< 1")

@@ -17,17 +17,17 @@ import streamlit as st
 
 from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.citation import citation
-from rag.corpus.export import Extract
+from rag.corpus.export import ArticleExtract
 from rag.types import Article
 from rag.ui import layout
 from rag.ui.components.article_history import label
 from rag.ui.components.entries import heading
 from rag.ui.components.permalink import link, present
-from rag.ui.components.question_form import MAX_CHARS, of_today
+from rag.ui.components.question_form import MAX_CHARS, current_law_filter
 from rag.ui.components.share import limits
 from rag.ui.html import Html, tag, web_address
-from rag.ui.i18n import N_, Words
-from rag.ui.navigation import absolute, address, go, named
+from rag.ui.i18n import N_, Interface
+from rag.ui.navigation import absolute, address, go, parse_article_ids
 from rag.ui.protocols import AskEngine
 
 PAGE = 58  # lines of 13 points on A4 within margins of 10 mm: 785 points, and two lines to spare
@@ -42,14 +42,14 @@ MARK = " …"
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class PageSpace:
     """Lines that a page has."""
 
     facts: int
     article: int  # for each, at most
 
 
-def room(heads: Sequence[str], texts: Sequence[str], small: Sequence[str]) -> Room:
+def room(heads: Sequence[str], texts: Sequence[str], small: Sequence[str]) -> PageSpace:
     """Share one page out.
 
     What is shared does not hang on what the person writes, who may print before it has been sent.
@@ -66,7 +66,7 @@ def room(heads: Sequence[str], texts: Sequence[str], small: Sequence[str]) -> Ro
     while each < max(needed, default=0) and sum(min(need, each + 1) for need in needed) <= SHARE * left:
         each += 1
     taken = sum(min(need, each) for need in needed)
-    return Room(max(WRITTEN, int(left - taken)), each)
+    return PageSpace(max(WRITTEN, int(left - taken)), each)
 
 
 def lines(text: str, wide: int = LINE) -> int:
@@ -74,7 +74,7 @@ def lines(text: str, wide: int = LINE) -> int:
     return sum(max(1, -(-_width(line) // wide)) for line in text.splitlines() or [""])
 
 
-def cut(text: str, count: int, wide: int = LINE) -> str:
+def truncate_lines(text: str, count: int, wide: int = LINE) -> str:
     """Return a text that takes so many lines, with a mark where it was cut."""
     if lines(text, wide) <= count:
         return text
@@ -121,9 +121,9 @@ _CUT = N_("Where “…” stands, a text was cut so that all fits on one page."
 _HINT = N_("In the window that opens you can also save it as a PDF.")
 
 
-def render(engine: AskEngine, t: Words) -> None:
+def render(engine: AskEngine, t: Interface) -> None:
     """Draw the page under the masthead."""
-    ids = named(st.query_params.get("articles"))
+    ids = parse_article_ids(st.query_params.get("articles"))
     articles, gone = present(ids, engine.law)
     intro = [tag("p", t(_WHY))]
     if not articles:
@@ -148,7 +148,7 @@ def render(engine: AskEngine, t: Words) -> None:
     layout.footer(engine, t)
 
 
-def _facts(t: Words) -> str:
+def _facts(t: Interface) -> str:
     """Draw the box of the facts; it begins with the question of this session, and is kept as long as it."""
     if "facts" not in st.session_state:  # Streamlit forgets the boxes of a page that is left
         st.session_state["facts"] = st.session_state.get("facts_kept", st.session_state.get("asked") or "")
@@ -158,13 +158,13 @@ def _facts(t: Words) -> str:
     return facts[: 2 * MAX_CHARS]  # more than the page holds, so that what is cut is marked
 
 
-def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words) -> Html:
+def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Interface) -> Html:
     card = engine.card
-    today = of_today(engine)
+    today = current_law_filter(engine)
     day = today.in_force_on if today else None
-    extract = Extract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
+    extract = ArticleExtract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
     to_know = (*limits(extract, t), *_origin(engine, articles, t), t(_CUT))
-    helpers = [cut(_contact(each), 2, SMALL) for each in card.contacts[:CONTACTS]]
+    helpers = [truncate_lines(_contact(each), 2, SMALL) for each in card.contacts[:CONTACTS]]
     told = [_told(article, day, t) for article in articles]
     heads = [f"{citation(article, card)} {said}" for article, said in zip(articles, told, strict=True)]
     texts = [" ".join(article.text.split()) for article in articles]
@@ -183,7 +183,9 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words)
         tag("h3", t("What happened")),
         tag(
             "div",
-            tag("div", cut(facts, fits.facts), class_="pd-facts", style=f"--pd-lines:{fits.facts}"),
+            tag(
+                "div", truncate_lines(facts, fits.facts), class_="pd-facts", style=f"--pd-lines:{fits.facts}"
+            ),
             class_="pd-happened",
         ),
         tag("h3", t("The articles")),
@@ -197,7 +199,7 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Words)
     )
 
 
-def _told(article: Article, day: date | None, t: Words) -> str:
+def _told(article: Article, day: date | None, t: Interface) -> str:
     facts = [
         label(article, day, t),
         t("in force since {day}", day=t.day(article.valid_from)) if article.valid_from else "",
@@ -212,12 +214,12 @@ def _article(article: Article, text: str, told: str, most: int, card: CorpusCard
     return tag(
         "article",
         tag("h4", citation(article, card), lang=lang),
-        tag("p", cut(text, most), lang=lang, style=f"--pd-lines:{most}"),
+        tag("p", truncate_lines(text, most), lang=lang, style=f"--pd-lines:{most}"),
         tag("p", told, class_="pd-source") if told else "",
     )
 
 
-def _origin(engine: AskEngine, articles: Sequence[Article], t: Words) -> Iterator[str]:
+def _origin(engine: AskEngine, articles: Sequence[Article], t: Interface) -> Iterator[str]:
     """Yield where the texts come from and where they can be seen again."""
     card, info = engine.card, engine.info
     dated = t("Law as of {day}", day=t.day(card.law_date)) if card.law_date else ""

@@ -6,18 +6,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from rag.answer.types import (
+    AcceptedSentence,
     Answer,
     Ending,
     Event,
     Fault,
     Passage,
-    Passed,
     Quote,
     Refusal,
-    Removed,
+    RejectedSentence,
     Statement,
     Usage,
-    Writing,
+    WritingStarted,
 )  # fmt: skip
 from rag.types import Article, Question
 from training.answers.contexts import Context
@@ -43,21 +43,21 @@ def context(
 class SimpleGate:
     """Lets through what cites shown articles and quotes each of them word for word."""
 
-    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
         by_id = {a.id: a for a in articles}
         if not statement.article_ids:
-            return Removed(statement, (Fault.UNCITED,))
+            return RejectedSentence(statement, (Fault.UNCITED,))
         if not set(statement.article_ids) <= set(by_id):
-            return Removed(statement, (Fault.NOT_SHOWN,))
+            return RejectedSentence(statement, (Fault.NOT_SHOWN,))
         places = [
             (q.article_id, by_id[q.article_id].text.find(q.text), len(q.text)) for q in statement.quotes
         ]
         if any(at < 0 for _, at, _ in places):
-            return Removed(statement, (Fault.ALTERED,))
+            return RejectedSentence(statement, (Fault.ALTERED,))
         if not set(statement.article_ids) <= {i for i, _, _ in places}:
-            return Removed(statement, (Fault.UNQUOTED,))
+            return RejectedSentence(statement, (Fault.UNQUOTED,))
         found = tuple(Passage(i, at, at + length) for i, at, length in places)
-        return Passed(statement.text, statement.article_ids, found)
+        return AcceptedSentence(statement.text, statement.article_ids, found)
 
 
 class Scripted:
@@ -70,17 +70,17 @@ class Scripted:
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
         self.asked.append(question)
-        passed: list[Passed] = []
-        removed: list[Removed] = []
+        passed: list[AcceptedSentence] = []
+        removed: list[RejectedSentence] = []
         refused = False
-        yield Writing()
+        yield WritingStarted()
         time.sleep(self.slow)
         for piece in self.script(question, articles):
             if isinstance(piece, Refusal):
                 refused = True
                 continue
             checked = SimpleGate().check(piece, articles)
-            if isinstance(checked, Passed):
+            if isinstance(checked, AcceptedSentence):
                 passed.append(checked)
                 yield checked
             else:
@@ -117,4 +117,4 @@ class Silent:
     name = "silent"
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
-        yield Writing()
+        yield WritingStarted()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag.answer.generation.rate_limit import Limits
+from rag.answer.generation.rate_limit import RateLimits
 from rag.answer.generation.settings import ModelSettings, Secret
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import Answer, Event, Fault, Passage, Passed, Removed, Statement
+from rag.answer.types import AcceptedSentence, Answer, Event, Fault, Passage, RejectedSentence, Statement
 from rag.types import Article
 from tests.fakes.answers.model_server import Server, missing, sentence
 
@@ -36,19 +36,19 @@ TEXTS = ["Vous devez rendre les clés dans les trois jours.", "Le loyer se paie 
 class QuoteGate:
     """Lets a sentence pass if every article that it cites is shown and holds its quote."""
 
-    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
         shown = {article.id: article for article in articles}
         if not statement.article_ids:
-            return Removed(statement, (Fault.UNCITED,))
+            return RejectedSentence(statement, (Fault.UNCITED,))
         if not set(statement.article_ids) <= set(shown):
-            return Removed(statement, (Fault.NOT_SHOWN,))
+            return RejectedSentence(statement, (Fault.NOT_SHOWN,))
         passages = []
         for quote in statement.quotes:
             start = shown[quote.article_id].text.find(quote.text)
             if start < 0:
-                return Removed(statement, (Fault.ALTERED,))
+                return RejectedSentence(statement, (Fault.ALTERED,))
             passages.append(Passage(quote.article_id, start, start + len(quote.text)))
-        return Passed(statement.text, statement.article_ids, tuple(passages))
+        return AcceptedSentence(statement.text, statement.article_ids, tuple(passages))
 
 
 def settings(server: Server, **changes: Any) -> ModelSettings:
@@ -60,7 +60,7 @@ def settings(server: Server, **changes: Any) -> ModelSettings:
     return replace(own, **changes)
 
 
-def writer(server: Server, limits: Limits | None = None, **changes: Any) -> ModelWriter:
+def writer(server: Server, limits: RateLimits | None = None, **changes: Any) -> ModelWriter:
     return ModelWriter(settings(server, **changes), QuoteGate(), limits)
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from indexes.build.build import BuildSettings, build_into
-from indexes.build.encoder_choice import Chosen
+from indexes.build.encoder_choice import EncoderChoice
 from indexes.corpus.corpus import Corpus, write
 from indexes.store import manifest
 from indexes.update.diff import FILE as CHANGES
 from indexes.update.diff import compare
 from indexes.update.reuse import Start
-from indexes.update.update import Outcome, update_into
+from indexes.update.update import UpdateOutcome, update_into
 from rag.types import Article, Question
 from tests.fakes.law.corpus import CODE, VILLAGE
 
@@ -102,13 +102,15 @@ def histories(draw: st.DrawFn) -> list[Corpus]:
     return states
 
 
-def built(folder: Path, corpus: Corpus, settings: BuildSettings, encoder: Chosen | None) -> Mapping[str, str]:
+def built(
+    folder: Path, corpus: Corpus, settings: BuildSettings, encoder: EncoderChoice | None
+) -> Mapping[str, str]:
     """Build from nothing with this encoder; return the hash of each file."""
     build_into(folder, corpus, "village", folder.name, settings, encoder=encoder)  # type: ignore[arg-type]
     return hashes(folder)
 
 
-def updated(folder: Path, former: Path, corpus: Corpus, **options: bool) -> Outcome:
+def updated(folder: Path, former: Path, corpus: Corpus, **options: bool) -> UpdateOutcome:
     """Update from a former version into a new folder."""
     start = Start.at(former, AGAIN)
     folder.mkdir()

@@ -10,7 +10,7 @@ from pathlib import Path
 from indexes.build.build import BuildSettings, build
 from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, write
-from indexes.store.versions import KEEP, new_corpus
+from indexes.store.versions import DEFAULT_VERSIONS, new_corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 
@@ -63,7 +63,10 @@ def edition(n: int) -> Corpus:
 
 
 def install(
-    corpus: Corpus = VILLAGE, name: str = "village", settings: BuildSettings | None = NONE, keep: int = KEEP
+    corpus: Corpus = VILLAGE,
+    name: str = "village",
+    settings: BuildSettings | None = NONE,
+    keep: int = DEFAULT_VERSIONS,
 ) -> Path:
     """Put a corpus under PANDECT_HOME and, unless settings is None, build its index; return the index."""
     with new_corpus(name, replace=True) as place:

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
-from rag.retrieval.token_index import Encoded
+from rag.retrieval.token_index import EncodedText
 from rag.text import Token
 from rag.types import Article, Hit, Ranking
 
@@ -77,16 +77,16 @@ class Words:
     def of(self, article: Article) -> list[str]:
         return self.analyser.terms(" ".join((article.code, *article.headings, article.text)))
 
-    def encode(self, terms: Sequence[str]) -> Encoded:
+    def encode(self, terms: Sequence[str]) -> EncodedText:
         at = {word: n for n, word in enumerate(self.words)}
         tokens = np.array([at[term] for term in terms if term in at], dtype=np.int64)
-        return Encoded(self.vectors[tokens], tokens)
+        return EncodedText(self.vectors[tokens], tokens)
 
-    def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
+    def encode_questions(self, questions: Sequence[str]) -> list[EncodedText]:
         known = ([t for t in self.analyser.terms(q) if t in self.words] for q in questions)
         return [self.encode(terms[:64]) for terms in known]  # no encoder reads more than its window
 
-    def encode_articles(self, articles: Sequence[Article]) -> list[Encoded]:
+    def encode_articles(self, articles: Sequence[Article]) -> list[EncodedText]:
         return [self.encode(self.of(a)) for a in articles]
 
 

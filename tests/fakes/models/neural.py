@@ -16,10 +16,10 @@ from indexes.corpus.corpus import Corpus
 from rag.corpus.card import CorpusCard
 from rag.types import Article, Question
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS, QUESTIONS
-from training.neural.data.batches import Batch, Batches
-from training.neural.data.negatives import draw_of
-from training.neural.data.task import Data, Task, tasks
-from training.neural.recipe.recipe import made
+from training.neural.data.batches import Batches, TrainingBatch
+from training.neural.data.negatives import hard_negative_sampler
+from training.neural.data.task import Data, TrainingTask, tasks
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.run import Order
 from training.neural.trainer import step
@@ -62,7 +62,7 @@ def recipe(**tables: dict[str, Any]) -> Recipe:
     changed = {**TINY}
     for name, table in tables.items():
         changed[name] = {**TINY.get(name, {}), **table}
-    return made(changed)
+    return parse_recipe(changed)
 
 
 def scratch(**settings: object) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def here() -> World:
     return World(torch.device("cpu"))
 
 
-def task_of(of: Recipe, *, folds: int = 3, seed: int = 1) -> Task:
+def task_of(of: Recipe, *, folds: int = 3, seed: int = 1) -> TrainingTask:
     [task] = tasks(of, Data(CORPUS, QUESTIONS), folds=folds, only="0", seeds=(seed,))
     return task
 
@@ -99,7 +99,7 @@ def system_of(of: Recipe, *, seed: int = 1) -> Any:
         return prepared(task_of(of, seed=seed), here(), Path(folder) / "scratch")
 
 
-def longer() -> Task:
+def longer() -> TrainingTask:
     [task] = tasks(recipe(**LONGER), Data(LAYLAW, ASKED), folds=3, only="0")
     return task
 
@@ -108,13 +108,13 @@ def order_of(output: Path, **settings: Any) -> Order:
     return Order("python -m training.train tiny", output, ("R@10", "MRR@10"), **settings)
 
 
-def batch_of(of: Recipe) -> Batch:
+def batch_of(of: Recipe) -> TrainingBatch:
     task = task_of(of)
-    return Batches(task.learn, ARTICLES, of.training, of.negatives, draw_of(task), 1)(0)
+    return Batches(task.learn, ARTICLES, of.training, of.negatives, hard_negative_sampler(task), 1)(0)
 
 
 def gradient(
-    system: Any, batch: Batch, mini: int, cast: step.Cast = nullcontext
+    system: Any, batch: TrainingBatch, mini: int, cast: step.Cast = nullcontext
 ) -> tuple[dict[str, float], list[np.ndarray[Any, Any]]]:
     import torch
 

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from rag.corpus.quality import Measured
+from rag.corpus.quality import QualityResults
 from rag.ui import layout
 from rag.ui.pages import about, ask, browse, quality, sheet
 from tests.fakes.pages.ui_engine import ENGINES
 
 
-def results() -> Measured | None:
+def results() -> QualityResults | None:
     told = st.session_state.get("results")
     if isinstance(told, Exception):
         raise told

@@ -7,20 +7,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 
 from rag.answer.extractive import Extract
-from rag.answer.generation.errors import Reason
+from rag.answer.generation.errors import FailureReason
 from rag.answer.generation.session import Cancel, Draft
-from rag.answer.generation.stream import Stopped
+from rag.answer.generation.stream import Cancelled
 from rag.answer.types import (
+    AcceptedSentence,
     Answer,
     Ending,
     Event,
     Fault,
     Passage,
-    Passed,
-    Removed,
+    RejectedSentence,
     Statement,
     Trimmed,
-    Writing,
+    WritingStarted,
 )
 from rag.types import Article
 from rag.ui.protocols import Answers
@@ -46,17 +46,17 @@ SIDES = (
 )
 EVIL = "<img src=x onerror=alert(21)> [x](javascript:alert(22)) $$x$$"
 
-CUT = Passed(
+CUT = AcceptedSentence(
     "Le voisin peut demander qu'un arbre planté trop près soit arraché.",
     ("672",),
     (Passage("672", 0, 66),),
 )
-DISTANCE = Passed(
+DISTANCE = AcceptedSentence(
     "Un arbre de plus de deux mètres se plante à deux mètres de la limite.",
     ("671", "672"),
     (Passage("671", 0, 78), Passage("672", 0, 66)),
 )
-LIE = Removed(Statement("Le voisin doit payer mille euros.", ("672",)), (Fault.NUMBER,))
+LIE = RejectedSentence(Statement("Le voisin doit payer mille euros.", ("672",)), (Fault.NUMBER,))
 GOOD = (CUT, DISTANCE)
 WRITTEN = Answer(Ending.WRITTEN, GOOD)
 
@@ -76,7 +76,7 @@ class Sent:
 class FakeModel:
     """Gives out its events; remembers what it was asked, and whether the request was ended."""
 
-    events: Sequence[Event] = (Writing(), *GOOD, WRITTEN)
+    events: Sequence[Event] = (WritingStarted(), *GOOD, WRITTEN)
     name: str = "Scribe 1"
     local: bool = False
     articles: int | None = 5
@@ -104,7 +104,7 @@ class FakeWriter:
     def _events(self, sent: Sent, cancel: Cancel) -> Iterator[Event]:
         model = self.model
         model.sent.append(sent)  # with the first event that is wanted, as a real one
-        passed: list[Passed] = []
+        passed: list[AcceptedSentence] = []
         try:
             for number, event in enumerate(model.events):
                 while number == model.waits and not model.go.is_set():
@@ -112,8 +112,8 @@ class FakeWriter:
                 if model.breaks and number == len(model.events) - 1:
                     raise KeyError(sent.question)
                 yield event
-                passed += [event] if isinstance(event, Passed) else []
-        except Stopped:
+                passed += [event] if isinstance(event, AcceptedSentence) else []
+        except Cancelled:
             model.closed.set()
             yield Answer(Ending.STOPPED, tuple(passed))
 
@@ -138,7 +138,7 @@ class FakeQuoter:
         )  # fmt: skip
 
 
-def ending(ending: Ending, reason: Reason | None = None, **more: object) -> FakeModel:
+def ending(ending: Ending, reason: FailureReason | None = None, **more: object) -> FakeModel:
     """A model whose answer ends so, without a sentence."""
     answer = replace(Answer(ending, reason="" if reason is None else str(reason)), **more)  # type: ignore[arg-type]
     return FakeModel((answer,))
@@ -151,9 +151,9 @@ TRIMMED = replace(
     missing=("Les articles ne disent pas qui paie l'arrachage.",),
     trimmed=(Trimmed("672", 100, 600),),
     left_out=("673",),
-    reason=str(Reason.CUT),
+    reason=str(FailureReason.CUT),
 )
-HOSTILE = Passed(
+HOSTILE = AcceptedSentence(
     EVIL, ('"><img src=x onerror=alert(1)>',), (Passage('"><img src=x onerror=alert(1)>', 0, 90),)
 )
 OFFICIAL = replace(CARD, text_kind="official")
@@ -163,22 +163,24 @@ ANSWERS: Mapping[str, Answers] = {
     "quoted": Answers(FakeQuoter()),
     "written": Answers(FakeQuoter(), FakeModel()),
     "local": Answers(FakeQuoter(), FakeModel(local=True)),
-    "trimmed": Answers(FakeQuoter(), FakeModel((Writing(), *GOOD, TRIMMED))),
+    "trimmed": Answers(FakeQuoter(), FakeModel((WritingStarted(), *GOOD, TRIMMED))),
     "waiting": Answers(FakeQuoter(), FakeModel(waits=0)),
     "half": Answers(FakeQuoter(), FakeModel(waits=2)),
     "refused": Answers(FakeQuoter(), ending(Ending.REFUSED)),
-    "removed": Answers(FakeQuoter(), ending(Ending.EMPTY, Reason.UNREADABLE, removed=(LIE, LIE, LIE))),
-    "unreadable": Answers(FakeQuoter(), ending(Ending.EMPTY, Reason.UNREADABLE, unreadable=4)),
-    "dead": Answers(FakeQuoter(), ending(Ending.FAILED, Reason.DEAD)),
+    "removed": Answers(FakeQuoter(), ending(Ending.EMPTY, FailureReason.UNREADABLE, removed=(LIE, LIE, LIE))),
+    "unreadable": Answers(FakeQuoter(), ending(Ending.EMPTY, FailureReason.UNREADABLE, unreadable=4)),
+    "dead": Answers(FakeQuoter(), ending(Ending.FAILED, FailureReason.DEAD)),
     "broken": Answers(
         FakeQuoter(),
-        FakeModel((Writing(), CUT, Answer(Ending.FAILED, (CUT,), reason=str(Reason.BROKEN)))),
+        FakeModel((WritingStarted(), CUT, Answer(Ending.FAILED, (CUT,), reason=str(FailureReason.BROKEN)))),
     ),
-    "limited": Answers(FakeQuoter(), ending(Ending.LIMITED, Reason.BUSY, wait=42)),
+    "limited": Answers(FakeQuoter(), ending(Ending.LIMITED, FailureReason.BUSY, wait=42)),
     "problem": Answers(FakeQuoter(), None, "PANDECT_MODEL_FORMAT: got 'x'; expected auto, lines or schema"),
     "hostile": Answers(
         FakeQuoter(),
-        FakeModel((Writing(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,))), name=EVIL),
+        FakeModel(
+            (WritingStarted(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,))), name=EVIL
+        ),
     ),
 }
 ANSWER_ENGINES: Mapping[str, FakeEngine] = {

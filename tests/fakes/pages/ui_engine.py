@@ -11,11 +11,11 @@ from functools import cached_property
 from rag.corpus.asker_situations import Situation, situations
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.corpus.contents import Law
-from rag.engine.engine import Knows
-from rag.engine.result import Alike, Explanation, MeaningShare, Mode, Place, Result
+from rag.engine.engine import EncoderTraining
+from rag.engine.result import Explanation, MeaningShare, Mode, Result, ResultPlace, SimilarQuestion
 from rag.errors import DamagedIndex
-from rag.retrieval.translation_model import KEEP_ALL, Bridged, Removed
-from rag.text import Mended, Token
+from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed
+from rag.text import SpellingCorrection, Token
 from rag.types import Article, Filter, KnownItem, Question, Shown, Why, WordShare
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
@@ -147,7 +147,7 @@ class FakeInfo:
     corpus_sha256: str = "abc"
     encoder: str | None = "pandect-static-fr"
     built: str = "2026-11-20"
-    encoder_knows: Knows = "fitted"
+    encoder_knows: EncoderTraining = "fitted"
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,8 @@ class FakeEngine:
     modes: tuple[Mode, ...] = ("hybrid", "keyword", "meaning")
     confidence: float | None = None
     doubtful: bool = False
-    mended: tuple[Mended, ...] = ()
-    bridged: tuple[Bridged, ...] = ()
+    mended: tuple[SpellingCorrection, ...] = ()
+    bridged: tuple[ExpansionTerm, ...] = ()
     without: list[Removed] = field(default_factory=list)
     keyword: None = None  # `app.py` makes an extractor of an engine's parts
     meaning: None = None
@@ -267,8 +267,8 @@ def explanation(shown: Shown) -> Explanation:
         tuple(WordShare(term, term, 2.0, {"text": 1.5, "questions": 0.5}) for term in terms),
         0.5 if terms else None,
         (MeaningShare("clôture", "clôture", 0.59), MeaningShare("planté", "planté", -0.09)) if terms else (),
-        tuple(Place(name, rank, 1 / (20 + rank)) for name, rank in sorted(shown.why.ranks.items())),
-        tuple(Alike(text, ("arbre",), 0.25, 0.71) for text in shown.why.asked),
+        tuple(ResultPlace(name, rank, 1 / (20 + rank)) for name, rank in sorted(shown.why.ranks.items())),
+        tuple(SimilarQuestion(text, ("arbre",), 0.25, 0.71) for text in shown.why.asked),
     )
 
 
@@ -287,7 +287,7 @@ ENGINES: Mapping[str, FakeEngine] = {
     "failing": FakeEngine(error=DamagedIndex("what was asked")),
     "one-way": FakeEngine(modes=("keyword",)),
     "telling": FakeEngine(
-        mended=(Mended("abre", "arbre", "arbre"),),
+        mended=(SpellingCorrection("abre", "arbre", "arbre"),),
         situations=tuple(each for each in situations("fr") if each.id in ("tenant", "owner")),
     ),
 }

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexes.build import contrastive
-from indexes.build.contrastive import Gradient, Room, SparseAdam, embed, pair_gradient
+from indexes.build.contrastive import Gradient, SparseAdam, StepBuffers, embed, pair_gradient
 
 TERMS, DIM = 9, 5
 
@@ -141,7 +141,7 @@ def test_what_is_worked_out_part_by_part_is_the_whole(
 
 def test_the_room_of_a_step_is_used_again_and_what_was_copied_stays_there() -> None:
     rng = np.random.default_rng(6)
-    parameters, room = rng.standard_normal((20, 3)).astype(np.float32), Room()
+    parameters, room = rng.standard_normal((20, 3)).astype(np.float32), StepBuffers()
     before = parameters.copy()
     first = room.rows(parameters, np.arange(10))
     assert (first == parameters[:10]).all()

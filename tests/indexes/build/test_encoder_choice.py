@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from indexes import __main__ as command
-from indexes.build.encoder_choice import articles_of, checked, fit_encoder, questions_of, read_lent
-from indexes.build.fit_settings import LARGE, MANY, FitSettings, suited
+from indexes.build.encoder_choice import (
+    checked,
+    fit_encoder,
+    merged_articles,
+    merged_questions,
+    read_lending_corpora,
+)
+from indexes.build.fit_settings import LARGE, MANY_QUESTIONS, FitSettings, suited
 from indexes.corpus.corpus import Corpus
 from indexes.store import paths, versions
 from indexes.store.manifest import read as read_manifest
@@ -32,9 +38,9 @@ NEIGHBOUR = replace(VILLAGE, card=replace(VILLAGE.card, name="neighbour"), quest
 
 def test_ids_are_nobody_else_s_and_test_questions_stay_out() -> None:
     lent = (NEIGHBOUR, NEIGHBOUR)
-    ids = [a.id for a in (*VILLAGE.articles, *articles_of(lent))]
+    ids = [a.id for a in (*VILLAGE.articles, *merged_articles(lent))]
     assert len(set(ids)) == len(ids) == 36
-    told = questions_of(lent)
+    told = merged_questions(lent)
     assert [q.text for q in told] == [q.text for q in ASKED[:2]] * 2
     assert {id_ for q in told for id_ in q.article_ids} <= set(ids[12:])
     assert told[0].article_ids != told[2].article_ids  # each cites the articles of its own corpus
@@ -75,7 +81,7 @@ def test_an_index_is_built_and_built_again_with_them(
 ) -> None:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
     install(NEIGHBOUR, "neighbour", None)
-    version = install(settings=replace(FIT, lent=read_lent(["neighbour"], "fr")))
+    version = install(settings=replace(FIT, lent=read_lending_corpora(["neighbour"], "fr")))
     entry = read_manifest(version, "again").encoder
     assert entry is not None
     assert [each["name"] for each in entry["lent"]] == ["neighbour"]
@@ -113,9 +119,9 @@ def test_an_encoder_that_is_not_fitted_learns_from_nobody(
 
 
 def test_how_it_is_fitted_goes_by_the_number_of_questions() -> None:
-    assert suited(0) == suited(MANY - 1) == FitSettings()
-    assert suited(MANY).drop_question < suited(MANY - 1).drop_question
-    assert suited(MANY).id != FitSettings().id
+    assert suited(0) == suited(MANY_QUESTIONS - 1) == FitSettings()
+    assert suited(MANY_QUESTIONS).drop_question < suited(MANY_QUESTIONS - 1).drop_question
+    assert suited(MANY_QUESTIONS).id != FitSettings().id
     assert suited(0, LARGE - 1) == FitSettings()
     assert suited(0, LARGE) == replace(FitSettings(), passes=2)
-    assert suited(MANY, LARGE) == replace(suited(MANY), passes=2)
+    assert suited(MANY_QUESTIONS, LARGE) == replace(suited(MANY_QUESTIONS), passes=2)

@@ -9,9 +9,9 @@ import pytest
 
 from indexes.build.encoder_choice import trained_on
 from indexes.sources import mmarco
-from indexes.store.open_index import knows
+from indexes.store.open_index import encoder_training
 from rag.corpus.licence import provenance
-from rag.engine.engine import Knows
+from rag.engine.engine import EncoderTraining
 
 LAW = [{"name": "village", "licence": "CC0"}]
 
@@ -27,8 +27,10 @@ LAW = [{"name": "village", "licence": "CC0"}]
         ({"kind": "transformer", "name": "model", "learnt_from": [provenance(mmarco.CARD), *LAW]}, "trained"),
     ],
 )
-def test_what_an_encoder_knows_is_in_the_manifest(entry: dict[str, object] | None, told: Knows) -> None:
-    assert knows(entry) == told
+def test_what_an_encoder_knows_is_in_the_manifest(
+    entry: dict[str, object] | None, told: EncoderTraining
+) -> None:
+    assert encoder_training(entry) == told
 
 
 def test_a_model_trained_here_brings_what_it_learnt_from(tmp_path: Path) -> None:

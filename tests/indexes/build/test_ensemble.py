@@ -17,7 +17,7 @@ from indexes.build import ensemble
 from indexes.build.build import BuildSettings
 from indexes.build.contrastive import Bags, embed
 from indexes.build.encoder_choice import choose
-from indexes.build.fit_settings import FitSettings, Fitted, as_told, for_written, suited
+from indexes.build.fit_settings import FitSettings, FittedParameters, for_written, resolve_settings, suited
 from indexes.build.static_encoder import Fitter
 from indexes.build.training_pairs import bag
 from indexes.corpus.corpus import SYNTHETIC, to_learn_from, write
@@ -37,11 +37,11 @@ def fitter(chosen: FitSettings | None = TINY) -> Fitter:
     return Fitter(VILLAGE.articles, CUT, chosen)
 
 
-def drawn(seed: int, n_articles: int, n_terms: int = 9) -> tuple[list[Fitted], Bags]:
+def drawn(seed: int, n_articles: int, n_terms: int = 9) -> tuple[list[FittedParameters], Bags]:
     rng = np.random.default_rng(seed)
     words = {f"w{i}": i for i in range(n_terms)}
     fits = [
-        Fitted(
+        FittedParameters(
             words,
             rng.standard_normal((n_terms, DIM)).astype(np.float32),
             rng.standard_normal(n_terms).astype(np.float32),
@@ -51,7 +51,7 @@ def drawn(seed: int, n_articles: int, n_terms: int = 9) -> tuple[list[Fitted], B
     return fits, bag([rng.integers(0, n_terms, 5).astype(np.int32) for _ in range(n_articles)], n_terms)
 
 
-def side_by_side(fits: list[Fitted], articles: Bags) -> Floats:
+def side_by_side(fits: list[FittedParameters], articles: Bags) -> Floats:
     """The vectors of all fits in one row, each divided by the mean length of its article's sums."""
     told = []
     for fitted in fits:
@@ -64,7 +64,7 @@ def side_by_side(fits: list[Fitted], articles: Bags) -> Floats:
 @settings(max_examples=50)
 def test_they_lie_side_by_side(seed: int, n_articles: int) -> None:
     fits, articles = drawn(seed, n_articles)
-    made = ensemble.beside(fits, articles)
+    made = ensemble.concatenate(fits, articles)
     assert made.vectors.shape == (9, 3 * DIM)
     assert np.allclose(made.folded(), side_by_side(fits, articles), atol=1e-5)
     # two texts are as alike as the fits find them together, each by what it makes of them
@@ -78,7 +78,9 @@ def test_each_fit_counts_alike_however_long_its_vectors_are() -> None:
     fits, articles = drawn(1, 40)
     louder = [fits[0], replace(fits[1], vectors=fits[1].vectors * 50), fits[2]]
     assert np.allclose(
-        ensemble.beside(fits, articles).vectors, ensemble.beside(louder, articles).vectors, atol=1e-4
+        ensemble.concatenate(fits, articles).vectors,
+        ensemble.concatenate(louder, articles).vectors,
+        atol=1e-4,
     )
 
 
@@ -110,7 +112,7 @@ def test_three_fits_are_of_three_seeds_and_make_one_of_three_times_the_length() 
 def test_what_was_fitted_to_the_law_may_be_given() -> None:
     seeds = []
 
-    def begin(one: Fitter, written: Sequence[Question]) -> Fitted:
+    def begin(one: Fitter, written: Sequence[Question]) -> FittedParameters:
         assert not written
         seeds.append(one.settings.seed)
         return one.fit_corpus()
@@ -131,7 +133,7 @@ def test_what_a_machine_wrote_comes_before_what_people_asked() -> None:
         made = ensemble.fit(fitter(), mixed)
         assert made.vocabulary == expected.vocabulary
         assert np.array_equal(made.vectors, expected.vectors)
-    given = ensemble.fit(fitter(), [*people, *written], begin=lambda one, of: ensemble.begun(one, of))
+    given = ensemble.fit(fitter(), [*people, *written], begin=lambda one, of: ensemble.pretrain(one, of))
     assert np.array_equal(given.vectors, expected.vectors)
     assert not np.array_equal(ensemble.fit(fitter(), people).vectors[: len(law.vectors)],
                               expected.vectors[: len(law.vectors)])  # fmt: skip
@@ -157,9 +159,9 @@ def test_without_questions_it_is_fitted_to_the_law_alone() -> None:
 
 
 def test_as_is_suited_so_many_times() -> None:
-    assert as_told(3, 10) == FitSettings(fits=3)
-    assert as_told(3, 10**6).each[0] == suited(10**6)
-    assert as_told(TINY, 10**6) == TINY
+    assert resolve_settings(3, 10) == FitSettings(fits=3)
+    assert resolve_settings(3, 10**6).each[0] == suited(10**6)
+    assert resolve_settings(TINY, 10**6) == TINY
     plain = ensemble.fit(fitter(None), QUESTIONS, 1)
     assert np.array_equal(plain.vectors, ensemble.fit(fitter(FitSettings()), QUESTIONS).vectors)
     twice = ensemble.fit(fitter(None), QUESTIONS, 2)
@@ -197,10 +199,10 @@ def test_each_fit_counts_alike_whatever_articles_say_nothing() -> None:
     fits, articles = drawn(2, 12)
     silent = vstack([articles, csr_array((40, articles.shape[1]), dtype=np.float32)], format="csr")
     louder = [fits[0], replace(fits[1], vectors=fits[1].vectors * 50), fits[2]]
-    first, second = (ensemble.beside(each, silent).vectors for each in (fits, louder))
+    first, second = (ensemble.concatenate(each, silent).vectors for each in (fits, louder))
     assert np.allclose(first, second, atol=1e-4)
-    assert np.allclose(first, ensemble.beside(fits, articles).vectors, atol=1e-4)
-    nothing = ensemble.beside(fits, csr_array((0, articles.shape[1]), dtype=np.float32))
+    assert np.allclose(first, ensemble.concatenate(fits, articles).vectors, atol=1e-4)
+    nothing = ensemble.concatenate(fits, csr_array((0, articles.shape[1]), dtype=np.float32))
     assert np.isfinite(nothing.vectors).all()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from indexes.build import ensemble
 from indexes.build.encoder_choice import fit_encoder
-from indexes.build.fit_settings import FitSettings, Fitted
+from indexes.build.fit_settings import FitSettings, FittedParameters
 from indexes.build.static_encoder import Fitter
 from indexes.build.training_pairs import bag
 from rag.errors import BadInput
@@ -42,13 +42,13 @@ QUESTIONS = [
 
 
 @cache
-def fitted(units: Units, asked: bool = True) -> Fitted:
+def fitted(units: Units, asked: bool = True) -> FittedParameters:
     made = Fitter(law(), CUT, replace(TINY, min_count=1, units=units))
     begun = made.fit_corpus()
     return made.fit_questions(begun, QUESTIONS) if asked else begun
 
 
-def told(made: Fitted) -> set[str]:
+def told(made: FittedParameters) -> set[str]:
     """The terms that have a vector."""
     return {term for term, i in made.vocabulary.items() if made.vectors[i].any()}
 
@@ -175,8 +175,8 @@ def test_an_article_without_a_term_of_the_view_does_not_count_in_its_length() ->
     rng = np.random.default_rng(3)
     vectors = rng.standard_normal((6, 4)).astype(np.float32)
     vectors[3:] = 0  # terms that this fit does not look at
-    made = Fitted({str(i): i for i in range(6)}, vectors, np.zeros(6, np.float32))
+    made = FittedParameters({str(i): i for i in range(6)}, vectors, np.zeros(6, np.float32))
     said = [np.array([0, 1], np.int32), np.array([2], np.int32)]
     others = [np.array([3, 4], np.int32), np.array([5], np.int32)]
-    some, all_ = (ensemble.beside([made], bag(texts, 6)).vectors for texts in (said, [*said, *others]))
+    some, all_ = (ensemble.concatenate([made], bag(texts, 6)).vectors for texts in (said, [*said, *others]))
     assert np.array_equal(some, all_)

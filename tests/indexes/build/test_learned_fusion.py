@@ -23,15 +23,15 @@ import indexes
 import indexes.__main__ as commands
 from indexes.__main__ import main
 from indexes.build.build import BuildSettings, build_into
-from indexes.build.encoder_choice import Chosen, fit_encoder
+from indexes.build.encoder_choice import EncoderChoice, fit_encoder
 from indexes.build.learned_fusion import (
     FOLDER,
+    MIN_QUESTIONS,
     REFERENCES,
     TERMS,
     TREES,
-    WORTH_IT,
     load_terms,
-    ranker_of,
+    read_ranker,
     save_terms,
 )
 from indexes.corpus.corpus import SYNTHETIC, Corpus, to_learn_from, write
@@ -78,9 +78,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder() -> Chosen:
+def encoder() -> EncoderChoice:
     fitted = fit_encoder(VILLAGE, to_learn_from(VILLAGE.questions), analyser("fr"), TINY, lambda *told: None)
-    return Chosen(*fitted)
+    return EncoderChoice(*fitted)
 
 
 def below_learned(folder: Path) -> Mapping[str, str]:
@@ -160,7 +160,7 @@ def test_what_an_index_keeps_explains_as_what_is_cut_anew(tmp_path: Path) -> Non
 
 def test_an_index_without_one_is_as_before(tmp_path: Path) -> None:
     build_into(tmp_path / "v", VILLAGE, "village", "v", FIT)
-    assert ranker_of(tmp_path / "v") is None
+    assert read_ranker(tmp_path / "v") is None
     assert open_index(tmp_path / "v").learned is None
     build_into(tmp_path / "none", VILLAGE, "village", "none", replace(NONE, learned=RANKER))
     assert not (tmp_path / "none" / FOLDER).exists()  # without an encoder nothing can be fused
@@ -168,7 +168,7 @@ def test_an_index_without_one_is_as_before(tmp_path: Path) -> None:
 
 @given(states=histories())
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-def test_an_update_comes_to_what_a_build_comes_to(encoder: Chosen, states: list[Corpus]) -> None:
+def test_an_update_comes_to_what_a_build_comes_to(encoder: EncoderChoice, states: list[Corpus]) -> None:
     chosen = BuildSettings(learned=RANKER, fusion=FusionSettings("borda"))
     with tempfile.TemporaryDirectory() as scratch:
         former = Path(scratch) / "v0"
@@ -219,7 +219,7 @@ def test_it_is_replaced_and_taken_away() -> None:
     plain = install(settings=FIT)
     refine("village", Start.of("village"), RANKER)
     made = refine("village", Start.of("village"), OTHER)
-    assert ranker_of(made) == OTHER
+    assert read_ranker(made) == OTHER
     gone = refine("village", Start.of("village"), None)
     assert hashes(gone) == hashes(plain)
     assert not (gone / FOLDER).exists()
@@ -302,7 +302,7 @@ def test_trees_that_cannot_be_used_are_told(tmp_path: Path, text: str) -> None:
 
 
 HUNDREDS = replace(
-    VILLAGE, questions=tuple(Question(f"h{n}", f"La chèvre {n} ?", ("v-5",)) for n in range(WORTH_IT))
+    VILLAGE, questions=tuple(Question(f"h{n}", f"La chèvre {n} ?", ("v-5",)) for n in range(MIN_QUESTIONS))
 )
 
 BY_MACHINE = tuple(replace(q, id=f"w-{q.id}", split=SYNTHETIC) for q in HUNDREDS.questions[:20])

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexes.build.query_expansion import LEAST, forms, learnt_from, stop_terms
-from indexes.build.translation_model import BridgeSettings, learn
+from indexes.build.translation_model import TranslationSettings, learn
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.term_counts import count
-from rag.retrieval.translation_model import Bridge
+from rag.retrieval.translation_model import TranslationModel
 from rag.text.analysers import LANGUAGES, analyser
 from rag.types import Article, Question
 
@@ -32,16 +32,16 @@ ASKED = (
     *(Question(f"p{n}", f"Le proprio me met dehors {w}", ("3",)) for n, w in enumerate(("hier", "vite"))),
     *(Question(f"q{n}", f"Mon proprio {w}", ("4",)) for n, w in enumerate(("exagère", "crie", "part"))),
 )
-LOOSE = BridgeSettings(common=1.0, surprise=0.0, least=0.001, synonyms=0.0)
+LOOSE = TranslationSettings(common=1.0, surprise=0.0, least=0.001, synonyms=0.0)
 STOP = frozenset({"motiv"})
 
 
 def learned(
     questions: Sequence[Question] = ASKED,
     law: Sequence[Article] = LAW,
-    chosen: BridgeSettings = LOOSE,
+    chosen: TranslationSettings = LOOSE,
     encoder: StaticEncoder | None = None,
-) -> Bridge:
+) -> TranslationModel:
     cut = [CUT.terms(q.text) for q in questions]
     return learn(count(law, CUT), questions, cut, encoder, chosen, STOP)
 
@@ -67,7 +67,7 @@ def test_one_round_by_hand() -> None:
         Article("3", "C", "3", "mur"),
     )
     asked = (Question("a", "toit", ("1",)), Question("b", "toit", ("2",)), Question("c", "pierre", ("3",)))
-    bridge = learned(asked, law, BridgeSettings(1, common=1.0, surprise=0.0, least=0.0, synonyms=0.0))
+    bridge = learned(asked, law, TranslationSettings(1, common=1.0, surprise=0.0, least=0.0, synonyms=0.0))
     # to begin, toit: bail 1/2, loyer 1/2; the empty word: bail, loyer and mur 1/3 each. So toit gets
     # (1/2) / (1/2 + 1/3) = 3/5 of bail twice and of loyer once
     [pair] = bridge.pairs["toit"]  # loyer stands beside it in one question alone
@@ -87,7 +87,7 @@ def lessons(draw: st.DrawFn) -> list[Question]:
 def test_probabilities_add_up_to_one_at_most_and_the_order_of_questions_is_nothing(
     questions: list[Question], seed: int, synonyms: float
 ) -> None:
-    chosen = BridgeSettings(common=1.0, surprise=0.0, least=0.001, synonyms=synonyms, nearness=-1.0)
+    chosen = TranslationSettings(common=1.0, surprise=0.0, least=0.001, synonyms=synonyms, nearness=-1.0)
     bridge = learned(questions, chosen=chosen, encoder=encoder())
     shuffled = [questions[i] for i in np.random.default_rng(seed).permutation(len(questions))]
     assert learned(shuffled, chosen=chosen, encoder=encoder()) == bridge
@@ -107,7 +107,7 @@ def encoder() -> StaticEncoder:
 
 
 def test_a_word_that_no_question_has_gets_the_terms_that_are_near() -> None:
-    bridge = learned((), chosen=BridgeSettings(common=1.0, synonyms=0.5), encoder=encoder())
+    bridge = learned((), chosen=TranslationSettings(common=1.0, synonyms=0.5), encoder=encoder())
     [pair] = bridge.pairs[term("boîte")]
     assert (pair.law, pair.questions) == (term("licenciement"), 0)
     assert pair.near == pytest.approx(1.0, abs=0.01)
@@ -119,7 +119,7 @@ def test_a_word_that_no_question_has_gets_the_terms_that_are_near() -> None:
     [((), LAW), (ASKED[:1], LAW), (ASKED, ()), ((), ()), ([Question("q", "?", ("1",))], LAW)],
 )
 def test_of_too_little_nothing_is_learnt(questions: Sequence[Question], law: Sequence[Article]) -> None:
-    bridge = learned(questions, law, BridgeSettings())
+    bridge = learned(questions, law, TranslationSettings())
     assert bridge.expand(["viré", "unheard"]) == ()
     assert bridge.law_terms == ()
 

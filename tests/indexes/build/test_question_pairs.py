@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.build.fit_settings import FitSettings
-from indexes.build.training_pairs import MINED, Asked, bag, dropped
+from indexes.build.training_pairs import MINED, AnnotatedTexts, bag, dropped
 from rag.types import Floats, Question
 
 N_TERMS = 30
@@ -19,7 +19,7 @@ texts = st.lists(st.integers(0, N_TERMS - 1), min_size=1, max_size=12)
 
 
 @st.composite
-def laid(draw: st.DrawFn) -> tuple[Asked, list[Question]]:
+def laid(draw: st.DrawFn) -> tuple[AnnotatedTexts, list[Question]]:
     """Some articles, and questions of digits that cite some of them."""
     articles = draw(st.lists(texts, min_size=2, max_size=20))
     names = [str(i) for i in range(len(articles))]
@@ -34,7 +34,7 @@ def laid(draw: st.DrawFn) -> tuple[Asked, list[Question]]:
     ]
     rows = [np.array(a, np.int32) for a in articles]
     position = {name: i for i, name in enumerate(names)}
-    return Asked.of(questions, position, terms, rows, N_TERMS), questions
+    return AnnotatedTexts.of(questions, position, terms, rows, N_TERMS), questions
 
 
 def terms(text: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
@@ -51,7 +51,7 @@ SETTINGS = FitSettings(question_passes=4, question_batch=8, random_negatives=5, 
 
 @given(laid())
 def test_every_question_and_answer_is_paired_with_each_article_it_cites(
-    made: tuple[Asked, list[Question]],
+    made: tuple[AnnotatedTexts, list[Question]],
 ) -> None:
     asked, questions = made
     cited = [len({a for a in q.article_ids if a != "gone"}) for q in questions]
@@ -63,7 +63,7 @@ def test_every_question_and_answer_is_paired_with_each_article_it_cites(
 
 @given(laid())
 def test_a_right_article_is_a_partner_or_masked_and_a_wrong_one_is_neither(
-    made: tuple[Asked, list[Question]],
+    made: tuple[AnnotatedTexts, list[Question]],
 ) -> None:
     asked, _ = made
     whole = replace(SETTINGS, drop_question=0.0, drop_article=0.0)
@@ -86,7 +86,7 @@ def test_a_right_article_is_a_partner_or_masked_and_a_wrong_one_is_neither(
 
 @given(laid())
 def test_no_article_that_a_text_cites_is_among_its_hard_negatives(
-    made: tuple[Asked, list[Question]],
+    made: tuple[AnnotatedTexts, list[Question]],
 ) -> None:
     asked, _ = made
     mined = asked._mine(*parameters())
@@ -100,14 +100,14 @@ def test_no_article_that_a_text_cites_is_among_its_hard_negatives(
 def test_hard_negatives_are_the_nearest_wrong_articles() -> None:
     rows = [np.array([i], np.int32) for i in range(N_TERMS)]
     question = Question("q", "0", ("0",))
-    asked = Asked.of([question], {str(i): i for i in range(N_TERMS)}, terms, rows, N_TERMS)
+    asked = AnnotatedTexts.of([question], {str(i): i for i in range(N_TERMS)}, terms, rows, N_TERMS)
     angle = np.linspace(0, np.pi, N_TERMS, dtype=np.float32)  # each term a little farther from the first
     vectors = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     log_weights = np.zeros(N_TERMS, np.float32)
     near = FitSettings(question_passes=2)
     assert asked._mine(vectors, log_weights).tolist()[0].count(0) == 0
     assert len(list(asked.batches(near))) == 0  # one pair has nothing to be told from
-    many = Asked.of([question] * 2, {str(i): i for i in range(60)}, terms, rows * 2, N_TERMS)
+    many = AnnotatedTexts.of([question] * 2, {str(i): i for i in range(60)}, terms, rows * 2, N_TERMS)
     found = set(many._mine(vectors, log_weights)[0].tolist())
     assert len(found) == MINED
     assert found.isdisjoint({0, 28, 29, 58, 59})  # itself, and those that point away
@@ -129,7 +129,7 @@ def test_dropout_leaves_out_about_its_share_and_changes_nothing_else(share: floa
 def test_hard_negatives_join_from_the_second_pass_on() -> None:
     rows = [np.array([i % N_TERMS], np.int32) for i in range(60)]
     questions = [Question(str(i), str(i), (str(i),)) for i in range(4)]
-    asked = Asked.of(questions, {str(i): i for i in range(60)}, terms, rows, N_TERMS)
+    asked = AnnotatedTexts.of(questions, {str(i): i for i in range(60)}, terms, rows, N_TERMS)
     sizes = [make(*parameters()).right.shape[0] for make in asked.batches(SETTINGS)]
     assert sizes == [4 + 5, *[4 + 5 + 2 * 4] * 3]
     assert all(a <= b for a, b in pairwise(sizes))
@@ -143,7 +143,7 @@ def _wide(side: sp.csr_array, columns: np.ndarray) -> np.ndarray:
 
 @given(laid(), st.integers(1, 5))
 def test_texts_that_cite_the_same_article_are_paired_and_no_right_one_is_a_negative(
-    made: tuple[Asked, list[Question]], every: int
+    made: tuple[AnnotatedTexts, list[Question]], every: int
 ) -> None:
     asked, _ = made
     settings = replace(SETTINGS, drop_question=0.0, drop_article=0.0)

@@ -21,7 +21,7 @@ from rag.fusion.normalisation import Distribution, percentile
 from rag.fusion.settings import FusionSettings
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.dense import Dense
-from rag.retrieval.question_knn import NEAREST
+from rag.retrieval.question_knn import QUESTION_KNN
 from rag.types import Article, Floats, Question, rank
 from tests.fakes.law.corpus import FIT, GOAT, NONE, VILLAGE, install
 
@@ -144,8 +144,8 @@ def test_percentiles_at_question_time_are_those_of_whole_benchmarks() -> None:
         FusionSettings("rrf", {KEYWORD: 1.0, MEANING: 3.0}, damping=5.0),
         FusionSettings("min-max"),
         FusionSettings("percentile", {KEYWORD: 0.3, MEANING: 0.7}),
-        FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, NEAREST: 0.5}),
-        FusionSettings("rrf", {NEAREST: 2.0, MEANING: 1.0}),
+        FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 1.0, QUESTION_KNN: 0.5}),
+        FusionSettings("rrf", {QUESTION_KNN: 2.0, MEANING: 1.0}),
     ],
 )
 def test_what_each_list_adds_is_told_and_makes_the_score(fusion: FusionSettings) -> None:
@@ -219,7 +219,7 @@ def test_the_command_builds_with_a_fusion(capsys: pytest.CaptureFixture[str]) ->
     [
         (FusionSettings("min-max", {KEYWORD: 1.0}), "name two or three of"),
         (FusionSettings("rrf", {KEYWORD: 1.0, "colbert": 1.0}), "name two or three of"),
-        (FusionSettings("percentile", {KEYWORD: 1.0, MEANING: 1.0, NEAREST: 1.0}), "leave it out"),
+        (FusionSettings("percentile", {KEYWORD: 1.0, MEANING: 1.0, QUESTION_KNN: 1.0}), "leave it out"),
     ],
 )
 def test_a_fusion_that_no_index_could_answer_with_is_refused_before_it_is_built(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.build.fit_settings import FitSettings, Fitted
+from indexes.build.fit_settings import FitSettings, FittedParameters
 from indexes.build.static_encoder import Fitter
 from indexes.build.training_pairs import TASKS, Texts, bags, pair
 from rag.encoders.static import StaticEncoder
@@ -52,7 +52,7 @@ def fitter(settings: FitSettings = SETTINGS) -> Fitter:
 
 
 @cache
-def fitted() -> Fitted:
+def fitted() -> FittedParameters:
     return fitter().fit_corpus()
 
 
@@ -106,7 +106,7 @@ def test_words_that_every_topic_has_weigh_less() -> None:
     assert weight("mot") < 0.8 * weight("eau")
 
 
-def _scales(of: Fitted) -> Floats:
+def _scales(of: FittedParameters) -> Floats:
     return of.encoder("end", WORDS).scales[:, None]
 
 

@@ -15,21 +15,21 @@ from tqdm import tqdm
 from tqdm._monitor import TMonitor
 
 from indexes.build import tokenise
-from indexes.build.tokenise import Cut, cores, cut, in_texts
+from indexes.build.tokenise import TokenisedTexts, cores, in_texts, tokenise_texts
 from rag.text.analysers import analyser
 
 FR = analyser("fr")
 TEXT = st.text(alphabet="abcdefé  ,.", max_size=40)
 
 
-def read_back(found: Cut) -> list[list[str]]:
+def read_back(found: TokenisedTexts) -> list[list[str]]:
     return [[found.terms[i] for i in ids] for ids in found.texts]
 
 
 @given(texts=st.lists(TEXT, max_size=8))
 @settings(max_examples=60, deadline=None)
 def test_numbers_stand_for_the_terms_of_each_text(texts: list[str]) -> None:
-    found = cut(FR, texts)
+    found = tokenise_texts(FR, texts)
     assert read_back(found) == [FR.terms(text) for text in texts]
     assert len(set(found.terms)) == len(found.terms)
     assert all(ids.dtype == np.int32 for ids in found.texts)
@@ -43,7 +43,7 @@ def test_several_processes_give_what_one_gives(
     monkeypatch.setattr(tokenise, "_may_fork", lambda: True)
     texts = ["", "Le bail est écrit. 租赁合同", "le loyer du bail", "", "用人单位解除劳动合同", "voisin", ""]
     by = analyser(language)
-    one, several = cut(by, texts, 1), cut(by, texts, processes)
+    one, several = tokenise_texts(by, texts, 1), tokenise_texts(by, texts, processes)
     assert several.terms == one.terms
     assert [ids.tolist() for ids in several.texts] == [ids.tolist() for ids in one.texts]
     assert all(ids.dtype == np.int32 for ids in several.texts)
@@ -59,7 +59,10 @@ def test_beside_another_thread_it_does_not_fork(monkeypatch: pytest.MonkeyPatch)
     other = threading.Thread(target=done.wait)
     other.start()
     try:
-        assert read_back(cut(FR, ["un bail", "un loyer"], 2)) == [FR.terms("un bail"), FR.terms("un loyer")]
+        assert read_back(tokenise_texts(FR, ["un bail", "un loyer"], 2)) == [
+            FR.terms("un bail"),
+            FR.terms("un loyer"),
+        ]
     finally:
         done.set()
         other.join()
@@ -73,13 +76,16 @@ def test_what_watches_a_progress_bar_is_no_other_thread(monkeypatch: pytest.Monk
     monkeypatch.setattr(tokenise, "ProcessPoolExecutor", refused)
     assert watching
     with pytest.raises(AssertionError, match="forked"):
-        cut(FR, ["un bail", "un loyer"], 2)
+        tokenise_texts(FR, ["un bail", "un loyer"], 2)
 
 
 def test_one_of_several_processes_has_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
     monkeypatch.setattr(tokenise, "ProcessPoolExecutor", refused)
-    assert read_back(cut(FR, ["un bail", "un loyer"], 2)) == [FR.terms("un bail"), FR.terms("un loyer")]
+    assert read_back(tokenise_texts(FR, ["un bail", "un loyer"], 2)) == [
+        FR.terms("un bail"),
+        FR.terms("un loyer"),
+    ]
 
 
 def test_where_a_process_is_ended_it_is_cut_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +95,10 @@ def test_where_a_process_is_ended_it_is_cut_alone(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(tokenise, "_may_fork", lambda: True)
     monkeypatch.setattr(tokenise, "ProcessPoolExecutor", Ended)
-    assert read_back(cut(FR, ["un bail", "un loyer"], 2)) == [FR.terms("un bail"), FR.terms("un loyer")]
+    assert read_back(tokenise_texts(FR, ["un bail", "un loyer"], 2)) == [
+        FR.terms("un bail"),
+        FR.terms("un loyer"),
+    ]
 
 
 def test_as_many_processes_as_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.cleaning.editorial_marks import cut, struck_out, unmarked
+from indexes.cleaning.editorial_marks import remove_spans, struck_out, unmarked
 
 LANGUAGES = st.sampled_from(["fr", "nl", "de", "it", "zh", "en"])
 NOTE = "(1)<L 2013-03-17/14, art. 2, 057; En vigueur : 01-06-2014>"
@@ -179,5 +179,5 @@ def test_cutting(text: str, spans: list[tuple[int, int]]) -> None:
     inside = [(a, b) for a, b in inside if a < b]
     out = {i for a, b in inside for i in range(a, b)}
     left = "".join(c for i, c in enumerate(text) if i not in out)
-    assert "".join(cut(text, inside).split()) == "".join(left.split())
-    assert cut(text, []) == text
+    assert "".join(remove_spans(text, inside).split()) == "".join(left.split())
+    assert remove_spans(text, []) == text

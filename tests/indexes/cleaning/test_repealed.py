@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from indexes.cleaning.repealed import ended, says_repealed
+from indexes.cleaning.repealed import has_expired, is_repealed
 
 NOTE = "\n----------\n(1)<L 2013-03-17/14, art. 2, 057; En vigueur : 01-06-2014>"
 GONE = (
@@ -43,31 +43,31 @@ LAW = (
 
 @pytest.mark.parametrize("text", GONE)
 def test_gone(text: str) -> None:
-    assert says_repealed(text, "5", "it" if "ARTICOLO" in text else "fr")
+    assert is_repealed(text, "5", "it" if "ARTICOLO" in text else "fr")
 
 
 @pytest.mark.parametrize("text", LAW)
 def test_law(text: str) -> None:
-    assert not says_repealed(text, "5", "fr")
-    assert not says_repealed(text, "5", "it")
+    assert not is_repealed(text, "5", "fr")
+    assert not is_repealed(text, "5", "it")
 
 
 @pytest.mark.parametrize("number", ["", "6", "5bis", "(", "5 6"])
 def test_another_number_is_another_article(number: str) -> None:
-    assert not says_repealed("L'article 5 est abrogé.", number)
-    assert says_repealed("(abrogé)", number)
+    assert not is_repealed("L'article 5 est abrogé.", number)
+    assert is_repealed("(abrogé)", number)
 
 
 def test_numbers_are_compared_without_their_signs() -> None:
-    assert says_repealed("Article R. 123-4 abrogé", "R123-4") is False  # only its own spelling is sure
-    assert says_repealed("Article R. 123-4 abrogé", "R. 123-4")
-    assert says_repealed("Article R 123-4 abrogé", "R. 123-4")
+    assert is_repealed("Article R. 123-4 abrogé", "R123-4") is False  # only its own spelling is sure
+    assert is_repealed("Article R. 123-4 abrogé", "R. 123-4")
+    assert is_repealed("Article R 123-4 abrogé", "R. 123-4")
 
 
 def test_the_day_on_which_it_ended() -> None:
     day = date(2020, 1, 1)
-    assert ended(date(2019, 12, 31), day)
-    assert ended(day, day)  # valid_to is the first day on which it no longer holds
-    assert not ended(date(2020, 1, 2), day)
-    assert not ended(None, day)
-    assert not ended(day, None)
+    assert has_expired(date(2019, 12, 31), day)
+    assert has_expired(day, day)  # valid_to is the first day on which it no longer holds
+    assert not has_expired(date(2020, 1, 2), day)
+    assert not has_expired(None, day)
+    assert not has_expired(day, None)

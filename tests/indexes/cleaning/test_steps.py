@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.cleaning.clean import ALL, KINDS, clean, kinds_of, would_find
+from indexes.cleaning.clean import ALL, KINDS, clean, ordered_kinds, would_find
 from indexes.cleaning.duplicates import same_number
 from indexes.cleaning.repealed import short
-from indexes.cleaning.steps import FILE, ORIGINAL, Removed, Tally, read_removed, write_removed
+from indexes.cleaning.steps import FILE, ORIGINAL, RemovedArticle, Tally, read_removed, write_removed
 from indexes.corpus.corpus import Corpus, read, write
 from indexes.corpus.export import FORMATS, export
 from indexes.sources.registry import load
@@ -50,13 +50,13 @@ def test_a_clean_corpus_is_left_alone() -> None:
 
 
 def test_kinds_are_done_in_one_order() -> None:
-    assert kinds_of([ALL]) == tuple(KINDS)
-    assert kinds_of(["short", "marks", "short"]) == ("marks", "short")
-    assert kinds_of([]) == kinds_of(["none"]) == ()
+    assert ordered_kinds([ALL]) == tuple(KINDS)
+    assert ordered_kinds(["short", "marks", "short"]) == ("marks", "short")
+    assert ordered_kinds([]) == ordered_kinds(["none"]) == ()
     with pytest.raises(BadInput, match=r"no cleaning polish\. Use some of: repealed, marks, .*all, none"):
-        kinds_of(["polish"])
+        ordered_kinds(["polish"])
     with pytest.raises(BadInput, match="--clean none came with marks"):
-        kinds_of(["none", "marks"])
+        ordered_kinds(["none", "marks"])
 
 
 def test_marks_keep_the_original() -> None:
@@ -281,7 +281,7 @@ def test_nothing_is_lost(before: Corpus, kinds: list[str]) -> None:
 
 
 removed_ = st.builds(
-    Removed,
+    RemovedArticle,
     st.builds(
         Article,
         st.text("ab1é", min_size=1),
@@ -299,7 +299,7 @@ removed_ = st.builds(
 @given(st.lists(removed_, max_size=5))
 @settings(max_examples=40)  # each writes to the disk
 def test_removed_articles_are_read_again(
-    tmp_path_factory: pytest.TempPathFactory, removed: list[Removed]
+    tmp_path_factory: pytest.TempPathFactory, removed: list[RemovedArticle]
 ) -> None:
     folder = tmp_path_factory.mktemp("removed")
     write_removed(folder, removed)

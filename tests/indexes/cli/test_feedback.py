@@ -10,13 +10,13 @@ import pytest
 from indexes.__main__ import main
 from indexes.cli.feedback import annotated
 from indexes.corpus.questions import read_questions
-from rag.feedback import Feedback, Reason, Word
+from rag.feedback import Feedback, FeedbackEntry, FeedbackReason
 from rag.types import Article
 
 DAY = date(2026, 11, 22)
 ASKED = "Mon voisin a planté un arbre"
-RIGHT = Word(DAY, "code-civil", "3", ("CC-671", "CC-672"), Reason.ANSWERS, "CC-671", ASKED)
-WRONG = replace(RIGHT, reason=Reason.WRONG_ARTICLE, article_id="CC-672")
+RIGHT = FeedbackEntry(DAY, "code-civil", "3", ("CC-671", "CC-672"), FeedbackReason.ANSWERS, "CC-671", ASKED)
+WRONG = replace(RIGHT, reason=FeedbackReason.WRONG_ARTICLE, article_id="CC-672")
 THERE = {"CC-671", "CC-672"}
 
 
@@ -30,7 +30,7 @@ def test_what_was_said_to_answer_is_gold_and_what_was_called_wrong_is_negative()
 
 
 def test_people_who_disagree_leave_no_label() -> None:
-    against = replace(RIGHT, reason=Reason.NOT_THE_LAW)
+    against = replace(RIGHT, reason=FeedbackReason.NOT_THE_LAW)
 
     assert not annotated([RIGHT, against], THERE).questions
     [(question, negatives)] = annotated([RIGHT, RIGHT, against, WRONG], THERE).questions
@@ -40,14 +40,14 @@ def test_people_who_disagree_leave_no_label() -> None:
 @pytest.mark.parametrize(
     ("word", "why"),
     [
-        (replace(WRONG, reason=Reason.DISLIKE), "words of dislike for the law, which are no label"),
-        (replace(WRONG, reason=Reason.FALSE_ANSWER), "words on a written answer"),
+        (replace(WRONG, reason=FeedbackReason.DISLIKE), "words of dislike for the law, which are no label"),
+        (replace(WRONG, reason=FeedbackReason.FALSE_ANSWER), "words on a written answer"),
         (replace(WRONG, article_id=None), "words on a whole list"),
         (replace(WRONG, article_id="CC-0"), "words on articles that the corpus no longer has"),
         (replace(RIGHT, question=None), "words whose question was not to be kept"),
     ],
 )
-def test_what_is_no_label_is_counted_and_left_out(word: Word, why: str) -> None:
+def test_what_is_no_label_is_counted_and_left_out(word: FeedbackEntry, why: str) -> None:
     made = annotated([RIGHT, word], THERE)
 
     assert [(q.article_ids, negatives) for q, negatives in made.questions] == [(("CC-671",), ())]
@@ -67,7 +67,12 @@ def test_the_export_is_read_back_as_annotated_questions(
     file, out = tmp_path / "feedback.sqlite", tmp_path / "questions.jsonl"
     monkeypatch.setenv("PANDECT_FEEDBACK", str(file))
     feedback = Feedback(file)
-    for word in (RIGHT, WRONG, replace(RIGHT, reason=Reason.DISLIKE), replace(RIGHT, index="travail")):
+    for word in (
+        RIGHT,
+        WRONG,
+        replace(RIGHT, reason=FeedbackReason.DISLIKE),
+        replace(RIGHT, index="travail"),
+    ):
         feedback.keep(word)
 
     assert main(["feedback", "counts"]) == 0

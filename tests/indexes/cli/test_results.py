@@ -10,7 +10,7 @@ from indexes.__main__ import main
 from indexes.cli import results as measured
 from indexes.store.manifest import read
 from indexes.store.paths import builtin
-from rag.corpus.quality import Measured, Rate, Topic
+from rag.corpus.quality import QualityResults, Topic, TopicRate
 from rag.errors import BadInput, StaleIndex
 from tests.paths import ROOT
 
@@ -37,8 +37,8 @@ def test_a_measurement_becomes_a_result_file(file: Path, tmp_path: Path) -> None
     out = tmp_path / "results.json"
     assert main(["results", "builtin", str(file), "--output", str(out)]) == 0
 
-    made = Measured.from_json(out.read_text(encoding="utf-8"))
-    assert made.page.measures == {"R@10": Rate(0.5, 0.4, 0.6)}
+    made = QualityResults.from_json(out.read_text(encoding="utf-8"))
+    assert made.page.measures == {"R@10": TopicRate(0.5, 0.4, 0.6)}
     assert made.topics == {"housing": Topic(12, 9)}
     assert (made.page.median_ms, made.page.p95_ms) == (3.0, 9.0)
     assert [p.name for p in tmp_path.iterdir() if p.suffix != ".json"] == []  # nothing half written is left
@@ -50,9 +50,9 @@ def test_it_lies_beside_the_versions_of_its_index(file: Path, tmp_path: Path) ->
     (tmp_path / "law" / "CURRENT").write_text("v1", encoding="utf-8")
     (version / "manifest.json").write_bytes((builtin() / "manifest.json").read_bytes())
 
-    assert measured.of(tmp_path / "law") is None
+    assert measured.read_results(tmp_path / "law") is None
     assert measured.install(str(tmp_path / "law"), file) == tmp_path / "law" / "results.json"
-    assert measured.of(tmp_path / "law") == measured.compact(record(), "hybrid")
+    assert measured.read_results(tmp_path / "law") == measured.compact(record(), "hybrid")
 
 
 def test_what_was_measured_on_another_corpus_is_refused(file: Path, tmp_path: Path) -> None:
@@ -98,13 +98,13 @@ def test_a_result_file_that_is_broken_is_told(tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
     (tmp_path / "results.json").write_bytes(b"\xff")
     with pytest.raises(BadInput, match="cannot be read"):
-        measured.of(tmp_path / "index")
+        measured.read_results(tmp_path / "index")
 
 
 def test_the_file_that_ships_is_made_from_the_results_in_docs() -> None:
     results = json.loads((ROOT / "docs/results/builtin.json").read_text(encoding="utf-8"))
     confidence = json.loads((ROOT / "docs/results/confidence.json").read_text(encoding="utf-8"))
-    found = measured.of("builtin")
+    found = measured.read_results("builtin")
 
     assert found == measured.compact(results, "hybrid", confidence)
     assert found.corpus_sha256 == SHA

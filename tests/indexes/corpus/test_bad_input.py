@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexes.corpus.corpus import read
-from indexes.formats.validation import Inspection, Reason
+from indexes.formats.validation import Inspection, SkipReason
 from rag.errors import BadInput
 
 GOOD = {"id": "1", "code": "Well Code", "article_no": "1", "text": "Close the lid."}
@@ -38,82 +38,97 @@ def without(key: str) -> dict[str, str]:
 # reason, the bad second line, what the error says, what it tells to do
 BAD_ARTICLES = [
     (
-        Reason.DUPLICATE_ID,
+        SkipReason.DUPLICATE_ID,
         line(GOOD),
         "id '1' was already used at line 1",
         "Give every article an id of its own",
     ),
     (
-        Reason.EMPTY_TEXT,
+        SkipReason.EMPTY_TEXT,
         line({**GOOD, "id": "2", "text": " \n"}),
         "the text is empty",
         "leave the article out",
     ),
     (
-        Reason.MISSING_COLUMN,
+        SkipReason.MISSING_COLUMN,
         line(without("text")),
         "no text; it has: id, code, article_no",
         "map a column to it",
     ),
     (
-        Reason.MISSING_COLUMN,
+        SkipReason.MISSING_COLUMN,
         line(without("code")),
         "no code; it has: id, article_no, text",
         "Add it to the record",
     ),
-    (Reason.MISSING_COLUMN, line(without("article_no")), "no article_no; it has: id, code, text", "Add it"),
     (
-        Reason.MISSING_COLUMN,
+        SkipReason.MISSING_COLUMN,
+        line(without("article_no")),
+        "no article_no; it has: id, code, text",
+        "Add it",
+    ),
+    (
+        SkipReason.MISSING_COLUMN,
         line({**GOOD, "id": None}),
         "no id; it has: id, code, article_no, text",
         "Add it",
     ),
-    (Reason.MISSING_COLUMN, line({**GOOD, "id": " "}), "id is empty", "Fill in id"),
-    (Reason.BROKEN_UTF8, b'{"id": "caf\xe9"}\n', "byte 0xe9 at column 12 is not UTF-8", "iconv"),
+    (SkipReason.MISSING_COLUMN, line({**GOOD, "id": " "}), "id is empty", "Fill in id"),
+    (SkipReason.BROKEN_UTF8, b'{"id": "caf\xe9"}\n', "byte 0xe9 at column 12 is not UTF-8", "iconv"),
     (
-        Reason.BROKEN_UTF8,
+        SkipReason.BROKEN_UTF8,
         b'{"id": "2", "text": "\\ud83d"}\n',
         "without its other half",
         "Save the file as UTF-8",
     ),
     (
-        Reason.INVALID_JSON,
+        SkipReason.INVALID_JSON,
         b"{'id': 2}\n",
         "not JSON (Expecting property name",
         "one JSON object on each line",
     ),
-    (Reason.INVALID_JSON, b"[" * 100_000 + b"\n", "not JSON (", "one JSON object on each line"),
-    (Reason.INVALID_JSON, b'{"id": ' + b"1" * 5000 + b"}\n", "not JSON (", "one JSON object on each line"),
-    (Reason.WRONG_TYPE, b"[1]\n", "a JSON list came where an object was expected", 'Write {"id"'),
+    (SkipReason.INVALID_JSON, b"[" * 100_000 + b"\n", "not JSON (", "one JSON object on each line"),
     (
-        Reason.WRONG_TYPE,
+        SkipReason.INVALID_JSON,
+        b'{"id": ' + b"1" * 5000 + b"}\n",
+        "not JSON (",
+        "one JSON object on each line",
+    ),
+    (SkipReason.WRONG_TYPE, b"[1]\n", "a JSON list came where an object was expected", 'Write {"id"'),
+    (
+        SkipReason.WRONG_TYPE,
         line({**GOOD, "id": 1.5}),
         "id is 1.5, a float",
         "Write id as text or a whole number",
     ),
     (
-        Reason.WRONG_TYPE,
+        SkipReason.WRONG_TYPE,
         line({**GOOD, "id": True}),
         "id is True, a bool",
         "Write id as text or a whole number",
     ),
     (
-        Reason.WRONG_TYPE,
+        SkipReason.WRONG_TYPE,
         line({**GOOD, "id": "2", "text": ["a"]}),
         "text is ['a'], a list",
         "Write text as text",
     ),
     (
-        Reason.WRONG_TYPE,
+        SkipReason.WRONG_TYPE,
         line({**GOOD, "id": "2", "headings": "Book"}),
         "headings is 'Book'",
         "a list of texts",
     ),
-    (Reason.WRONG_TYPE, line({**GOOD, "id": "2", "headings": [1]}), "headings is [1]", "a list of texts"),
-    (Reason.WRONG_TYPE, line({**GOOD, "id": "2", "url": 5}), "url is 5, a int", "Write url as text"),
-    (Reason.WRONG_TYPE, line({**GOOD, "id": "2", "references": [{}]}), "references is {}", "a whole number"),
+    (SkipReason.WRONG_TYPE, line({**GOOD, "id": "2", "headings": [1]}), "headings is [1]", "a list of texts"),
+    (SkipReason.WRONG_TYPE, line({**GOOD, "id": "2", "url": 5}), "url is 5, a int", "Write url as text"),
     (
-        Reason.WRONG_TYPE,
+        SkipReason.WRONG_TYPE,
+        line({**GOOD, "id": "2", "references": [{}]}),
+        "references is {}",
+        "a whole number",
+    ),
+    (
+        SkipReason.WRONG_TYPE,
         line({**GOOD, "id": "2", "valid_from": "3 May"}),
         "valid_from is '3 May'",
         "2025-01-31",
@@ -121,35 +136,45 @@ BAD_ARTICLES = [
 ]
 BAD_QUESTIONS = [
     (
-        Reason.UNKNOWN_GOLD,
+        SkipReason.UNKNOWN_GOLD,
         {**ASKED, "id": 2, "article_ids": ["9"]},
         "question '2' cites article '9'",
         "Correct the",
     ),
     (
-        Reason.UNKNOWN_GOLD,
+        SkipReason.UNKNOWN_GOLD,
         {**ASKED, "id": 2, "article_ids": [9, 8, 7, 6]},
         "article '7' and 1 more",
         "annotated for",
     ),
     (
-        Reason.UNKNOWN_GOLD,
+        SkipReason.UNKNOWN_GOLD,
         {"id": 2, "question": "a", "code": "Tax Code", "article_no": "4"},
         "cites article '4' of 'Tax Code', which the corpus does not hold",
         "Correct the line",
     ),
-    (Reason.MISSING_COLUMN, {"id": 2, "question": "a"}, "no article_ids; it has: id, question", "article_no"),
-    (Reason.MISSING_COLUMN, {"id": 2, "question": "a", "article_no": "4"}, "no code", "code and article_no"),
-    (Reason.EMPTY_TEXT, {**ASKED, "id": 2, "question": ""}, "the question is empty", "remove the line"),
-    (Reason.DUPLICATE_ID, ASKED, "questions.jsonl:1", "an id of its own"),
     (
-        Reason.WRONG_TYPE,
+        SkipReason.MISSING_COLUMN,
+        {"id": 2, "question": "a"},
+        "no article_ids; it has: id, question",
+        "article_no",
+    ),
+    (
+        SkipReason.MISSING_COLUMN,
+        {"id": 2, "question": "a", "article_no": "4"},
+        "no code",
+        "code and article_no",
+    ),
+    (SkipReason.EMPTY_TEXT, {**ASKED, "id": 2, "question": ""}, "the question is empty", "remove the line"),
+    (SkipReason.DUPLICATE_ID, ASKED, "questions.jsonl:1", "an id of its own"),
+    (
+        SkipReason.WRONG_TYPE,
         {**ASKED, "id": 2, "article_ids": [None]},
         "article_ids is None",
         "text or a whole number",
     ),
     (
-        Reason.WRONG_TYPE,
+        SkipReason.WRONG_TYPE,
         {"id": 2, "question": "a", "code": ["x", "y"], "article_no": ["4"]},
         "2 codes came for 1 article numbers",
         "one for each",
@@ -158,7 +183,7 @@ BAD_QUESTIONS = [
 
 
 @pytest.mark.parametrize(("reason", "bad", "problem", "cure"), BAD_ARTICLES)
-def test_bad_article(tmp_path: Path, reason: Reason, bad: bytes, problem: str, cure: str) -> None:
+def test_bad_article(tmp_path: Path, reason: SkipReason, bad: bytes, problem: str, cure: str) -> None:
     path = folder(tmp_path, line(GOOD) + bad + line({**GOOD, "id": "3"}))
     with pytest.raises(BadInput) as caught:
         read(path)
@@ -177,7 +202,7 @@ def test_bad_article(tmp_path: Path, reason: Reason, bad: bytes, problem: str, c
 
 
 @pytest.mark.parametrize(("reason", "bad", "problem", "cure"), BAD_QUESTIONS)
-def test_bad_question(tmp_path: Path, reason: Reason, bad: object, problem: str, cure: str) -> None:
+def test_bad_question(tmp_path: Path, reason: SkipReason, bad: object, problem: str, cure: str) -> None:
     path = folder(tmp_path, line(GOOD), line(ASKED) + b"\n" + line(bad))
     with pytest.raises(BadInput) as caught:
         read(path)
@@ -233,7 +258,7 @@ def test_damaged_gzip(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     kept = read(path, report=inspection).articles
     assert 10 <= len(kept) <= 40
     assert [int(article.id) for article in kept] == list(range(len(kept)))
-    assert inspection.report(len(kept), 0).skipped[0].reason is Reason.TRUNCATED
+    assert inspection.report(len(kept), 0).skipped[0].reason is SkipReason.TRUNCATED
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"nonsense\n"])

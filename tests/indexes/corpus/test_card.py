@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.corpus.card import card_bytes, card_of, card_record, read_card, with_options
+from indexes.corpus.card import card_bytes, card_record, parse_card, read_card, with_options
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
 from rag.errors import BadInput
 
@@ -69,7 +69,7 @@ def test_round_trip(tmp_path: Path, card: CorpusCard) -> None:
     )
 )
 def test_round_trip_of_any_card(card: CorpusCard) -> None:
-    assert card_of(json.loads(card_bytes(card)), "here") == card
+    assert parse_card(json.loads(card_bytes(card)), "here") == card
 
 
 def test_only_what_differs_from_the_default_is_written() -> None:

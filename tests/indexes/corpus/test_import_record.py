@@ -17,10 +17,10 @@ from indexes.corpus.corpus import read, write
 from indexes.corpus.export import FORMATS, export
 from indexes.corpus.import_record import (
     FILE,
-    Told,
-    as_before,
+    ImportOptions,
+    import_options,
+    merge_with_record,
     read_import,
-    told,
     write_import,
 )
 from indexes.store import paths
@@ -98,7 +98,7 @@ def test_cleaning_as_it_is_typed(law: Path, capsys: Screen) -> None:
     assert cleaned.questions[0].article_ids == ("1",)
     removed = [(r.article.id, r.removed_for, r.moved_to) for r in read_removed(folder)]
     assert removed == [("2", "repealed", None), ("3", "exact-duplicates", "1"), ("4", "short", None)]
-    assert read_import(folder) == Told(
+    assert read_import(folder) == ImportOptions(
         path=str(law),
         source="table",
         column=COLUMNS[1::2],
@@ -132,7 +132,7 @@ def test_help_teaches_cleaning_and_tags(capsys: Screen) -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 several = st.lists(texts, max_size=3).map(tuple)
 tolds = st.builds(
-    Told,
+    ImportOptions,
     texts,
     texts,
     st.none() | texts,
@@ -149,14 +149,14 @@ tolds = st.builds(
 
 @given(tolds)
 @settings(max_examples=40)  # each writes to the disk
-def test_round_trip(tmp_path_factory: pytest.TempPathFactory, what: Told) -> None:
+def test_round_trip(tmp_path_factory: pytest.TempPathFactory, what: ImportOptions) -> None:
     folder = tmp_path_factory.mktemp("import")
     write_import(folder, what, what.corpus_sha256)
     assert read_import(folder) == what
 
 
 def test_a_path_of_bytes_that_are_no_text(tmp_path: Path) -> None:
-    what = Told(path="law-\udcff.csv", source="table")
+    what = ImportOptions(path="law-\udcff.csv", source="table")
     write_import(tmp_path, what, "")
     assert read_import(tmp_path) == what
 
@@ -169,7 +169,9 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, content: str) -> None:
 
 
 def test_no_password_is_kept() -> None:
-    said = told(parsed("https://me:secret@law.example:8/a.zip?x=1", "--sha256", "0" * 64), "table", {})
+    said = import_options(
+        parsed("https://me:secret@law.example:8/a.zip?x=1", "--sha256", "0" * 64), "table", {}
+    )
     assert said.path == "https://law.example:8/a.zip?x=1"
 
 
@@ -178,27 +180,33 @@ def test_options_that_are_no_paths_stay_as_they_are(tmp_path: Path, monkeypatch:
     for name in ("train", "asked.jsonl"):
         (tmp_path / name).mkdir()
     typed = parsed(tmp_path, "--option", "splits=train", "--option", "questions=asked.jsonl")
-    assert told(typed, "bsard", {}).option == ("splits=train", "questions=asked.jsonl")
-    assert told(typed, "pandect", {}).option == ("splits=train", "questions=asked.jsonl")  # a name beside it
-    assert told(typed, "table", {}).option == ("splits=train", f"questions={tmp_path / 'asked.jsonl'}")
+    assert import_options(typed, "bsard", {}).option == ("splits=train", "questions=asked.jsonl")
+    assert import_options(typed, "pandect", {}).option == (
+        "splits=train",
+        "questions=asked.jsonl",
+    )  # a name beside it
+    assert import_options(typed, "table", {}).option == (
+        "splits=train",
+        f"questions={tmp_path / 'asked.jsonl'}",
+    )
 
 
 def test_nothing_was_kept(tmp_path: Path) -> None:
     typed = parsed(tmp_path, "--clean", "marks")
-    assert as_before(typed, tmp_path) is typed
+    assert merge_with_record(typed, tmp_path) is typed
     assert read_import(tmp_path) is None
 
 
 def kept(folder: Path, **changes: object) -> Path:
     """A folder whose import was told this."""
     before = {"path": "/law.csv", "source": "table", "column": ("text=contenu",), "option": ("delimiter=;",)}
-    write_import(folder, Told(**{**before, "clean": ("marks",), **changes}), "")  # type: ignore[arg-type]
+    write_import(folder, ImportOptions(**{**before, "clean": ("marks",), **changes}), "")  # type: ignore[arg-type]
     return folder
 
 
 def test_an_update_is_told_what_the_import_was(law: Path, tmp_path: Path) -> None:
     folder = kept(tmp_path, lenient=True, shipped_questions=False)
-    now = as_before(parsed(law), folder)
+    now = merge_with_record(parsed(law), folder)
     assert (now.format, now.column, now.option) == ("table", ["text=contenu"], ["delimiter=;"])
     assert (now.clean, now.lenient, now.no_shipped_questions) == (["marks"], True, True)
     assert now.path == str(law)  # the new law is elsewhere
@@ -216,11 +224,11 @@ def test_what_is_typed_counts(law: Path, tmp_path: Path) -> None:
         "--clean",
         "short",
     )
-    now = as_before(parsed(law, *typed), folder)
+    now = merge_with_record(parsed(law, *typed), folder)
     assert (now.column, now.option, now.clean) == (["text=texte"], ["delimiter=,", "questions=q"], ["short"])
-    assert as_before(parsed(law, "--clean", "none"), folder).clean == ["none"]
+    assert merge_with_record(parsed(law, "--clean", "none"), folder).clean == ["none"]
     typed_again = parsed(law, *typed)
-    as_before(typed_again, folder)
+    merge_with_record(typed_again, folder)
     assert typed_again.clean == ["short"]  # what came is left alone
 
 
@@ -228,7 +236,7 @@ def test_options_of_a_format_are_not_repeated_for_another(law: Path, tmp_path: P
     folder = kept(tmp_path)
     other = write(VILLAGE, tmp_path / "village")  # surely not a table
     for typed in (parsed(other), parsed(law, "--from", "parquet")):
-        now = as_before(typed, folder)
+        now = merge_with_record(typed, folder)
         assert (now.format, now.column, now.option) == (typed.format, None, [])
         assert now.clean == ["marks"]
 

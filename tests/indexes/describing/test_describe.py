@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 from indexes.__main__ import main
 from indexes.corpus.corpus import Corpus, counts, write
-from indexes.describing.description import Code, Column, Description, Split
+from indexes.describing.description import Code, Description, SplitSummary, TableColumn
 from indexes.describing.measure import measure, units
 from indexes.describing.tables import (
     LIMIT,
@@ -76,17 +76,17 @@ def test_numbers_worked_by_hand(small: Description) -> None:
     assert (small.cited, small.codes_cited) == (3, 2)
     assert small.references.spread.counts == {0: 2, 1: 1, 2: 1}
     assert (small.references.inside, small.references.itself) == (2, 1)
-    assert small.splits == {"test": Split(2, 1), "train": Split(2, 2)}
+    assert small.splits == {"test": SplitSummary(2, 1), "train": SplitSummary(2, 2)}
     assert small.languages == {"en": 3, "fr": 1}
     days = small.dates
     assert (days.with_from, days.with_to, days.in_force) == (1, 1, 3)  # w2 had ended
     assert (days.earliest, days.latest) == (date(2000, 1, 1), date(2000, 1, 1))
     filled = {(c.of, c.name): c for c in small.columns}
-    assert filled["article", "region"] == Column("article", "region", 1, 4)
+    assert filled["article", "region"] == TableColumn("article", "region", 1, 4)
     assert filled["article", "references"].filled == 2
-    assert filled["question", "answer"] == Column("question", "answer", 1, 4)
-    assert filled["article", "depth"] == Column("article", "depth", 1, 4, used=False)
-    assert filled["question", "by"] == Column("question", "by", 1, 4, used=False)
+    assert filled["question", "answer"] == TableColumn("question", "answer", 1, 4)
+    assert filled["article", "depth"] == TableColumn("article", "depth", 1, 4, used=False)
+    assert filled["question", "by"] == TableColumn("question", "by", 1, 4, used=False)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)

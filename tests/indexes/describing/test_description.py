@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.describing.description import Spread, bins, groups, nice, skewed
+from indexes.describing.description import Distribution, bins, groups, nice, skewed
 
 VALUES = st.lists(st.integers(0, 60) | st.integers(0, 50_000), min_size=1, max_size=60)
 
 
 @given(VALUES)
 def test_figures_are_those_of_all_values(values: list[int]) -> None:
-    spread = Spread.of(Counter(values))
+    spread = Distribution.of(Counter(values))
     assert (spread.n, spread.total) == (len(values), sum(values))
     assert spread.mean == pytest.approx(np.mean(values))
     for share in (0, 0.25, 0.5, 0.75, 0.95, 1):
@@ -27,7 +27,7 @@ def test_figures_are_those_of_all_values(values: list[int]) -> None:
 
 @given(VALUES, st.booleans())
 def test_every_value_is_in_one_bin(values: list[int], log: bool) -> None:
-    spread = Spread.of(Counter(values))
+    spread = Distribution.of(Counter(values))
     found = bins(spread, log=log)
     assert sum(b.number for b in found) == sum(1 for value in values if value or not log)
     assert all(b.low < b.high for b in found)
@@ -37,30 +37,30 @@ def test_every_value_is_in_one_bin(values: list[int], log: bool) -> None:
 
 @given(VALUES, st.integers(0, 2))
 def test_every_value_is_in_one_group(values: list[int], least: int) -> None:
-    found = groups(Spread.of(Counter(values)), least)
+    found = groups(Distribution.of(Counter(values)), least)
     assert sum(n for _, n in found) == sum(value >= least for value in values)
     assert len({name for name, _ in found}) == len(found)
 
 
 def test_groups_are_named() -> None:
-    found = groups(Spread.of({1: 3, 2: 1, 15: 2, 40: 1}), 1)
+    found = groups(Distribution.of({1: 3, 2: 1, 15: 2, 40: 1}), 1)
     assert found[:2] == (("1", 3), ("2", 1))
     assert found[-2:] == (("11–20", 2), ("21–50", 1))
     assert len(found) == 12
 
 
 def test_nothing_has_no_figures() -> None:
-    nothing = Spread.of({3: 0})
+    nothing = Distribution.of({3: 0})
     assert (nothing.n, nothing.mean, nothing.quantile(0.5)) == (0, None, None)
     assert set(nothing.figures().values()) == {0, None}
     assert (bins(nothing, log=False), groups(nothing), skewed(nothing)) == ((), (), False)
-    assert bins(Spread.of({0: 4}), log=True) == ()
+    assert bins(Distribution.of({0: 4}), log=True) == ()
 
 
 def test_a_few_long_texts_ask_for_a_logarithmic_axis() -> None:
-    assert skewed(Spread.of({30: 100, 700: 1}))
-    assert not skewed(Spread.of({30: 100, 600: 1}))
-    assert not skewed(Spread.of({0: 9, 5: 1}))
+    assert skewed(Distribution.of({30: 100, 700: 1}))
+    assert not skewed(Distribution.of({30: 100, 600: 1}))
+    assert not skewed(Distribution.of({0: 9, 5: 1}))
 
 
 @given(st.floats(0, 1e7))

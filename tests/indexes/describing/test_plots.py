@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.corpus.corpus import write
-from indexes.describing.description import Code, Description, Spread
+from indexes.describing.description import Code, Description, Distribution
 from indexes.describing.measure import measure, units
-from indexes.describing.plots import CODES, codes, counted, lengths, plots
+from indexes.describing.plots import CODES, codes, count_histogram, lengths, plots
 from indexes.store import paths
-from rag.corpus.svg import Box, Figure, across_grid, log_ticks, ticks
+from rag.corpus.svg import Figure, PlotArea, across_grid, log_ticks, ticks
 from tests.fakes.law.corpus import VILLAGE
 from tests.paths import ROOT
 
@@ -70,7 +70,7 @@ def test_a_corpus_without_questions_has_fewer_plots(tmp_path: Path) -> None:
 
 
 def test_heights_are_to_scale() -> None:
-    svg = counted(Spread.of({0: 99, 1: 40, 2: 20, 3: 10}), "T", ("n", "many"), "")
+    svg = count_histogram(Distribution.of({0: 99, 1: 40, 2: 20, 3: 10}), "T", ("n", "many"), "")
     first, second, third = (bar["height"] for bar in bars(svg))
     assert second == pytest.approx(first / 2, abs=0.1)
     assert third == pytest.approx(first / 4, abs=0.1)
@@ -80,7 +80,7 @@ def test_heights_are_to_scale() -> None:
 
 @given(st.dictionaries(st.integers(0, 40_000), st.integers(1, 500), min_size=1, max_size=30))
 def test_all_texts_are_in_the_histogram(counts: dict[int, int]) -> None:
-    spread = Spread.of(counts)
+    spread = Distribution.of(counts)
     of = Description.__new__(Description)
     object.__setattr__(of, "card", VILLAGE.card)
     svg = lengths({"words": spread}, "articles", of)
@@ -92,7 +92,7 @@ def test_all_texts_are_in_the_histogram(counts: dict[int, int]) -> None:
 
 def test_many_codes_become_one_line_without_a_bar(village: Description) -> None:
     many = tuple(Code(f"Code {n}", 50 - n, n % 3, n % 3) for n in range(CODES + 5))
-    svg = codes(replace(village, codes=many, citations=Spread.of(Counter({0: 9, 1: 1}))))
+    svg = codes(replace(village, codes=many, citations=Distribution.of(Counter({0: 9, 1: 1}))))
     assert len(bars(svg)) == CODES
     assert "5 smaller codes" in said(svg)
     widths = [bar["width"] for bar in bars(svg)]
@@ -126,7 +126,7 @@ def test_log_ticks_lie_between(least: int, times: int) -> None:
 
 def test_an_axis_begins_at_zero() -> None:
     figure = Figure(200, 100, "T")
-    across_grid(figure, Box(50, 10, 100, 80), [0, 5, 10], "many")
+    across_grid(figure, PlotArea(50, 10, 100, 80), [0, 5, 10], "many")
     root = read(figure.svg())
     heights = {e.text: float(e.get("y", "")) for e in root.iter(f"{SVG}text") if e.get("y")}
     assert heights["0"] - 4 == 90

@@ -6,12 +6,12 @@ import pytest
 
 from indexes.digest.finding import Finding
 from indexes.digest.parties import PEOPLE
-from indexes.digest.text import any_of, wording
+from indexes.digest.text import word_pattern, wording
 from tests.fakes.law.digest import details, kinds, said
 
 
 def test_any_of_reads_whole_words() -> None:
-    pattern = any_of("refus* faute_d[e']", "nul")
+    pattern = word_pattern("refus* faute_d[e']", "nul")
     assert [m[0] for m in pattern.finditer("refuser, faute d'eau, nul, nullement, un refus")] == [
         "refuser", "faute d'", "nul", "refus",
     ]  # fmt: skip
@@ -170,7 +170,7 @@ def test_words_that_only_look_like_persons(law: str, ours: str) -> None:
 def test_every_person_is_known_by_its_own_name() -> None:
     for person in PEOPLE:
         name = "le " + wording(person.name).plain
-        assert any_of(person.said).search(name), person.name
+        assert word_pattern(person.said).search(name), person.name
 
 
 def test_findings_sort_and_compare() -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from indexes.digest.readability import EASY_ENOUGH, readability, syllables
+from indexes.digest.readability import MIN_READABILITY, readability, syllables
 from indexes.digest.references import cited
 from indexes.digest.text import clauses, sentences, wording
 from tests.fakes.law.digest import details, kinds
@@ -103,7 +103,7 @@ def test_readability_by_hand() -> None:
 
 def test_a_hard_text_is_told_and_an_easy_one_is_not() -> None:
     hard = "L'imprescriptibilité caractérise traditionnellement l'inaliénabilité administrative."
-    assert readability(wording(hard)) < EASY_ENOUGH
+    assert readability(wording(hard)) < MIN_READABILITY
     assert "hard to read" in kinds(hard, hard)
     assert "hard to read" not in kinds(hard, "L'eau du bief ne se vend pas.")
 

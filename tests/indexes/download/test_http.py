@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from indexes.download.http import TRIES, FetchError, Wanted, fetch, retry_after
+from indexes.download.http import TRIES, FetchError, FileRequest, fetch, retry_after
 from tests.fakes.law.full_disk import FullDisk
 from tests.fakes.law.odd_server import Answer, Odd, file, serving
 
@@ -38,7 +38,7 @@ class Pauses(list[float]):
 
 def bring(odd: Odd, target: Path, sha256: str | None = SHA, size: int | None = None) -> Pauses:
     pauses = Pauses()
-    found = fetch(Wanted(f"{odd.address}/law", sha256, size), target, timeout=5, sleep=pauses)
+    found = fetch(FileRequest(f"{odd.address}/law", sha256, size), target, timeout=5, sleep=pauses)
     assert found == SHA
     assert target.read_bytes() == LAW
     assert [path.name for path in target.parent.iterdir()] == [target.name]  # nothing half done is left
@@ -50,7 +50,7 @@ def bring(odd: Odd, target: Path, sha256: str | None = SHA, size: int | None = N
 def test_a_file(odd: Odd, tmp_path: Path, sha256: str | None, length: int | None) -> None:
     odd.in_turn(Answer(200, LAW, length=length))
     shown: list[tuple[int, int | None]] = []
-    wanted = Wanted(f"{odd.address}/law", sha256)
+    wanted = FileRequest(f"{odd.address}/law", sha256)
     fetch(wanted, tmp_path / "sub" / "law", progress=lambda done, total: shown.append((done, total)))
     assert (tmp_path / "sub" / "law").read_bytes() == LAW
     assert shown[-1] == (len(LAW), len(LAW) if length is None else None)
@@ -205,7 +205,7 @@ def test_redirects(odd: Odd, tmp_path: Path) -> None:
         here = Answer(302, headers={"Location": "/moved"})
         there = Answer(302, headers={"Location": f"{other.address}/law"})
         odd.in_turn(here, there)
-        wanted = Wanted(f"{odd.address}/law", SHA, headers={"Authorization": "Bearer secret"})
+        wanted = FileRequest(f"{odd.address}/law", SHA, headers={"Authorization": "Bearer secret"})
         fetch(wanted, tmp_path / "law")
         assert [seen.headers.get("authorization") for seen in odd.seen] == ["Bearer secret"] * 2
         assert "authorization" not in other.seen[0].headers  # another host gets no token
@@ -223,7 +223,7 @@ def test_nobody_there(tmp_path: Path) -> None:
         port = free.getsockname()[1]
     pauses = Pauses()
     with pytest.raises(FetchError, match=r"cannot be reached \(.*refused.*Check network and address"):
-        fetch(Wanted(f"http://127.0.0.1:{port}/law"), tmp_path / "law", sleep=pauses)
+        fetch(FileRequest(f"http://127.0.0.1:{port}/law"), tmp_path / "law", sleep=pauses)
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0][: TRIES - 1]
 
 
@@ -233,7 +233,7 @@ def test_a_server_that_falls_silent(tmp_path: Path) -> None:
         silent.listen(16)
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/law"
         with pytest.raises(FetchError, match=r"cannot be reached \(timed out\)"):
-            fetch(Wanted(url), tmp_path / "law", timeout=0.05, sleep=Pauses())
+            fetch(FileRequest(url), tmp_path / "law", timeout=0.05, sleep=Pauses())
 
 
 @pytest.mark.slow
@@ -243,7 +243,7 @@ def test_a_server_that_only_drips(odd: Odd, tmp_path: Path) -> None:
     with pytest.raises(
         FetchError, match=r"broken off again and again \(only \d+ bytes came in 0\.5 seconds\)"
     ):
-        fetch(Wanted(f"{odd.address}/law", SHA), tmp_path / "law", timeout=0.5, sleep=pauses)
+        fetch(FileRequest(f"{odd.address}/law", SHA), tmp_path / "law", timeout=0.5, sleep=pauses)
     assert len(pauses) == TRIES - 1
     assert not (tmp_path / "law").exists()
     odd.in_turn(file(LAW))  # what came in drips is of use all the same
@@ -263,7 +263,7 @@ def test_a_disk_that_is_full(odd: Odd, tmp_path: Path, monkeypatch: pytest.Monke
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", full)
         with pytest.raises(FetchError, match=r"law: cannot be written \(No space left .*Make room"):
-            fetch(Wanted(f"{odd.address}/law", SHA), tmp_path / "law", sleep=Pauses())
+            fetch(FileRequest(f"{odd.address}/law", SHA), tmp_path / "law", sleep=Pauses())
     assert len(odd.seen) == 1  # a full disk is not tried again
     bring(odd, tmp_path / "law")  # room was made: it goes on there
     assert odd.seen[-1].headers["range"] == "bytes=3000-"
@@ -274,14 +274,14 @@ def test_a_disk_that_is_full(odd: Odd, tmp_path: Path, monkeypatch: pytest.Monke
 )
 def test_addresses_that_are_not_on_the_web(tmp_path: Path, url: str) -> None:
     with pytest.raises(FetchError, match="is no address on the web"):
-        fetch(Wanted(url), tmp_path / "law")
+        fetch(FileRequest(url), tmp_path / "law")
 
 
 def test_a_place_that_cannot_be_written(odd: Odd, tmp_path: Path) -> None:
     odd.in_turn(file(LAW))
     (tmp_path / "file").touch()
     with pytest.raises(FetchError, match=r"cannot be written .*give another place"):
-        fetch(Wanted(f"{odd.address}/law", SHA), tmp_path / "file" / "law")
+        fetch(FileRequest(f"{odd.address}/law", SHA), tmp_path / "file" / "law")
     (tmp_path / "law.part").mkdir()
     with pytest.raises(FetchError, match="cannot be written"):
-        fetch(Wanted(f"{odd.address}/law", SHA), tmp_path / "law", sleep=Pauses())
+        fetch(FileRequest(f"{odd.address}/law", SHA), tmp_path / "law", sleep=Pauses())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexes.formats import jsonl
 from indexes.formats.jsonl import array, lines, records
-from indexes.formats.validation import Inspection, Reason
+from indexes.formats.validation import Inspection, SkipReason
 from rag.errors import BadInput
 
 VALUES = st.recursive(
@@ -54,22 +54,22 @@ def test_places_are_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason", "line"),
     [
-        (b'[{"a": 1},\n{"b": }, {"c": 2}]', Reason.INVALID_JSON, 2),
-        (b'[{"a": 1},\n{"b": 1', Reason.INVALID_JSON, 2),
-        (b'[{"a": 1}', Reason.INVALID_JSON, 1),
-        (b'[{"a": 1},\n17, {"c": 2}]', Reason.WRONG_TYPE, 2),
-        (b'[{"a": 1},\n{"b": "caf\xe9"}, {"c": 2}]', Reason.BROKEN_UTF8, 2),
-        (b'[{"a": 1},\n{"b": "\\ud83d"}, {"c": 2}]', Reason.BROKEN_UTF8, 2),
+        (b'[{"a": 1},\n{"b": }, {"c": 2}]', SkipReason.INVALID_JSON, 2),
+        (b'[{"a": 1},\n{"b": 1', SkipReason.INVALID_JSON, 2),
+        (b'[{"a": 1}', SkipReason.INVALID_JSON, 1),
+        (b'[{"a": 1},\n17, {"c": 2}]', SkipReason.WRONG_TYPE, 2),
+        (b'[{"a": 1},\n{"b": "caf\xe9"}, {"c": 2}]', SkipReason.BROKEN_UTF8, 2),
+        (b'[{"a": 1},\n{"b": "\\ud83d"}, {"c": 2}]', SkipReason.BROKEN_UTF8, 2),
     ],
 )
-def test_bad_arrays(tmp_path: Path, content: bytes, reason: Reason, line: int) -> None:
+def test_bad_arrays(tmp_path: Path, content: bytes, reason: SkipReason, line: int) -> None:
     path = put(tmp_path, content)
     with pytest.raises(BadInput, match=rf"file\.json:{line}: "):
         list(array(path, Inspection()))
     inspection = Inspection(lenient=True)
     found = [record for _, record in array(path, inspection)]
     assert found[0] == {"a": 1}
-    assert len(found) == (1 if reason is Reason.INVALID_JSON else 2)  # the rest cannot be told apart
+    assert len(found) == (1 if reason is SkipReason.INVALID_JSON else 2)  # the rest cannot be told apart
     assert [(skipped.reason, skipped.count) for skipped in inspection.report(0, 0).skipped] == [(reason, 1)]
 
 

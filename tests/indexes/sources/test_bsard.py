@@ -189,7 +189,7 @@ def test_files_of_2021(tmp_path: Path) -> None:
     ],
 )
 def test_article_ids_in_every_spelling(value: object, ids: list[str]) -> None:
-    assert bsard.ids_of(value) == ids
+    assert bsard.parse_ids(value) == ids
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_article_ids_in_every_spelling(value: object, ids: list[str]) -> None:
     ],
 )
 def test_law_type_and_region(code: str, published: str, law: tuple[str, str | None]) -> None:
-    assert bsard.law_of(code, published) == law
+    assert bsard.classify_law(code, published) == law
 
 
 def test_published_counts_stand_beside_those_found(folder: Path) -> None:

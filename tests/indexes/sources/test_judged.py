@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexes.corpus.corpus import to_learn_from
-from indexes.sources.judged import split_of
+from indexes.sources.judged import split_name
 from indexes.sources.registry import load
 
 
@@ -21,7 +21,7 @@ from indexes.sources.registry import load
     ],
 )  # fmt: skip
 def test_names_of_files_tell_the_split(name: str, split: str) -> None:
-    assert split_of(name) == split
+    assert split_name(name) == split
 
 
 @pytest.mark.parametrize(

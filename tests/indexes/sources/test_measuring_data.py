@@ -132,6 +132,6 @@ def test_codes_and_headings_are_in_memory_once(tmp_path: Path) -> None:
 
 def test_what_is_shared_is_equal_also_when_too_much_came(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(articles, "MOST_SHARED", 2)
-    same = articles.Shared()
+    same = articles.ValueCache()
     values = ["a", ("a",), "b", None, "a", "b"]
     assert [same(value) for value in values] == values

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from indexes.formats.parquet import plain, rows
-from indexes.formats.validation import Inspection, Reason
+from indexes.formats.validation import Inspection, SkipReason
 from indexes.sources.registry import detect, load
 from rag.errors import BadInput
 
@@ -72,7 +72,7 @@ def test_damage(tmp_path: Path) -> None:
     inspection = Inspection(lenient=True)
     kept = list(rows(path, inspection))
     assert 0 < len(kept) < 2000
-    assert inspection.report(0, 0).skipped[0].reason is Reason.INVALID_PARQUET
+    assert inspection.report(0, 0).skipped[0].reason is SkipReason.INVALID_PARQUET
 
 
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:

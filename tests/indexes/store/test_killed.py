@@ -17,7 +17,7 @@ import indexes
 from indexes.__main__ import main
 from indexes.corpus.corpus import read, write
 from indexes.store import paths, versions
-from indexes.store.versions import KEEP
+from indexes.store.versions import DEFAULT_VERSIONS
 from tests.fakes.law.corpus import FIT, edition, first, install
 from tests.paths import ROOT
 
@@ -95,7 +95,7 @@ def tidy(home: Path) -> None:
     assert main(["build", "village", "--encoder", "none"]) == 0
     left = {path.name for path in (home / "indexes" / "village").iterdir()}
     versions = {name for name in left if (home / "indexes" / "village" / name / "manifest.json").is_file()}
-    assert len(versions) <= KEEP
+    assert len(versions) <= DEFAULT_VERSIONS
     assert paths.current("village").name in versions
     assert left - versions - {"CURRENT"} <= {f"{version}.corpus" for version in versions}
     assert [path.name for path in (home / "corpora").iterdir()] == ["village"]

@@ -15,7 +15,7 @@ import indexes
 from indexes.__main__ import main
 from indexes.corpus.corpus import write
 from indexes.store import manifest, open_index, paths
-from indexes.store.paths import version_of
+from indexes.store.paths import current_version
 from rag.engine.engine import Engine
 from rag.errors import DamagedIndex
 from tests.fakes.law.corpus import FIT, GOAT, edition, first, install
@@ -47,7 +47,7 @@ class Asking(threading.Thread):
         engine: Engine | None = None
         while not self.stopped.is_set():
             try:
-                version = version_of("village")
+                version = current_version("village")
                 if engine is None or version != opened or self.every_time:
                     engine, opened = indexes.open("village"), version
                 of = by_hash[engine.info.corpus_sha256]
@@ -123,12 +123,12 @@ def test_a_version_that_is_damaged_and_stays_is_told(home: Path) -> None:
 
 
 def test_the_version_that_would_be_opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert version_of("village") is None
-    assert version_of("no name") is None
-    assert version_of() == str(paths.builtin())
+    assert current_version("village") is None
+    assert current_version("no name") is None
+    assert current_version() == str(paths.builtin())
     version = install(edition(0))
-    assert version_of("village") == version_of(home / "indexes/village") == str(version)
+    assert current_version("village") == current_version(home / "indexes/village") == str(version)
     monkeypatch.setenv("PANDECT_INDEX", "village")
-    assert version_of() == str(version)
+    assert current_version() == str(version)
     (home / "indexes/village/CURRENT").write_text("nowhere\n", encoding="utf-8")
-    assert version_of("village") is None
+    assert current_version("village") is None

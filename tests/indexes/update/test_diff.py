@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexes.corpus.corpus import Corpus, write
-from indexes.update.diff import FILE, Changed, Changes, Compared, Former, compare
+from indexes.update.diff import FILE, ChangedIds, Changes, CorpusDiff, FormerCorpus, compare
 from rag.types import Article, Question
 from tests.fakes.law.changing_law import laws
 from tests.fakes.law.corpus import CODE, VILLAGE
 
 
-def former(corpus: Corpus, folder: Path, *, compress: bool = True) -> Former:
+def former(corpus: Corpus, folder: Path, *, compress: bool = True) -> FormerCorpus:
     write(corpus, folder / "v1" / "corpus", compress=compress, extras=False)
-    return Former.read(folder / "v1")
+    return FormerCorpus.read(folder / "v1")
 
 
-def compared(one: Corpus, other: Corpus) -> Compared:
+def compared(one: Corpus, other: Corpus) -> CorpusDiff:
     with tempfile.TemporaryDirectory() as scratch:
         return compare(former(one, Path(scratch)), other)
 
@@ -39,8 +39,8 @@ def test_the_same_law(tmp_path: Path) -> None:
         was = former(VILLAGE, tmp_path / str(compress), compress=compress)
         found = compare(was, VILLAGE)
         assert not found.changes
-        assert found.changes.articles == Changed(unchanged=12)
-        assert found.changes.questions == Changed(unchanged=5)
+        assert found.changes.articles == ChangedIds(unchanged=12)
+        assert found.changes.questions == ChangedIds(unchanged=5)
         assert found.changes.brief() == "the same law"
         assert found.former_ids == tuple(a.id for a in VILLAGE.articles)
         assert found.same_id.tolist() == found.same_words.tolist() == list(range(12))
@@ -60,8 +60,8 @@ def test_each_kind_of_change() -> None:
     found = compared(VILLAGE, new)
     assert found.changes == Changes(
         against="v1",
-        articles=Changed(("v-13",), ("v-3",), ("v-4",), ("v-5",), 9),
-        questions=Changed((), ("q2",), (), ("q5",), 3),
+        articles=ChangedIds(("v-13",), ("v-3",), ("v-4",), ("v-5",), 9),
+        questions=ChangedIds((), ("q2",), (), ("q5",), 3),
         card=("title", "law_date"),
     )
     # article 4 has its words still, article 3 only its number
@@ -105,7 +105,7 @@ def test_another_order_is_a_change() -> None:
 
 
 def test_only_the_first_ids_are_printed() -> None:
-    changes = Changes("v1", Changed(added=tuple(f"a{n}" for n in range(1200))), Changed(("q1",)))
+    changes = Changes("v1", ChangedIds(added=tuple(f"a{n}" for n in range(1200))), ChangedIds(("q1",)))
     lines = [line.split() for line in changes.lines()]
     assert ["added", "1,200", "a0,", "a1,", "a2,", "a3,", "a4,", "..."] in lines
     assert ["repealed", "0"] in lines

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from indexes.build.build import BuildSettings, build_into
-from indexes.build.encoder_choice import Chosen, fit_encoder
+from indexes.build.encoder_choice import EncoderChoice, fit_encoder
 from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.sources import registry
@@ -48,9 +48,9 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def encoder() -> Chosen:
+def encoder() -> EncoderChoice:
     fitted = fit_encoder(VILLAGE, to_learn_from(VILLAGE.questions), analyser("fr"), TINY, lambda *told: None)
-    return Chosen(*fitted)
+    return EncoderChoice(*fitted)
 
 
 def same_answers(one: Path, other: Path) -> None:
@@ -79,12 +79,12 @@ def same_answers(one: Path, other: Path) -> None:
 @given(states=histories())
 @QUICK
 def test_it_is_a_build_from_nothing_to_the_byte(
-    chosen: BuildSettings, encoder: Chosen, states: list[Corpus]
+    chosen: BuildSettings, encoder: EncoderChoice, states: list[Corpus]
 ) -> None:
     kept = None if chosen is NONE else encoder
     if kept is not None and chosen.analyser:
         cut = analyser("fr", **chosen.analyser)
-        kept = Chosen(replace(encoder.encoder, analyser=cut), encoder.entry)  # type: ignore[type-var]
+        kept = EncoderChoice(replace(encoder.encoder, analyser=cut), encoder.entry)  # type: ignore[type-var]
     with tempfile.TemporaryDirectory() as scratch:
         former = Path(scratch) / "v0"
         built(former, states[0], chosen, kept)
@@ -139,7 +139,9 @@ def _question(**fields: object) -> Corpus:
         "all ids",
     ],
 )
-def test_one_thing_alone_changes(tmp_path: Path, encoder: Chosen, other: Corpus, analysed: int) -> None:
+def test_one_thing_alone_changes(
+    tmp_path: Path, encoder: EncoderChoice, other: Corpus, analysed: int
+) -> None:
     was = replace(_question(answer="Personne.").questions[1], id="q2")
     former = replace(VILLAGE, questions=(VILLAGE.questions[0], was, *VILLAGE.questions[2:]))
     built(tmp_path / "former", former, BuildSettings(), encoder)
@@ -180,7 +182,7 @@ class Watched:
 
 @given(st.data())
 @QUICK
-def test_only_what_changed_is_analysed_and_encoded(encoder: Chosen, data: st.DataObject) -> None:
+def test_only_what_changed_is_analysed_and_encoded(encoder: EncoderChoice, data: st.DataObject) -> None:
     corpus = data.draw(changed(VILLAGE))
     was = {a.id: (a.code, a.headings, a.text) for a in VILLAGE.articles}
     fresh = [a.id for a in corpus.articles if was.get(a.id) != (a.code, a.headings, a.text)]
@@ -278,20 +280,20 @@ class Pretrained:
 
 @pytest.mark.parametrize("same", [True, False], ids=["the same model", "another one of its name"])
 def test_a_pretrained_encoder_is_kept_by_its_id(
-    tmp_path: Path, encoder: Chosen, monkeypatch: pytest.MonkeyPatch, same: bool
+    tmp_path: Path, encoder: EncoderChoice, monkeypatch: pytest.MonkeyPatch, same: bool
 ) -> None:
     model = Pretrained(encoder.encoder)
     options = {"model": "acme/law", "question_prompt": "query: "}
     entry = {"kind": "transformer", "name": "acme/law", "dim": 8, "sha256": "ab", "options": options}
-    now = Chosen(model, entry if same else {**entry, "sha256": "cd"})
+    now = EncoderChoice(model, entry if same else {**entry, "sha256": "cd"})
     loaded: list[tuple[str, Mapping[str, object]]] = []
 
-    def load(name: str, given: Mapping[str, object]) -> Chosen:
+    def load(name: str, given: Mapping[str, object]) -> EncoderChoice:
         loaded.append((name, given))
         return now
 
     monkeypatch.setattr(reuse, "pretrained", load)
-    built(tmp_path / "former", VILLAGE, BuildSettings(), Chosen(model, entry))
+    built(tmp_path / "former", VILLAGE, BuildSettings(), EncoderChoice(model, entry))
     wanted = built(tmp_path / "again", NEW, BuildSettings(), now)
     made = updated(tmp_path / "made", tmp_path / "former", NEW)
     assert loaded == [("acme/law", {"question_prompt": "query: "})]
@@ -374,7 +376,7 @@ def test_a_hundredth_of_real_law_is_a_build_from_nothing_too(data: Path, tmp_pat
     kept = Start.at(tmp_path / "former", AGAIN)
     assert kept.manifest.encoder is not None
     cut = analyser("zh")
-    encoder = Chosen(StaticEncoder.load(tmp_path / "former/encoder", cut), kept.manifest.encoder)
+    encoder = EncoderChoice(StaticEncoder.load(tmp_path / "former/encoder", cut), kept.manifest.encoder)
     wanted = built(tmp_path / "again", new, BuildSettings(), encoder)
     made = updated(tmp_path / "made", tmp_path / "former", new)
     assert (made.analysed, made.encoded, made.notes) == (52, 52, ())

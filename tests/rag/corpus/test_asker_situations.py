@@ -10,7 +10,7 @@ import rag
 from rag.answer.screening.dialogue import clarify
 from rag.answer.screening.patterns import data, plain
 from rag.corpus.asker_situations import (
-    held,
+    available_situations,
     in_front,
     label,
     living_in,
@@ -32,16 +32,16 @@ def test_what_is_offered_is_what_the_corpus_speaks_of() -> None:
     law = [article(n, "Le locataire paie son loyer.") for n in range(3)]
     law += [article(n, "Le vendeur livre la chose.") for n in range(3, 5)]  # two: a passing mention
 
-    assert [each.id for each in held("fr", law)] == ["tenant"]
-    assert held("fr", ()) == ()
-    assert held("la", law) == ()
+    assert [each.id for each in available_situations("fr", law)] == ["tenant"]
+    assert available_situations("fr", ()) == ()
+    assert available_situations("la", law) == ()
 
 
 @pytest.mark.parametrize(("articles", "needed"), [(100, 3), (1000, 5), (50_000, 10)])
 def test_how_many_articles_make_it_a_matter_of_the_corpus(articles: int, needed: int) -> None:
     for there, offered in ((needed - 1, 0), (needed, 1)):
         law = [article(n, "Der Mieter" if n < there else "Etwas anderes") for n in range(articles)]
-        assert len(held("de", law)) == offered
+        assert len(available_situations("de", law)) == offered
 
 
 def test_sentences_go_in_front_once_each() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.corpus.contents import DEEPEST, Law, Place, steps, written
+from rag.corpus.contents import DEEPEST, ContentsEntry, Law, steps, written
 from rag.types import Article, Question
 
 HEADINGS = st.lists(st.sampled_from(["Livre I", "Livre II", "Titre I", ""]), max_size=4).map(tuple)
@@ -44,11 +44,11 @@ def test_the_tree_by_hand() -> None:
     civil, penal = CIVIL.codes
     first, second = CIVIL.below(civil)
 
-    assert civil == Place("Civil", (), "Civil", 6, ("a",), 2)
-    assert penal == Place("Penal", (), "Penal", 1, (), 1)
-    assert first == Place("Civil", (1,), "I", 4, (), 2)
-    assert second == Place("Civil", (2,), "II", 1, ("e",), 0)
-    assert CIVIL.below(first)[0] == Place("Civil", (1, 1), "1", 3, ("b", "c", "f"), 0)
+    assert civil == ContentsEntry("Civil", (), "Civil", 6, ("a",), 2)
+    assert penal == ContentsEntry("Penal", (), "Penal", 1, (), 1)
+    assert first == ContentsEntry("Civil", (1,), "I", 4, (), 2)
+    assert second == ContentsEntry("Civil", (2,), "II", 1, ("e",), 0)
+    assert CIVIL.below(first)[0] == ContentsEntry("Civil", (1, 1), "1", 3, ("b", "c", "f"), 0)
     assert [p.title for p in CIVIL.home("d")] == ["Civil", "I", "2"]
     assert [p.at for p in CIVIL.walk(civil)] == [(), (1,), (1, 1), (1, 2), (2,)]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard
-from rag.corpus.export import Extract, Labels, escape, to_json, to_markdown
+from rag.corpus.export import ArticleExtract, ExportLabels, escape, to_json, to_markdown
 from rag.types import Article
 
 CARD = CorpusCard("civil", "Code civil", "fr", "FR", "CC BY 4.0", source="DILA", law_date=date(2025, 1, 1))
@@ -23,8 +23,8 @@ TREE = Article(
     ("Livre II", "Titre IV"),
     url="https://law.example/a(1)",
 )
-LABELS = Labels("Articles", "The question", ("Not advice.",), "Official text", ("Law as of 2025",))
-EXTRACT = Extract(CARD, "civil", "v3", (TREE,))
+LABELS = ExportLabels("Articles", "The question", ("Not advice.",), "Official text", ("Law as of 2025",))
+EXTRACT = ArticleExtract(CARD, "civil", "v3", (TREE,))
 
 TEXT = st.text(max_size=60)
 DAYS = st.none() | st.dates()

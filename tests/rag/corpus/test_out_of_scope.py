@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
-from rag.corpus.out_of_scope import WHOLE, Topics
+from rag.corpus.out_of_scope import WHOLE_QUESTION, Topics
 from rag.text.analysers import analyser
 from rag.ui.i18n import LANGUAGES
 from tests.paths import ROOT
@@ -271,7 +271,7 @@ def test_topic_is_complete(topic: Elsewhere) -> None:
 
 @pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
 def test_phrases_have_content_and_say_different_things(topic: Elsewhere) -> None:
-    anywhere = [phrase for phrase in topic.phrases if not phrase.startswith(WHOLE)]
+    anywhere = [phrase for phrase in topic.phrases if not phrase.startswith(WHOLE_QUESTION)]
     terms = [frozenset(FRENCH.terms(phrase)) for phrase in anywhere]
     assert terms
     empty = [phrase for phrase in topic.phrases if not FRENCH.terms(phrase)]

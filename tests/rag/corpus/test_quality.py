@@ -7,20 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.quality import (
-    Bin,
-    Measured,
-    Rate,
-    System,
+    QualityResults,
+    ReliabilityBin,
+    SystemQuality,
     Topic,
-    cut_offs,
+    TopicRate,
+    recall_by_cutoff,
     wilson,
 )
 from rag.errors import BadInput
 
-RATE = st.lists(st.floats(0, 1), min_size=3, max_size=3).map(sorted).map(lambda r: Rate(r[1], r[0], r[2]))
+RATE = (
+    st.lists(st.floats(0, 1), min_size=3, max_size=3).map(sorted).map(lambda r: TopicRate(r[1], r[0], r[2]))
+)
 SYSTEMS = st.dictionaries(
     st.text(),
-    st.builds(System, st.dictionaries(st.text(), RATE), st.floats(0, 1e6), st.floats(0, 1e6)),
+    st.builds(SystemQuality, st.dictionaries(st.text(), RATE), st.floats(0, 1e6), st.floats(0, 1e6)),
     min_size=1,
 )
 TOPICS = st.dictionaries(
@@ -30,14 +32,16 @@ TOPICS = st.dictionaries(
 
 @given(SYSTEMS, TOPICS, st.none() | st.text())
 def test_what_is_written_is_read(
-    systems: dict[str, System], topics: dict[str, Topic], learnt: str | None
+    systems: dict[str, SystemQuality], topics: dict[str, Topic], learnt: str | None
 ) -> None:
-    measured = Measured("a", 3, next(iter(systems)), systems, topics, (Bin(0.0, 0.5, 2, 0.1, 0.2),), learnt)
+    measured = QualityResults(
+        "a", 3, next(iter(systems)), systems, topics, (ReliabilityBin(0.0, 0.5, 2, 0.1, 0.2),), learnt
+    )
 
-    assert Measured.from_json(measured.to_json()) == measured
+    assert QualityResults.from_json(measured.to_json()) == measured
 
 
-GOOD = json.loads(Measured("a", 3, "x", {"x": System({}, 1.0, 2.0)}, {}).to_json())
+GOOD = json.loads(QualityResults("a", 3, "x", {"x": SystemQuality({}, 1.0, 2.0)}, {}).to_json())
 
 BAD_RATE = {"measures": {"R@1": {"value": 2, "low": 0, "high": 1}}, "median_ms": 1, "p95_ms": 1}
 
@@ -60,7 +64,7 @@ BAD_RATE = {"measures": {"R@1": {"value": 2, "low": 0, "high": 1}}, "median_ms":
 )  # fmt: skip
 def test_what_is_no_result_file_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
-        Measured.from_json(text)
+        QualityResults.from_json(text)
 
 
 def test_wilson_by_hand() -> None:
@@ -81,7 +85,7 @@ def test_a_wilson_interval_holds_its_share(pair: tuple[int, int]) -> None:
 
 
 def test_cut_offs_are_in_order() -> None:
-    rate = Rate(0.5, 0.5, 0.5)
-    system = System({"R@100": rate, "MRR@10": rate, "R@5": rate, "R-precision": rate}, 1, 1)
+    rate = TopicRate(0.5, 0.5, 0.5)
+    system = SystemQuality({"R@100": rate, "MRR@10": rate, "R@5": rate, "R-precision": rate}, 1, 1)
 
-    assert list(cut_offs(system)) == [5, 100]
+    assert list(recall_by_cutoff(system)) == [5, 100]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag.encoders import model_recipes
-from rag.encoders.model_recipes import HubRecipe, parse, recipe_of, recipes
+from rag.encoders.model_recipes import HubRecipe, find_recipe, parse, recipes
 from rag.encoders.transformer import load_model
 from rag.errors import BadInput
 from rag.types import Article
@@ -88,13 +88,13 @@ def test_a_wrong_recipe_is_refused(change: tuple[str, str], told: str) -> None:
 
 
 def test_names_ids_and_folders() -> None:
-    assert recipe_of("bge-m3") is recipe_of("BAAI/bge-m3")
-    assert recipe_of("camembert-base").bare
-    typed = recipe_of("someone/encoder")
+    assert find_recipe("bge-m3") is find_recipe("BAAI/bge-m3")
+    assert find_recipe("camembert-base").bare
+    typed = find_recipe("someone/encoder")
     assert (typed.model, typed.pooling, typed.chunk, typed.bare) == ("someone/encoder", None, 200, False)
-    assert recipe_of("someone/encoder", pooling="cls").bare
-    assert recipe_of("bge-m3", pooling="mean") == replace(recipe_of("bge-m3"), pooling="mean", bare=True)
-    assert recipe_of("bge-m3", pooling="cls") == recipe_of("bge-m3")
+    assert find_recipe("someone/encoder", pooling="cls").bare
+    assert find_recipe("bge-m3", pooling="mean") == replace(find_recipe("bge-m3"), pooling="mean", bare=True)
+    assert find_recipe("bge-m3", pooling="cls") == find_recipe("bge-m3")
 
 
 @pytest.mark.parametrize(("name", "told"), [
@@ -104,7 +104,7 @@ def test_names_ids_and_folders() -> None:
 ])  # fmt: skip
 def test_what_cannot_be_loaded_is_told_before(name: str, told: str) -> None:
     with pytest.raises(BadInput, match=told):
-        model_recipes.load(recipe_of(name))
+        model_recipes.load(find_recipe(name))
 
 
 # --- on a tiny model ---

@@ -261,7 +261,7 @@ try:
 except BadInput as error:
     refused = str(error)
 vectors = made.encode_questions(["le loyer"]).tolist()
-first = model_recipes.load(model_recipes.recipe_of("test/tiny", pooling="cls"), device="cpu")
+first = model_recipes.load(model_recipes.find_recipe("test/tiny", pooling="cls"), device="cpu")
 told = {"name": made.name, "sha256": made.sha256, "vectors": vectors, "refused": refused}
 told |= {"first": first.encode_questions(["le loyer"]).tolist(), "named": first.name}
 json.dump(told, sys.stdout)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.encoders import fasttext
-from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vectors, words_of
+from rag.encoders.word_vectors import VectorFile, WordVectorEncoder, open_vectors, word_splitter
 from rag.errors import BadInput
 from rag.types import Article
 from tests.fakes.models import vector_files as samples
@@ -165,7 +165,7 @@ def test_a_quantised_model_is_refused_and_a_pruned_one_read(tmp_path: Path) -> N
 
 
 def _encoder(tmp_path: Path, language: str = "fr") -> WordVectorEncoder:
-    return WordVectorEncoder(open_vectors(samples.text(tmp_path / "w.vec", TABLE)), words_of(language))
+    return WordVectorEncoder(open_vectors(samples.text(tmp_path / "w.vec", TABLE)), word_splitter(language))
 
 
 def test_a_text_is_the_mean_of_its_words(tmp_path: Path) -> None:

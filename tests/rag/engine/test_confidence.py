@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
-from rag.engine.confidence import NAMES, SIGNS, Confidence, Signals, Words, features
+from rag.engine.confidence import NAMES, SIGNS, Confidence, Signals, WordSignals, features
 from rag.engine.result import Level, Result
 from rag.errors import BadInput
 from rag.retrieval.base import Mask
@@ -40,7 +40,7 @@ rankings = st.lists(st.tuples(st.sampled_from("abcdefghijkl"), numbers), unique_
 
 
 def test_features_worked_by_hand() -> None:
-    found = features(Words(5, 3, 1, 16.0), KEYWORD, MEANING, nearest=0.6, elsewhere=True)
+    found = features(WordSignals(5, 3, 1, 16.0), KEYWORD, MEANING, nearest=0.6, elsewhere=True)
     assert found == pytest.approx(
         {
             "keyword_top": math.log(9),
@@ -63,16 +63,20 @@ def test_features_worked_by_hand() -> None:
 
 
 def test_empty_lists_have_features_and_a_low_probability() -> None:
-    nothing = features(Words(), (), ())
+    nothing = features(WordSignals(), (), ())
     assert nothing == dict.fromkeys(NAMES, 0.0)
-    assert 0 < MODEL.probability(nothing) < MODEL.probability(features(Words(5, 5, 0, 9.0), KEYWORD, MEANING))
+    assert (
+        0
+        < MODEL.probability(nothing)
+        < MODEL.probability(features(WordSignals(5, 5, 0, 9.0), KEYWORD, MEANING))
+    )
 
 
 @given(rankings, rankings, st.integers(0, 9), st.floats(0, 50), st.booleans())
 def test_features_are_total_and_deterministic(
     keyword: Ranking, meaning: Ranking, terms: int, reach: float, elsewhere: bool
 ) -> None:
-    words = Words(terms, terms // 2, terms - terms // 2, reach)
+    words = WordSignals(terms, terms // 2, terms - terms // 2, reach)
     found = features(words, keyword, meaning, elsewhere=elsewhere)
     assert tuple(found) == NAMES
     assert all(math.isfinite(x) for x in found.values())
@@ -159,7 +163,7 @@ def test_words_say_what_the_corpus_knows() -> None:
     reached = [max(hit.score for hit in keyword.search([t], 2)[0]) for t in made.vocabulary]
     assert found.reach == pytest.approx(best + 2 * sum(reached) / len(reached), abs=1e-4)
     assert made.words("voisin") == made.words("voisin")
-    assert made.words("") == Words()
+    assert made.words("") == WordSignals()
 
 
 def test_best_article_never_passes_the_reach() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rag.corpus.card import CorpusCard
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.engine.engine import Engine, IndexInfo
-from rag.engine.explain import ALIKE
+from rag.engine.explain import MAX_QUESTIONS
 from rag.engine.result import Explanation, Mode, Result
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
@@ -185,9 +185,9 @@ def test_equal_scores_share_a_rank_as_they_do_in_fusion() -> None:
 def test_the_nearest_annotated_questions_each_text_once() -> None:
     _, told = of(ENGINE, ARBRE)
     alike = told["a"].alike
-    assert len(alike) == ALIKE  # of five that cite it, two of which say the same
+    assert len(alike) == MAX_QUESTIONS  # of five that cite it, two of which say the same
     assert alike[0].text == ASKED[0].text
-    assert len({a.text for a in alike}) == ALIKE
+    assert len({a.text for a in alike}) == MAX_QUESTIONS
     assert [a.nearness for a in alike] == sorted((a.nearness for a in alike), reverse=True)
     [vector] = static().encode_questions([ARBRE])
     for a in alike:

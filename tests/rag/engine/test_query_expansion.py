@@ -14,9 +14,9 @@ from rag.engine.result import Mode
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
-from rag.retrieval.query_expansion import BridgedBM25, LawWords
+from rag.retrieval.query_expansion import ExpandedBM25, LawWords
 from rag.retrieval.term_counts import count
-from rag.retrieval.translation_model import Bridge, Pair
+from rag.retrieval.translation_model import Pair, TranslationModel
 from rag.text.analysers import analyser
 from rag.types import Article
 
@@ -44,8 +44,8 @@ def engine(*, bridged: bool = True) -> Engine:
     ]
     counts, mask = count(LAW, CUT), Mask(LAW)
     keyword = BM25.build(counts, BM25Settings(), mask, CUT)
-    bridge = Bridge(PAIRS, {"licenc": "licenciement"})
-    over = BridgedBM25(keyword, bridge, LawWords.of(counts, BM25Settings(), bridge.law_terms))
+    bridge = TranslationModel(PAIRS, {"licenc": "licenciement"})
+    over = ExpandedBM25(keyword, bridge, LawWords.of(counts, BM25Settings(), bridge.law_terms))
     words = dict(counts.vocabulary)
     vectors = np.random.default_rng(3).standard_normal((len(words), 8)).astype(np.float32)
     encoder = StaticEncoder.of("small", CUT, words, vectors)

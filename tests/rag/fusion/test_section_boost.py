@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.fusion.section_boost import BESIDE, lift, told
+from rag.fusion.section_boost import SECTION_BOOST, boost, explain_boost
 from rag.fusion.settings import FusionSettings
 from rag.types import Hit, Ranking
 
@@ -20,7 +20,7 @@ FOUND: Ranking = (Hit("a", 1.0), Hit("c", 0.8), Hit("b", 0.2), Hit("d", 0.1))
 
 def test_an_article_has_at_least_a_share_of_the_best_under_its_headings() -> None:
     # b: 0.5 * (0.9 * 1 + 0.1 * 0.2); d the same with 0.1; a and c are the best of theirs
-    assert lift(FOUND, GROUP, 0.5) == (
+    assert boost(FOUND, GROUP, 0.5) == (
         Hit("a", 1.0),
         Hit("c", 0.8),
         Hit("b", pytest.approx(0.46)),
@@ -29,16 +29,16 @@ def test_an_article_has_at_least_a_share_of_the_best_under_its_headings() -> Non
 
 
 def test_a_larger_share_lets_neighbours_pass_others() -> None:
-    assert [hit.article_id for hit in lift(FOUND, GROUP, 0.95)] == ["a", "b", "d", "c"]
+    assert [hit.article_id for hit in boost(FOUND, GROUP, 0.95)] == ["a", "b", "d", "c"]
 
 
 def test_an_article_without_headings_is_alone() -> None:
-    assert lift(FOUND, {}, 0.9) == FOUND
+    assert boost(FOUND, {}, 0.9) == FOUND
 
 
 def test_nothing_is_lifted_towards_a_score_of_nothing() -> None:
     below: Ranking = (Hit("a", -1.0), Hit("b", -3.0))
-    assert lift(below, GROUP, 0.5) == below
+    assert boost(below, GROUP, 0.5) == below
 
 
 rankings = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 10, allow_nan=False), min_size=1).map(
@@ -53,7 +53,7 @@ groups = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3))
 def test_the_same_articles_the_best_first_and_none_lower(
     ranking: Ranking, group: Mapping[str, int], share: float
 ) -> None:
-    after = lift(ranking, group, share)
+    after = boost(ranking, group, share)
     before, now = dict(ranking), dict(after)
     assert now.keys() == before.keys()
     assert all(now[i] >= before[i] for i in before)
@@ -66,12 +66,12 @@ def test_the_same_articles_the_best_first_and_none_lower(
 
 @given(rankings, groups, st.floats(0, 1))
 def test_what_is_told_adds_up(ranking: Ranking, group: Mapping[str, int], share: float) -> None:
-    after = lift(ranking, group, share)
+    after = boost(ranking, group, share)
     shares = {hit.article_id: {"bm25": hit.score} for hit in ranking}
-    places, with_it = told(after, shares, group)
+    places, with_it = explain_boost(after, shares, group)
     for place, hit in enumerate(after, start=1):
         assert math.fsum(with_it[hit.article_id].values()) == pytest.approx(hit.score, abs=1.1e-5)
-        assert (hit.article_id in places) == (BESIDE in with_it[hit.article_id])
+        assert (hit.article_id in places) == (SECTION_BOOST in with_it[hit.article_id])
         if hit.article_id in places:
             first = after[places[hit.article_id] - 1].article_id
             assert places[hit.article_id] < place

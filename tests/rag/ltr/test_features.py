@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from rag.corpus.structure import Surroundings
 from rag.fusion.rank_fusion import reciprocal_rank
 from rag.ltr.features import (
-    AROUND,
-    BESIDE,
+    ADJACENT_SOURCES,
     DAMPING,
     DEPTH,
     GROUPS,
@@ -22,11 +21,12 @@ from rag.ltr.features import (
     PLACES,
     PRIORS,
     REFERENCES,
+    SECTION_SOURCES,
     SYSTEMS,
     TOGETHER,
     cocited_votes,
 )
-from rag.ltr.reranker import KEYWORD, MEANING, lists_of
+from rag.ltr.reranker import KEYWORD, MEANING, first_stage_lists
 from rag.retrieval.term_counts import columns
 from rag.types import Article, Filter, Hit, Question
 from tests.fakes.ranking.features import CUT, ENCODER, LAW, QUESTIONS, WAYS, asked, column, evidence_of
@@ -44,7 +44,7 @@ def test_every_feature_has_one_name_one_column_and_one_reason() -> None:
     assert len(set(NAMES)) == len(NAMES)
     assert set(GROUPS) == set(NAMES)
     assert {name for name, group in GROUPS.items() if group == "prior"} == set(PRIORS)
-    assert set(AROUND) <= set(SYSTEMS)
+    assert set(SECTION_SOURCES) <= set(SYSTEMS)
     for question in ("mur", "loyer caution"):
         found = asked(EVIDENCE, question)
         assert found.features.shape == (len(found.positions), len(NAMES))
@@ -52,7 +52,7 @@ def test_every_feature_has_one_name_one_column_and_one_reason() -> None:
 
 
 def test_candidates_come_by_reciprocal_rank() -> None:
-    [lists] = lists_of(EVIDENCE, ["mur haie"])
+    [lists] = first_stage_lists(EVIDENCE, ["mur haie"])
     fused = reciprocal_rank(list(lists.values()), DEPTH, c=DAMPING)
     found = asked(EVIDENCE, "mur haie")
     assert [IDS[p] for p in found.positions] == [hit.article_id for hit in fused]
@@ -170,7 +170,11 @@ def test_equal_articles_differ_by_rank_alone() -> None:
     twins = [*LAW, replace(LAW[0], id="a1-twin")]
     evidence = evidence_of(twins, [replace(QUESTIONS[0], article_ids=("a1", "a1-twin"))])
     found = asked(evidence, "loyer")
-    of_place = {*PLACES, *TOGETHER, *(f"{system}{kind}" for system in BESIDE for kind in ("_next", "_close"))}
+    of_place = {
+        *PLACES,
+        *TOGETHER,
+        *(f"{system}{kind}" for system in ADJACENT_SOURCES for kind in ("_next", "_close")),
+    }
     for name in set(NAMES) - of_place:  # the twin stands elsewhere in the law
         of = column(evidence, found, name)
         assert (of["a1"] == of["a1-twin"]) is not name.endswith("_rank"), name
@@ -307,7 +311,7 @@ def test_the_order_of_articles_and_questions_changes_nothing() -> None:
 
 
 def test_lists_have_the_names_that_pages_know() -> None:
-    [lists] = lists_of(EVIDENCE, ["mur"])
+    [lists] = first_stage_lists(EVIDENCE, ["mur"])
     assert list(lists) == [KEYWORD, MEANING]
     assert lists[MEANING] == EVIDENCE.meaning.search(["mur"], DEPTH)[0]
     assert ENCODER.analyser is CUT

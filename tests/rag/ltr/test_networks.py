@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rag.errors import BadInput
 from rag.ltr.networks import BOUND, Network
-from rag.ltr.ranker import Ranker, Spread
+from rag.ltr.ranker import FeatureSpread, Ranker
 from rag.ltr.trees import Tree, Trees
 from tests.fakes.ranking.networks import network
 from tests.rag.ltr.test_trees import N_FEATURES, forests, tables
@@ -114,7 +114,7 @@ def test_halves_are_brought_to_one_spread() -> None:
     rows = np.random.default_rng(0).normal(1, 2, (60, 1))
     sizes = [10, 20, 30]
     ranker = Ranker(STUMP, (AROUND_ONE, AROUND_ONE.times(7))).balanced(rows, sizes)
-    apart = Spread(rows, sizes)
+    apart = FeatureSpread(rows, sizes)
     assert [apart.of(part) for part in (ranker.trees, *ranker.networks)] == pytest.approx([1, 0.5, 0.5])
     assert ranker.networks[0].scores(rows) == pytest.approx(ranker.networks[1].scores(rows))
     assert Ranker(STUMP).balanced(rows, sizes) == Ranker(STUMP)  # nothing to balance

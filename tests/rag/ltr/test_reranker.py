@@ -12,7 +12,7 @@ from rag.errors import BadInput
 from rag.ltr import reranker as module
 from rag.ltr.features import DEPTH, GROUPS, NAMES, Evidence
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import KEYWORD, MEANING, RECENT, Learned, lists_of
+from rag.ltr.reranker import KEYWORD, MEANING, RECENT, LearnedReranker, first_stage_lists
 from rag.ltr.trees import Tree, Trees
 from rag.types import Article, Filter, Hit, Question, Ranking, Reason
 from tests.fakes.ranking.features import LAW, WAYS, asked, evidence_of, stump
@@ -34,8 +34,8 @@ rankers = st.builds(
 )
 
 
-def of(*trees: Tree, names: tuple[str, ...] = ("votes",), evidence: Evidence = EVIDENCE) -> Learned:
-    return Learned(evidence, Ranker(Trees(names, trees)))
+def of(*trees: Tree, names: tuple[str, ...] = ("votes",), evidence: Evidence = EVIDENCE) -> LearnedReranker:
+    return LearnedReranker(evidence, Ranker(Trees(names, trees)))
 
 
 def test_the_trees_decide_the_order() -> None:
@@ -50,7 +50,7 @@ def test_the_trees_decide_the_order() -> None:
 
 @given(rankers, words)
 def test_scores_are_those_of_the_features(ranker: Ranker, question: str) -> None:
-    [ranking] = Learned(EVIDENCE, ranker).search([question], 99)
+    [ranking] = LearnedReranker(EVIDENCE, ranker).search([question], 99)
     found = asked(EVIDENCE, question)
     scores = ranker.scores(found.features).tolist()
     wanted = {IDS[p]: round(s, 5) for p, s in zip(found.positions, scores, strict=True)}
@@ -69,7 +69,7 @@ def test_a_page_and_a_benchmark_see_the_same_first_articles(monkeypatch: pytest.
 
 def test_trees_may_use_some_of_the_features_in_any_order() -> None:
     forest = Trees(("cited", "meaning"), (stump(1, 0.9, 0.0, 1.0), stump(0, 0.5, 0.0, 4.0)))
-    [ranking] = Learned(EVIDENCE, Ranker(forest)).search(["mur"], 9)
+    [ranking] = LearnedReranker(EVIDENCE, Ranker(forest)).search(["mur"], 9)
     assert ranking == (
         Hit("a3", 5.0), Hit("a1", 4.0), Hit("a2", 4.0), Hit("b2", 4.0), Hit("b1", 1.0), Hit("c1", 0.0),
     )  # fmt: skip
@@ -77,7 +77,7 @@ def test_trees_may_use_some_of_the_features_in_any_order() -> None:
 
 @given(rankers, words, st.sampled_from([None, RURAL]))
 def test_reasons_add_up_to_the_score(ranker: Ranker, question: str, where: Filter | None) -> None:
-    learned = Learned(EVIDENCE, ranker)
+    learned = LearnedReranker(EVIDENCE, ranker)
     [ranking] = learned.search([question], 99, where)
     told = learned.reasons(question, [hit.article_id for hit in ranking], where)
     assert list(told) == [hit.article_id for hit in ranking]
@@ -146,7 +146,7 @@ def test_the_lists_come_with_the_ranking() -> None:
     learned = of(stump(0, 0.5, -1.0, 2.0))
     for questions in (["mur"], ["mur", "", "loyer"]):  # one alone, and several at once
         found = learned.search_parts(questions, 2)
-        assert [lists for _, lists in found] == lists_of(EVIDENCE, questions)
+        assert [lists for _, lists in found] == first_stage_lists(EVIDENCE, questions)
         assert [ranking for ranking, _ in found] == learned.search(questions, 2)
         assert [len(ranking) for ranking, _ in found] == [0 if q == "" else 2 for q in questions]
     assert learned.search_parts(["mur"], 0) == [((), {KEYWORD: (), MEANING: ()})]
@@ -174,6 +174,6 @@ def test_features_of_another_version_are_refused() -> None:
 
 
 def test_without_trees_all_candidates_are_equal() -> None:
-    learned = Learned(EVIDENCE, Ranker(Trees((), ())))
+    learned = LearnedReranker(EVIDENCE, Ranker(Trees((), ())))
     assert [hit.article_id for hit in learned.search(["mur"], 9)[0]] == IDS
     assert learned.reasons("mur", ["a3"]) == {"a3": (Reason("base", 0.0),)}

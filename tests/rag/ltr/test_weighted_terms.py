@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.ltr.features import BY_WEIGHT, WEIGHED, summed_parts, term_parts, weighted_parts
+from rag.ltr.features import WEIGHED, WEIGHTED_SUFFIXES, summed_parts, term_parts, weighted_parts
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
@@ -89,5 +89,5 @@ def test_the_encoder_says_what_counts() -> None:
     assert told["b1"] == pytest.approx(1)
     assert column(evidence, found, "law_missed")["b2"] == pytest.approx(named["mur"] / named["haie"])
     assert column(evidence, found, "asked_covered")["b2"] == pytest.approx(named["haie"] / whole)
-    names = [system + kind for system in WEIGHED for kind in BY_WEIGHT]
+    names = [system + kind for system in WEIGHED for kind in WEIGHTED_SUFFIXES]
     assert all(any(column(evidence, found, name).values()) for name in names)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard
-from rag.retrieval.known_item import KnownItems, most_versions, of_day, once, together
+from rag.retrieval.known_item import KnownItems, best_versions, most_versions, together, versions_in_force
 from rag.types import Article, in_force
 
 CODE = "Code civil"
@@ -44,24 +44,24 @@ def articles(draw: st.DrawFn) -> list[Article]:
     ],
 )
 def test_the_version_of_a_day(day: date | None, ids: list[str]) -> None:
-    assert [a.id for a in of_day([SECOND, THIRD, FIRST], day)] == ids
+    assert [a.id for a in versions_in_force([SECOND, THIRD, FIRST], day)] == ids
 
 
 def test_after_the_last_one_it_is_that_one() -> None:
-    assert of_day([FIRST, SECOND], date(2022, 1, 1)) == [SECOND]
+    assert versions_in_force([FIRST, SECOND], date(2022, 1, 1)) == [SECOND]
 
 
 def test_two_articles_of_one_number_at_the_same_time_are_two_articles() -> None:
     annexes = [article("a", A, None), article("b", B, None)]
     assert together(*annexes)
-    assert of_day(annexes, C) == annexes
-    assert of_day([article("x", None, None), article("y", None, None)], None)[1].id == "y"
-    assert list(once(annexes)) == annexes
-    assert list(once([FIRST, SECOND, article("n", B, C, number="6")])) == [
+    assert versions_in_force(annexes, C) == annexes
+    assert versions_in_force([article("x", None, None), article("y", None, None)], None)[1].id == "y"
+    assert list(best_versions(annexes)) == annexes
+    assert list(best_versions([FIRST, SECOND, article("n", B, C, number="6")])) == [
         FIRST,
         article("n", B, C, number="6"),
     ]
-    assert list(once([SECOND], taken=[FIRST])) == []
+    assert list(best_versions([SECOND], taken=[FIRST])) == []
 
 
 def test_how_many_there_are() -> None:
@@ -73,7 +73,7 @@ def test_how_many_there_are() -> None:
 
 @given(found=articles(), day=DAYS)
 def test_of_each_article_those_of_the_day_or_just_one(found: list[Article], day: date) -> None:
-    kept = of_day(found, day)
+    kept = versions_in_force(found, day)
     assert kept == [a for a in found if a in kept]
     for number in {a.article_no for a in found}:
         group = [a for a in found if a.article_no == number]
@@ -84,7 +84,7 @@ def test_of_each_article_those_of_the_day_or_just_one(found: list[Article], day:
 
 @given(found=articles())
 def test_never_two_versions_in_a_list_and_what_is_left_out_has_another_listed(found: list[Article]) -> None:
-    listed = list(once(found))
+    listed = list(best_versions(found))
     assert listed == [a for a in found if a in listed]
     for i, one in enumerate(listed):
         for other in listed[:i]:
@@ -97,7 +97,7 @@ def test_never_two_versions_in_a_list_and_what_is_left_out_has_another_listed(fo
 def test_what_holds_on_one_day_holds_together(one: list[Article], day: date) -> None:
     held = [a for a in one if in_force(a, day)]
     assert all(together(a, b) for a in held for b in held)
-    assert list(once(held)) == held
+    assert list(best_versions(held)) == held
 
 
 def test_a_number_finds_the_version_of_the_day_in_every_code() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rag.errors import DamagedIndex
 from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT
-from rag.retrieval.token_index import BLOCK, Encoded, Neighbourhoods, TokenSearch, TokenVectors, max_sim
+from rag.retrieval.token_index import BLOCK, EncodedText, Neighbourhoods, TokenSearch, TokenVectors, max_sim
 from rag.types import ArticleOrder, Filter
 from tests.fakes.law.law import law
 
@@ -22,19 +22,19 @@ def unit(angle: float) -> list[float]:
     return [np.cos(np.radians(angle)), np.sin(np.radians(angle))]
 
 
-def of(*angles: float) -> Encoded:
+def of(*angles: float) -> EncodedText:
     vectors = np.array([unit(a) for a in angles], dtype=np.float32).reshape(len(angles), 2)
-    return Encoded(vectors, np.array([int(a) for a in angles], dtype=np.int64))
+    return EncodedText(vectors, np.array([int(a) for a in angles], dtype=np.int64))
 
 
 class Angles:
     """A question is written as angles in the plane."""
 
-    def encode_questions(self, questions: Sequence[str]) -> list[Encoded]:
+    def encode_questions(self, questions: Sequence[str]) -> list[EncodedText]:
         return [of(*map(float, q.split())) for q in questions]
 
 
-def colbert(folder: Path, *articles: Encoded) -> ColBERT:
+def colbert(folder: Path, *articles: EncodedText) -> ColBERT:
     order = ArticleOrder.of([f"a{n}" for n in range(len(articles))])
     return ColBERT(Angles(), TokenVectors.write(folder, 2, [articles]), order, Mask(law()[: len(articles)]))
 
@@ -55,7 +55,7 @@ def test_max_sim_is_that_of_the_formula(
     tmp_path_factory: pytest.TempPathFactory, counts: list[int], asked: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    texts = [Encoded(rng.normal(size=(n, 4)).astype(np.float32), np.arange(n)) for n in counts]
+    texts = [EncodedText(rng.normal(size=(n, 4)).astype(np.float32), np.arange(n)) for n in counts]
     made = TokenVectors.write(tmp_path_factory.mktemp("vectors"), 4, [texts])
     assert made.counts.tolist() == counts
     question = rng.normal(size=(asked, 4))
@@ -71,7 +71,7 @@ def test_a_long_corpus_is_compared_piece_by_piece(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     long = BLOCK + 5  # longer than a piece: by itself
     texts = [
-        Encoded(rng.normal(size=(n, 2)).astype(np.float32), np.zeros(n, np.int64))
+        EncodedText(rng.normal(size=(n, 2)).astype(np.float32), np.zeros(n, np.int64))
         for n in (3, long, 9, BLOCK)
     ]
     made = TokenVectors.write(tmp_path, 2, [texts[:1], texts[1:]])
@@ -107,7 +107,7 @@ def test_neighbourhoods_propose_what_is_near_and_a_filter_comes_first(tmp_path: 
     for own in spread:
         vectors = own + 0.2 * rng.normal(size=(4, 16))
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        texts.append(Encoded(vectors.astype(np.float32), np.zeros(4, dtype=np.int64)))
+        texts.append(EncodedText(vectors.astype(np.float32), np.zeros(4, dtype=np.int64)))
     vectors = TokenVectors.write(tmp_path, 16, [texts])
     order = ArticleOrder.of([str(n) for n in range(300)])
     articles = [law()[0 if n % 2 else 6] for n in range(300)]  # civil, rural, civil ...

@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import Learned
+from rag.ltr.reranker import LearnedReranker
 from rag.ltr.trees import Trees
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
-from rag.retrieval.colbert import ColBERT, Propose, proposed_by
+from rag.retrieval.colbert import ColBERT, Propose, candidate_proposer
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
-from rag.retrieval.query_expansion import BridgedBM25, LawWords
-from rag.retrieval.question_knn import Nearest
+from rag.retrieval.query_expansion import ExpandedBM25, LawWords
+from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.splade import Splade
 from rag.retrieval.term_counts import count, term_ids
 from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
-from rag.retrieval.translation_model import Bridge, Pair
+from rag.retrieval.translation_model import Pair, TranslationModel
 from rag.types import Article, ArticleOrder, Encoder, Filter, Question, Ranking, Retriever
 from tests.fakes.law.law import SPLIT, Words, law, random_encoder
 from tests.fakes.ranking.features import evidence_of, stump
@@ -98,22 +98,22 @@ def annotated(articles: Sequence[Article]) -> list[Question]:
 
 def nearest(articles: Sequence[Article], folder: Path, *, encoder: Encoder | None) -> Retriever:
     order = ArticleOrder.of([a.id for a in articles])
-    return Nearest(annotated(articles), order, Mask(articles), SPLIT, encoder)
+    return QuestionKNN(annotated(articles), order, Mask(articles), SPLIT, encoder)
 
 
 def learned(articles: Sequence[Article], folder: Path) -> Retriever:
     """Trees over scores alone: by rank, equal articles differ, for one of them comes first."""
     trees = [stump(0, t / 4, 0.0, 1 / 4) for t in range(12)] + [stump(1, t / 8, 0.0, 1 / 8) for t in range(8)]
     evidence = evidence_of(articles, annotated(articles), SPLIT, random_encoder(SPLIT, law()))
-    return Learned(evidence, Ranker(Trees(("keyword", "meaning"), tuple(trees))))
+    return LearnedReranker(evidence, Ranker(Trees(("keyword", "meaning"), tuple(trees))))
 
 
 def bridged(articles: Sequence[Article], folder: Path) -> Retriever:
     counts, mask = count(articles, SPLIT), Mask(articles)
     pairs = {"mur": (Pair("mur", "arbre", 0.5),), "bail": (Pair("bail", "dette", 0.4),)}
-    bridge = Bridge({lay: p for lay, p in pairs.items() if p[0].law in counts.vocabulary})
+    bridge = TranslationModel({lay: p for lay, p in pairs.items() if p[0].law in counts.vocabulary})
     words = LawWords.of(counts, BM25Settings(), bridge.law_terms)
-    return BridgedBM25(BM25.build(counts, BM25Settings(), mask, SPLIT), bridge, words)
+    return ExpandedBM25(BM25.build(counts, BM25Settings(), mask, SPLIT), bridge, words)
 
 
 class Counting:
@@ -143,7 +143,7 @@ def colbert(articles: Sequence[Article], folder: Path, *, by: str) -> Retriever:
     vectors = TokenVectors.write(folder, words.dim, batches)
     propose: Propose | None = None
     if by == "words":
-        propose = proposed_by(bm25(articles, folder, variant="lucene"), order)
+        propose = candidate_proposer(bm25(articles, folder, variant="lucene"), order)
     elif by == "tokens":
         Neighbourhoods.build(vectors).save(folder)
         propose = TokenSearch(Neighbourhoods.load(folder), order, mask, probes=1000)
@@ -270,7 +270,9 @@ def test_filters(retriever: Retriever, where: Filter, admitted: set[str]) -> Non
     question = "bail voisin mariage enfant mur arbre rural penal civil"
     found = ask(retriever, question, 100, where)
     assert set(ids(found)) == admitted
-    if not isinstance(retriever, Hybrid | Learned):  # ranks, and so a fusion, are those of the admitted
+    if not isinstance(
+        retriever, Hybrid | LearnedReranker
+    ):  # ranks, and so a fusion, are those of the admitted
         everything = ask(retriever, question, 100)
         assert found == tuple(hit for hit in everything if hit.article_id in admitted)
 

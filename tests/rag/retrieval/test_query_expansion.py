@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.ltr.features import OF_BRIDGE
+from rag.ltr.features import EXPANSION_FEATURES
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
-from rag.retrieval.query_expansion import BridgedBM25, Expanded, LawWords
+from rag.retrieval.query_expansion import Expanded, ExpandedBM25, LawWords
 from rag.retrieval.term_counts import count
-from rag.retrieval.translation_model import Bridge, Pair
+from rag.retrieval.translation_model import Pair, TranslationModel
 from rag.types import Question
 from tests.fakes.law.law import SPLIT, law
 from tests.fakes.ranking.features import CUT, LAW, QUESTIONS, asked, column, evidence_of
 
-BRIDGE = Bridge(
+BRIDGE = TranslationModel(
     {
         "proprio": (Pair("proprio", "bail", 0.5, 4), Pair("proprio", "loyer", 0.25)),
         "clôture": (Pair("clôture", "mur", 0.4), Pair("clôture", "bail", 0.1)),
@@ -33,7 +33,7 @@ ARTICLES = law()
 COUNTS = count(ARTICLES, SPLIT).with_questions([Question("q", "proprio loyer", ("9", "e"))], SPLIT.terms)
 KEYWORD = BM25.build(COUNTS, BM25Settings(), Mask(ARTICLES), SPLIT)
 WORDS = LawWords.of(COUNTS, BM25Settings(), BRIDGE.law_terms)
-OVER = BridgedBM25(KEYWORD, BRIDGE, WORDS, weight=0.5)
+OVER = ExpandedBM25(KEYWORD, BRIDGE, WORDS, weight=0.5)
 EVERY = np.arange(len(ARTICLES))
 LAW_ALONE = BM25.build(count(ARTICLES, SPLIT), BM25Settings(), Mask(ARTICLES), SPLIT)
 words = st.lists(st.sampled_from(["proprio", "clôture", "bail", "mur", "unheard", "dette"]), max_size=6)
@@ -119,32 +119,32 @@ def test_pairs_that_are_taken_out_say_nothing_of_any_article() -> None:
 
 def test_it_is_the_same_from_disk(tmp_path: Path) -> None:
     WORDS.save(tmp_path)
-    again = BridgedBM25(KEYWORD, BRIDGE, LawWords.load(tmp_path), weight=0.5)
+    again = ExpandedBM25(KEYWORD, BRIDGE, LawWords.load(tmp_path), weight=0.5)
     assert again.scores("proprio clôture").tolist() == OVER.scores("proprio clôture").tolist()
     np.save(tmp_path / "adds.npy", WORDS.adds[1:])
     with pytest.raises(BadInput, match=r"adds\.npy holds"):
         LawWords.load(tmp_path)
     with pytest.raises(BadInput, match="over 4 of them"):
-        BridgedBM25(KEYWORD, Bridge({}), WORDS)
+        ExpandedBM25(KEYWORD, TranslationModel({}), WORDS)
 
 
 def test_without_pairs_nothing_is_added(tmp_path: Path) -> None:
     none = LawWords.of(COUNTS, BM25Settings(), ())
     none.save(tmp_path)
-    over = BridgedBM25(KEYWORD, Bridge({}), LawWords.load(tmp_path))
+    over = ExpandedBM25(KEYWORD, TranslationModel({}), LawWords.load(tmp_path))
     assert over.scores("proprio mur").tolist() == KEYWORD.scores("proprio mur").tolist()
 
 
 def test_features_of_a_bridge() -> None:
     plain = evidence_of()
-    pairs = Bridge({"proprio": (Pair("proprio", "loyer", 0.5),)})
+    pairs = TranslationModel({"proprio": (Pair("proprio", "loyer", 0.5),)})
     counts = count(LAW, CUT).with_questions(QUESTIONS, CUT.terms)
-    over = BridgedBM25(plain.keyword, pairs, LawWords.of(counts, BM25Settings(), pairs.law_terms))
+    over = ExpandedBM25(plain.keyword, pairs, LawWords.of(counts, BM25Settings(), pairs.law_terms))
     bridged = replace(plain, bridge=over)
     asks = "proprio mur"
     with_, without = (asked(of, asks) for of in (bridged, plain))
     assert set(column(plain, without, "bridge").values()) == {0.0}
-    told = {name: column(bridged, with_, name) for name in OF_BRIDGE}
+    told = {name: column(bridged, with_, name) for name in EXPANSION_FEATURES}
     assert told["bridge"]["a1"] > told["bridge"]["a2"] > told["bridge"]["a3"] == 0
     assert told["bridge_share"]["a1"] == 1
     assert told["bridge_rank"]["a1"] == 0

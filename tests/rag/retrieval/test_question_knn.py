@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.base import Mask
-from rag.retrieval.question_knn import BESIDE, FADING, SHARPNESS, Asked, Nearest
+from rag.retrieval.question_knn import BESIDE, FADING, SHARPNESS, QuestionIndex, QuestionKNN
 from rag.retrieval.question_knn import WORDS as BESIDE_MEANING
 from rag.types import ArticleOrder, Encoder, Filter, Hit, Question
 from tests.fakes.law.law import SPLIT, WORDS, SplitAnalyser, law, random_encoder
@@ -35,11 +35,11 @@ annotated = st.lists(
 encoders = st.sampled_from([None, RANDOM])
 
 
-def nearest(questions: Sequence[Question], encoder: Encoder | None = RANDOM) -> Nearest:
-    return Nearest(questions, ORDER, Mask(LAW), SPLIT, encoder)
+def nearest(questions: Sequence[Question], encoder: Encoder | None = RANDOM) -> QuestionKNN:
+    return QuestionKNN(questions, ORDER, Mask(LAW), SPLIT, encoder)
 
 
-def near(retriever: Nearest, question: str, what: str) -> dict[str, float]:
+def near(retriever: QuestionKNN, question: str, what: str) -> dict[str, float]:
     vector = None if retriever.encoder is None else retriever.encoder.encode_questions([question])[0]
     found = retriever.asked.nearness(SPLIT.terms(question), vector)
     return dict(zip([IDS[p] for p in retriever.asked.cited], getattr(found, what).tolist(), strict=True))
@@ -76,7 +76,7 @@ def test_words_by_hand() -> None:
 
 def test_articles_beside_a_cited_one_have_a_share_of_its_votes() -> None:
     beside = (np.arange(len(IDS)) + 1) // 2
-    made = Nearest(BY_HAND, ORDER, Mask(LAW), SPLIT, AXES, beside=beside)
+    made = QuestionKNN(BY_HAND, ORDER, Mask(LAW), SPLIT, AXES, beside=beside)
     alone = {hit.article_id: hit.score for hit in nearest(BY_HAND, AXES).search(["bail"], 9)[0]}
     found = {hit.article_id: hit.score for hit in made.search(["bail"], 9)[0]}
     assert set(found) > set(alone)
@@ -176,7 +176,7 @@ def test_questions_are_analysed_when_they_are_first_needed() -> None:
     first = made.asked
     made.search(["bail", "mur"], 3)
     assert made.asked is first
-    assert isinstance(first, Asked)
+    assert isinstance(first, QuestionIndex)
     assert [q.id for q in first.questions] == ["q1", "q2", "q3"]
 
 
@@ -189,8 +189,8 @@ def test_terms_that_are_known_need_no_analyser(
             raise AssertionError(text)
 
     cut = [SPLIT.terms(q.text) for q in questions]
-    given_terms = Asked.of(questions, ORDER, Never(), encoder, cut)
-    analysed = Asked.of(questions, ORDER, SPLIT, encoder)
+    given_terms = QuestionIndex.of(questions, ORDER, Never(), encoder, cut)
+    analysed = QuestionIndex.of(questions, ORDER, SPLIT, encoder)
     vector = None if encoder is None else encoder.encode_questions([question])[0]
     for asked_of in (given_terms, analysed):
         assert asked_of.questions == analysed.questions

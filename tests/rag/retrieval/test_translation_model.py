@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from rag.errors import BadInput
 from rag.retrieval.translation_model import (
+    MAX_SHOWN_PAIRS,
+    MIN_SHOWN_PROBABILITY,
     PAIRS,
-    TOLD,
-    TOLD_FROM,
-    Bridge,
-    Bridged,
+    ExpansionTerm,
     Pair,
+    TranslationModel,
     telling,
 )
 
-BRIDGE = Bridge(
+BRIDGE = TranslationModel(
     {
         "vir": (Pair("vir", "licenci", 0.4, 7, 0.5), Pair("vir", "vir", 0.2, 3), Pair("vir", "conge", 0.1)),
         "patron": (Pair("patron", "employeur", 0.6, 9),),
@@ -50,26 +50,26 @@ def test_neither_what_was_typed_nor_what_was_taken_out_is_brought(
 
 def test_few_strong_pairs_are_told_one_for_a_word() -> None:
     used = [
-        Bridged("a", "mariage", 0.30, "mariage"),
-        Bridged("a", "epous", 0.25, "époux", near=0.5),  # the encoder knows it too
-        Bridged("b", "epous", 0.2, "époux"),  # is told already
-        Bridged("c", "bail", 0.2, "bail", own=0.15),  # the law uses the word itself
-        Bridged("d", "faible", TOLD_FROM - 0.01, "faible"),
-        Bridged("e", "absent", 0.9, "absent"),  # in no shown article
-        *(Bridged(f"f{n}", f"g{n}", 0.15, f"g{n}") for n in range(6)),
+        ExpansionTerm("a", "mariage", 0.30, "mariage"),
+        ExpansionTerm("a", "epous", 0.25, "époux", near=0.5),  # the encoder knows it too
+        ExpansionTerm("b", "epous", 0.2, "époux"),  # is told already
+        ExpansionTerm("c", "bail", 0.2, "bail", own=0.15),  # the law uses the word itself
+        ExpansionTerm("d", "faible", MIN_SHOWN_PROBABILITY - 0.01, "faible"),
+        ExpansionTerm("e", "absent", 0.9, "absent"),  # in no shown article
+        *(ExpansionTerm(f"f{n}", f"g{n}", 0.15, f"g{n}") for n in range(6)),
     ]
     told = telling(used, {pair.law for pair in used} - {"absent"})
     assert [(p.lay, p.law) for p in told] == [("a", "epous"), ("f0", "g0"), ("f1", "g1"), ("f2", "g2")]
-    assert len(told) == TOLD
+    assert len(told) == MAX_SHOWN_PAIRS
     assert telling(used, ()) == telling((), {"bail"}) == ()
 
 
 def test_pairs_come_back_as_they_were_written(tmp_path: Path) -> None:
     BRIDGE.save(tmp_path)
-    assert Bridge.load(tmp_path) == BRIDGE
+    assert TranslationModel.load(tmp_path) == BRIDGE
     assert '"vir": [["licenci", 0.4, 7, 0.5]' in (tmp_path / PAIRS).read_text(encoding="utf-8")
-    Bridge({}).save(tmp_path)
-    assert Bridge.load(tmp_path) == Bridge({})
+    TranslationModel({}).save(tmp_path)
+    assert TranslationModel.load(tmp_path) == TranslationModel({})
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_pairs_come_back_as_they_were_written(tmp_path: Path) -> None:
 def test_another_file_is_refused(tmp_path: Path, said: str) -> None:
     (tmp_path / PAIRS).write_text(said, encoding="utf-8")
     with pytest.raises(BadInput, match=PAIRS):
-        Bridge.load(tmp_path)
+        TranslationModel.load(tmp_path)

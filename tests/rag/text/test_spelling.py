@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.text import Analyser, Mended
+from rag.text import Analyser, SpellingCorrection
 from rag.text.analysers import LANGUAGES, analyser
 from rag.text.spelling import LONGEST, MOST, TolerantAnalyser, sounds, tolerant
 
@@ -106,7 +106,9 @@ def test_each_language_with_letters_has_sounds(language: str) -> None:
 
 
 def test_mended_words_are_told_once() -> None:
-    assert MADE.mended("divorse ou divorse") == (Mended("divorse", "divorce", *CUT.terms("divorce")),)
+    assert MADE.mended("divorse ou divorse") == (
+        SpellingCorrection("divorse", "divorce", *CUT.terms("divorce")),
+    )
 
 
 def test_a_very_long_word_and_very_many_unknown_ones_cost_little() -> None:

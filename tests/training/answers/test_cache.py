@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.types import (
+    AcceptedSentence,
     Answer,
     Ending,
     Fault,
     Passage,
-    Passed,
     Quote,
-    Removed,
+    RejectedSentence,
     Statement,
     Trimmed,
     Usage,
@@ -108,10 +108,11 @@ tokens = st.none() | st.integers(0, 99)
 answers = st.builds(
     Answer,
     ending=st.sampled_from(Ending),
-    sentences=st.lists(st.builds(Passed, texts, ids, passages), max_size=2).map(tuple),
+    sentences=st.lists(st.builds(AcceptedSentence, texts, ids, passages), max_size=2).map(tuple),
     missing=ids,
     removed=st.lists(
-        st.builds(Removed, statements, st.lists(st.sampled_from(Fault), max_size=2).map(tuple)), max_size=2
+        st.builds(RejectedSentence, statements, st.lists(st.sampled_from(Fault), max_size=2).map(tuple)),
+        max_size=2,
     ).map(tuple),
     trimmed=st.lists(st.builds(Trimmed, texts, st.integers(0, 9), st.integers(0, 9)), max_size=2).map(tuple),
     left_out=ids,

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.answers.overlap import Word, Words, align, chunks, meteor
+from training.answers.overlap import OverlapTokeniser, StemmedWord, align, chunks, meteor
 
 
-def words(text: str) -> list[Word]:
-    return [Word(w, w[:3]) for w in text.split()]
+def words(text: str) -> list[StemmedWord]:
+    return [StemmedWord(w, w[:3]) for w in text.split()]
 
 
 def test_meteor_by_hand() -> None:
@@ -43,20 +43,22 @@ def test_the_longest_runs_are_taken_first() -> None:
     assert chunks([]) == 0
 
 
-few = st.lists(st.sampled_from("abc"), max_size=6).map(lambda ws: [Word(w, w) for w in ws])
+few = st.lists(st.sampled_from("abc"), max_size=6).map(lambda ws: [StemmedWord(w, w) for w in ws])
 
 
 @given(few, few)
-def test_an_alignment_is_one_to_one_and_as_large_as_can_be(answer: list[Word], reference: list[Word]) -> None:
+def test_an_alignment_is_one_to_one_and_as_large_as_can_be(
+    answer: list[StemmedWord], reference: list[StemmedWord]
+) -> None:
     pairs = align(answer, reference)
     assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
     assert all(answer[a] == reference[b] for a, b in pairs)
     forms = {w.form for w in answer}
-    most = sum(min(answer.count(Word(f, f)), reference.count(Word(f, f))) for f in forms)
+    most = sum(min(answer.count(StemmedWord(f, f)), reference.count(StemmedWord(f, f))) for f in forms)
     assert len(pairs) == most
 
 
-def _least(answer: list[Word], reference: list[Word]) -> int:
+def _least(answer: list[StemmedWord], reference: list[StemmedWord]) -> int:
     """The least number of chunks of any largest alignment, by trying all."""
     most = len(align(answer, reference))
     best = len(answer)
@@ -67,22 +69,22 @@ def _least(answer: list[Word], reference: list[Word]) -> int:
     return best
 
 
-tiny = st.lists(st.sampled_from("ab"), max_size=4).map(lambda ws: [Word(w, w) for w in ws])
+tiny = st.lists(st.sampled_from("ab"), max_size=4).map(lambda ws: [StemmedWord(w, w) for w in ws])
 
 
 @given(tiny, tiny)
-def test_chunks_are_few(answer: list[Word], reference: list[Word]) -> None:
+def test_chunks_are_few(answer: list[StemmedWord], reference: list[StemmedWord]) -> None:
     """Greedy tiling is not always the least, but on short texts at most one more."""
     found = align(answer, reference)
     assert _least(answer, reference) <= chunks(found) <= _least(answer, reference) + 1
 
 
 def test_each_language_is_cut_in_its_own_way() -> None:
-    french = Words("fr")
-    assert french.words("Les locataires PAIENT l'électricité")[1] == Word("locataires", "locatair")
+    french = OverlapTokeniser("fr")
+    assert french.words("Les locataires PAIENT l'électricité")[1] == StemmedWord("locataires", "locatair")
     assert [w.form for w in french.words("les loyers")] == ["les", "loyers"]  # stop words are kept
     assert french.tokenize("locataire") == french.tokenize("locataires")
-    chinese = Words("zh")
+    chinese = OverlapTokeniser("zh")
     assert chinese.tokenize("经营者2024年ABC，承担") == ["经", "营", "者", "2024", "年", "abc", "承", "担"]
     assert [w.form for w in chinese.words("个体工商户的债务")] == ["个体", "工商户", "的", "债务"]
     assert chinese.tokenize("") == french.tokenize("?!") == []
@@ -92,16 +94,16 @@ def test_rouge_by_hand() -> None:
     pytest.importorskip("rouge_score", reason="rouge-score is not installed: pip install '.[llm]'")
     from training.answers.overlap import rouge
 
-    score = rouge(Words("fr"))
+    score = rouge(OverlapTokeniser("fr"))
     found = score("le locataire paie", "les locataires paient le loyer")
-    cut = Words("fr").tokenize
+    cut = OverlapTokeniser("fr").tokenize
     answer, reference = cut("le locataire paie"), cut("les locataires paient le loyer")
     common = sum(min(answer.count(w), reference.count(w)) for w in set(answer))
     assert found["rouge1"] == pytest.approx(2 * common / (len(answer) + len(reference)))
-    chinese = rouge(Words("zh"))
+    chinese = rouge(OverlapTokeniser("zh"))
     # 5 and 4 characters, 4 in common, 3 pairs of 4 and 3 in common, longest common subsequence 4
     assert chinese("甲承担债务", "甲承担债") == pytest.approx(
         {"rouge1": 8 / 9, "rouge2": 6 / 7, "rougeL": 8 / 9}
     )
     assert score("", "le loyer") == {"rouge1": 0.0, "rouge2": 0.0, "rougeL": 0.0}
-    assert meteor(Words("zh").words(""), Words("zh").words("债务")) == 0
+    assert meteor(OverlapTokeniser("zh").words(""), OverlapTokeniser("zh").words("债务")) == 0

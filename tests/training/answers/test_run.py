@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.types import Answer, Ending, Event, Passage, Passed
+from rag.answer.types import AcceptedSentence, Answer, Ending, Event, Passage
 from rag.answer.verification.gate import RULES
 from rag.errors import BadInput
 from rag.types import Article, Hit, Question
 from tests.fakes.answers.answer_writers import ARTICLES, Scripted, Silent, context, good, lying, refusing
 from training.answers import writers
 from training.answers.chat import ChatFailedError
-from training.answers.contexts import Context, check, make, system_of
+from training.answers.contexts import Context, check, make, ranking_system
 from training.answers.run import Candidate, TooManyFailuresError, ask, opened
 from training.answers.writers import ModelSpec
 
@@ -62,7 +62,7 @@ def test_names_of_contexts() -> None:
         check(name)
     with pytest.raises(BadInput, match="no context 'golden': expected none, gold, part-gold, or a system"):
         check("golden")
-    assert (system_of("none", "bm25"), system_of("gold", "bm25"), system_of("ql", "bm25")) == (
+    assert (ranking_system("none", "bm25"), ranking_system("gold", "bm25"), ranking_system("ql", "bm25")) == (
         None,
         "bm25",
         "ql",
@@ -162,7 +162,7 @@ def test_an_extract_is_the_best_sentence_of_three_articles() -> None:
         "Le loyer est payé au bailleur.",
     ]
     first = sentences[0]
-    assert isinstance(first, Passed)
+    assert isinstance(first, AcceptedSentence)
     assert first.passages == (Passage("a0", 23, 65),)
     [nothing] = writer.write("Quoi ?", [Article("x", "Code", "1", "   ")], "fr")
     assert isinstance(nothing, Answer)

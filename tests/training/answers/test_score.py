@@ -9,23 +9,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.types import Answer, Ending, Passage, Passed, Quote, Removed, Statement, Usage
+from rag.answer.types import (
+    AcceptedSentence,
+    Answer,
+    Ending,
+    Passage,
+    Quote,
+    RejectedSentence,
+    Statement,
+    Usage,
+)
 from tests.fakes.answers.answer_writers import ARTICLES, Scripted, context, good, lying, refusing
 from training.answers import score
-from training.answers.aggregate import Prices, pooled, row, taken
+from training.answers.aggregate import Prices, cost_summary, pooled, row
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.judge import judge, verdict
-from training.answers.run import Candidate, Written, ask, opened
+from training.answers.run import Candidate, WrittenAnswer, ask, opened
 from training.eval.significance import ratio
 
 
-def passed(text: str, *places: tuple[str, int, int]) -> Passed:
+def passed(text: str, *places: tuple[str, int, int]) -> AcceptedSentence:
     cited = tuple(dict.fromkeys(i for i, _, _ in places))
-    return Passed(text, cited, tuple(Passage(*place) for place in places))
+    return AcceptedSentence(text, cited, tuple(Passage(*place) for place in places))
 
 
-def written(*sentences: Passed, gold: tuple[str, ...] = ("a1",), ending: Ending = Ending.WRITTEN) -> Written:
-    return Written(context(gold=gold), Answer(ending, sentences), None)
+def written(
+    *sentences: AcceptedSentence, gold: tuple[str, ...] = ("a1",), ending: Ending = Ending.WRITTEN
+) -> WrittenAnswer:
+    return WrittenAnswer(context(gold=gold), Answer(ending, sentences), None)
 
 
 def test_citations_by_hand() -> None:
@@ -46,12 +57,12 @@ def test_citations_by_hand() -> None:
 
 def test_invented_citations_before_and_after() -> None:
     lie = Statement("Z.", ("a99",), (Quote("a98", "Z"), Quote("a1", "Le")))
-    answer = Answer(Ending.WRITTEN, (passed("x", ("a1", 0, 5)),), removed=(Removed(lie, ()),))
-    found = score.invented([Written(context(), answer, None)])
+    answer = Answer(Ending.WRITTEN, (passed("x", ("a1", 0, 5)),), removed=(RejectedSentence(lie, ()),))
+    found = score.invented([WrittenAnswer(context(), answer, None)])
     assert [v.tolist() for v in found["invented before"]] == [[2.0], [4.0]]  # a99 and a98 of a1 a99 a98 a1
     assert [v.tolist() for v in found["invented after"]] == [[0.0], [1.0]]
     unseen = replace(answer, left_out=("a1",), removed=())  # shown to the person, not to the model
-    found = score.invented([Written(context(), unseen, None)])
+    found = score.invented([WrittenAnswer(context(), unseen, None)])
     assert [v.tolist() for v in found["invented after"]] == [[1.0], [1.0]]
 
 
@@ -76,8 +87,8 @@ def test_faithful_by_quote_does_not_trust_the_gate() -> None:
         "before the start": passed("x", ("a1", -1, 4)),
         "a blank": passed("x", ("a1", 2, 3)),
         "not given": passed("x", ("a9", 0, 3)),
-        "cited without a passage": Passed("x", ("a1", "a2"), (Passage("a1", 0, 5),)),
-        "cites nothing": Passed("x", (), ()),
+        "cited without a passage": AcceptedSentence("x", ("a1", "a2"), (Passage("a1", 0, 5),)),
+        "cites nothing": AcceptedSentence("x", (), ()),
     }
     assert text[2] == " "
     articles = {a.id: a for a in ARTICLES}
@@ -106,7 +117,7 @@ def test_words_quoted() -> None:
 
 
 @pytest.fixture
-def behaviours(tmp_path: Path) -> dict[str, list[Written]]:
+def behaviours(tmp_path: Path) -> dict[str, list[WrittenAnswer]]:
     scripts = {"good": good, "lying": lying, "refusing": refusing}
     contexts = [context(f"q{n}", gold=("a1",) if n < 3 else ("a1", "a9")) for n in range(4)]
     with opened(tmp_path / "r.jsonl") as cache:
@@ -118,12 +129,12 @@ def behaviours(tmp_path: Path) -> dict[str, list[Written]]:
         return found | {"breaking": ask(breaking, contexts, "fr", cache, give_up=0)}
 
 
-def rates(group: list[Written]) -> dict[str, float]:
+def rates(group: list[WrittenAnswer]) -> dict[str, float]:
     of = row("x, hybrid", group, seed=1, terms=str.split)
     return {m: i.value for m, i in of.measures.items()} | of.more["endings"]
 
 
-def test_behaviours_are_told_apart(behaviours: dict[str, list[Written]]) -> None:
+def test_behaviours_are_told_apart(behaviours: dict[str, list[WrittenAnswer]]) -> None:
     honest, liar, refuser, broken = (rates(behaviours[b]) for b in ("good", "lying", "refusing", "breaking"))
     assert (honest["citation P"], honest["citation R"]) == (1, (1 + 1 + 1 + 1 / 2) / 4)
     assert (honest["invented before"], honest["invented after"]) == (0, 0)
@@ -165,13 +176,13 @@ def test_a_ratio_is_resampled_by_question() -> None:
 
 def test_tokens_and_cost() -> None:
     usages = [Usage(1.0, 1000, 100), Usage(3.0, 3000, 100)]
-    found = taken(usages, Prices(2.0, 10.0))
+    found = cost_summary(usages, Prices(2.0, 10.0))
     assert found["tokens"] == {"replies": 2, "input": 4000, "output": 200}
     assert found["cost"] == pytest.approx((4000 * 2 + 200 * 10) / 1e6)
     assert found["ms_per_question"]["median"] == 2000
-    assert taken([*usages, Usage(1.0)], Prices(2.0, 10.0))["cost"] is None  # one did not tell
-    assert taken(usages, Prices(2.0))["cost"] is None
-    assert taken([], Prices(1.0, 1.0))["cost"] is None
+    assert cost_summary([*usages, Usage(1.0)], Prices(2.0, 10.0))["cost"] is None  # one did not tell
+    assert cost_summary(usages, Prices(2.0))["cost"] is None
+    assert cost_summary([], Prices(1.0, 1.0))["cost"] is None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rag.errors import BadInput
 from rag.text.analysers import analyser
 from tests.fakes.ranking.benchmark import CORPUS
 from training.benchmark import __main__ as benchmark
-from training.benchmark.encoder import asking
+from training.benchmark.encoder import time_questions
 
 
 def figures(said: str) -> dict[str, float]:
@@ -62,4 +62,4 @@ def test_what_cannot_be_timed_is_refused() -> None:
     folder, _ = locate(BUILTIN)
     encoder = StaticEncoder.load(folder / "encoder", analyser("fr"))
     with pytest.raises(BadInput, match="1 texts to encode: give law"):
-        asking(encoder, ["Qui répare le toit ?"], print)
+        time_questions(encoder, ["Qui répare le toit ?"], print)

@@ -17,7 +17,7 @@ from rag.ltr.trees import LEAVES
 from tests.fakes.ranking.benchmark import ANSWERED, CORPUS
 from training.benchmark import __main__ as benchmark
 from training.benchmark import fusion
-from training.benchmark.fusion import LISTS, made_up, timed
+from training.benchmark.fusion import LISTS, random_trees, timed
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
 
@@ -41,14 +41,14 @@ def test_it_is_measured_from_the_command_line(
 
 def test_made_up_trees_split_rows_that_there_are() -> None:
     rows = np.random.default_rng(0).standard_normal((200, len(NAMES))).astype(np.float32)
-    ranker = made_up(rows, 30, 2)
+    ranker = random_trees(rows, 30, 2)
     trees = ranker.trees
     assert len(trees.trees) == 30
     assert len(ranker.networks) == 2
     assert all(len(tree.paths()) == LEAVES for tree in trees.trees)
     assert len(set(trees.scores(rows).round(6).tolist())) > 150
     assert len(set((ranker.scores(rows) - trees.scores(rows)).round(6).tolist())) > 150
-    assert made_up(rows, 30, 2) == ranker
+    assert random_trees(rows, 30, 2) == ranker
 
 
 def test_what_cannot_be_timed_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from rag.errors import BadInput
 from tests.fakes.models.neural import NEEDS_TORCH
 from training.benchmark import neural
 from training.benchmark.neural import Sizes
-from training.benchmark.timing import apart
+from training.benchmark.timing import in_subprocess
 
 pytestmark = NEEDS_TORCH
 
@@ -47,5 +47,5 @@ def test_ours_and_the_librarys_agree() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_process_that_ends_early_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BadInput, match="one way: the process that measured it ended early"):
-        apart("one way", lambda: [lambda: 1 / 0])
+        in_subprocess("one way", lambda: [lambda: 1 / 0])
     assert "ZeroDivisionError" in capfd.readouterr().err

@@ -19,12 +19,12 @@ from rag.errors import BadInput
 from rag.types import Question
 from training.confidence import calibration
 from training.confidence.__main__ import DEV, main, numbers
-from training.confidence.calibration import Asked, Plan, Vector, cross_fit, fit_all
+from training.confidence.calibration import AnsweredQuestions, CalibrationPlan, Vector, cross_fit, fit_all
 
 N = 120
 
 
-def asked(seed: int = 1, *, fitted: bool = True) -> Asked:
+def asked(seed: int = 1, *, fitted: bool = True) -> AnsweredQuestions:
     """Questions whose label hangs on two features; a third of them have no answer."""
     rng = np.random.default_rng(seed)
     rows = rng.random((N, len(NAMES)))
@@ -34,7 +34,7 @@ def asked(seed: int = 1, *, fitted: bool = True) -> Asked:
         Question(str(i), f"q{i}", ("a",) if labels[i] else (), "c", split="dev" if i % 2 else None)
         for i in range(N)
     )
-    return Asked(questions, rows, labels, np.full(N, fitted))
+    return AnsweredQuestions(questions, rows, labels, np.full(N, fitted))
 
 
 def test_fit_finds_what_made_the_labels_and_keeps_the_signs() -> None:
@@ -98,10 +98,10 @@ def test_threshold_keeps_its_rate_of_false_alarms(values: list[float], rate: flo
 
 def test_a_question_is_not_judged_by_weights_that_saw_it() -> None:
     made = asked()
-    before = cross_fit(made, Plan(3, 42)).probabilities
+    before = cross_fit(made, CalibrationPlan(3, 42)).probabilities
     turned = made.labels.copy()
     turned[7] = 1 - turned[7]
-    after = cross_fit(replace(made, labels=turned), Plan(3, 42)).probabilities
+    after = cross_fit(replace(made, labels=turned), CalibrationPlan(3, 42)).probabilities
     assert after[7] == before[7]
     assert (after != before).any()
 
@@ -112,7 +112,7 @@ def test_what_may_not_be_fitted_changes_nothing_for_the_others() -> None:
     barred[:20] = False
     rows, labels = made.rows.copy(), made.labels.copy()
     rows[:20], labels[:20] = 9.0, 1 - labels[:20]
-    plan = Plan(3, 42)
+    plan = CalibrationPlan(3, 42)
     a = cross_fit(replace(made, fitted=barred), plan)
     b = cross_fit(replace(made, fitted=barred, rows=rows, labels=labels), plan)
     assert np.array_equal(a.probabilities[20:], b.probabilities[20:])
@@ -122,7 +122,7 @@ def test_what_may_not_be_fitted_changes_nothing_for_the_others() -> None:
 
 
 def test_what_may_not_be_fitted_is_judged_by_the_weights_that_ship() -> None:
-    made, plan = asked(), Plan(3, 42)
+    made, plan = asked(), CalibrationPlan(3, 42)
     half = np.arange(N) % 2 == 1
     out = cross_fit(replace(made, fitted=half), plan)
     shipped, _ = fit_all(replace(made, fitted=half), plan, "sha", "trees")
@@ -133,7 +133,7 @@ def test_what_may_not_be_fitted_is_judged_by_the_weights_that_ship() -> None:
 
 
 def test_fitted_weights_say_the_same_as_the_regression_and_are_deterministic() -> None:
-    made, plan = asked(), Plan(3, 42)
+    made, plan = asked(), CalibrationPlan(3, 42)
     shipped, ridge = fit_all(made, plan, "sha")
     model = calibration.fit(made.rows, made.labels, list(SIGNS.values()), ridge)
     values = [shipped.probability(dict(zip(NAMES, row, strict=True))) for row in made.rows]
@@ -144,14 +144,14 @@ def test_fitted_weights_say_the_same_as_the_regression_and_are_deterministic() -
 
 def test_numbers_and_diagram() -> None:
     made = asked()
-    found = numbers(made, cross_fit(made, Plan(3, 42)), 42)
+    found = numbers(made, cross_fit(made, CalibrationPlan(3, 42)), 42)
     assert (found["test"]["questions"], found["dev"]["questions"]) == (N // 2, N // 2)
     for half in ("test", "dev"):
         assert found[half]["auc"]["value"] > 0.7
         assert found[half]["brier"]["value"] < found[half]["brier_of_the_mean"]
     assert sum(row["questions"] for row in found["told_probably_nothing"].values()) == N
     bins = calibration.reliability(made.rows[:, 0], made.labels)
-    drawn = ET.fromstring(calibration.drawn(bins, "title"))  # noqa: S314 - our own
+    drawn = ET.fromstring(calibration.reliability_diagram(bins, "title"))  # noqa: S314 - our own
     assert len([e for e in drawn if e.tag.endswith("circle")]) == len(bins)
 
 
@@ -160,7 +160,7 @@ def test_leaving_a_feature_out_takes_it_out() -> None:
     at = NAMES.index("elsewhere")
     other: Vector = made.rows.copy()
     other[:, at] = other[::-1, at]
-    plan = Plan(3, 42)
+    plan = CalibrationPlan(3, 42)
     same = [cross_fit(replace(made, rows=r), plan, without="elsewhere") for r in (made.rows, other)]
     # the optimiser stops at a gradient of 1e-5, not at the very minimum
     assert same[0].probabilities == pytest.approx(same[1].probabilities, abs=1e-4)
@@ -185,7 +185,7 @@ def test_bad_options_say_the_cure(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--rate", "1"]) == 2
     assert "--rate 1.0: give a share" in capsys.readouterr().err
     with pytest.raises(BadInput):
-        cross_fit(asked(), Plan(1, 42))
+        cross_fit(asked(), CalibrationPlan(1, 42))
 
 
 @pytest.mark.slow

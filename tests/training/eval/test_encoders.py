@@ -15,7 +15,7 @@ from indexes.corpus.corpus import SYNTHETIC
 from rag.text.analysers import analyser
 from rag.types import Question
 from tests.fakes.ranking.benchmark import ANSWERED, CORPUS
-from training.eval.encoders import Fits
+from training.eval.encoders import EncoderFits
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
 CUT = analyser("fr")
@@ -34,7 +34,7 @@ class Told:
             self.begun.append(what)
 
 
-def vectors_of(fits: Fits, learn: tuple[Question, ...]) -> np.ndarray:
+def vectors_of(fits: EncoderFits, learn: tuple[Question, ...]) -> np.ndarray:
     encoder = fits.encoder(learn)
     return encoder.encode_articles(CORPUS.articles)
 
@@ -42,7 +42,7 @@ def vectors_of(fits: Fits, learn: tuple[Question, ...]) -> np.ndarray:
 @pytest.mark.parametrize("how", [SMALL, replace(SMALL, fits=2)], ids=["one", "two"])
 def test_folds_share_what_is_fitted_to_written_questions(how: FitSettings, tmp_path: Path) -> None:
     told = Told()
-    fits = Fits([CORPUS], lambda: CUT, how, tmp_path, told)
+    fits = EncoderFits([CORPUS], lambda: CUT, how, tmp_path, told)
     parts = [(*ANSWERED[:9], *WRITTEN), (*ANSWERED[9:], *WRITTEN), (*ANSWERED[:9], *OTHER), ANSWERED[:9]]
     for learn in parts:
         alone = ensemble.fit(Fitter(CORPUS.articles, CUT, how), learn).encoder("static", CUT)

@@ -24,7 +24,7 @@ from tests.fakes.ranking.benchmark import (
 from training.eval.__main__ import main, parser
 from training.eval.folds import FORKS
 from training.eval.metrics import DEFAULT
-from training.eval.questions import planned, with_those_beside
+from training.eval.questions import add_training_questions, planned
 from training.eval.system_names import SYSTEMS
 from training.eval.workbench import Bench
 from training.splits.__main__ import main as split_command
@@ -245,7 +245,7 @@ def test_what_is_there_word_for_word_is_not_learnt_twice(corpus: Path, tmp_path:
     again = [*told, {"id": "new", "question": "Autre chose ?", "article_ids": ["a1"]}]
     more = write_lines(tmp_path / "more.jsonl", again)
     plan = planned(parser().parse_args(["--folds", "3"]), list(QUESTIONS), [])
-    for (_, before, _), (_, learn, _) in zip(plan, with_those_beside(plan, more, CORPUS), strict=True):
+    for (_, before, _), (_, learn, _) in zip(plan, add_training_questions(plan, more, CORPUS), strict=True):
         texts = [q.text for q in learn]
         assert len(set(texts)) == len(texts)
         assert "Autre chose ?" in texts
@@ -458,21 +458,21 @@ def test_the_questions_that_ship_can_be_learnt_from(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_bench_knows_the_words_that_the_page_knows() -> None:
     import indexes
-    from indexes.build.query_expansion import pairs_of
+    from indexes.build.query_expansion import read_pairs
     from indexes.build.score_distributions import load_fusion
     from indexes.corpus.corpus import read, to_learn_from
     from indexes.store import paths
     from rag.text.spelling import TolerantAnalyser
-    from training.eval.context import Ready
+    from training.eval.context import FittedParts
     from training.eval.workbench import Bench
 
     engine = indexes.open()
     corpus = read(paths.builtin() / "corpus")
     assert engine.meaning is not None
     encoder = engine.meaning.encoder  # type: ignore[attr-defined]
-    pairs = pairs_of(paths.builtin())
+    pairs = read_pairs(paths.builtin())
     assert pairs is not None
-    bench = Bench(corpus, ready=Ready(encoder, None, load_fusion(paths.builtin()), pairs))
+    bench = Bench(corpus, ready=FittedParts(encoder, None, load_fusion(paths.builtin()), pairs))
     made = bench.systems(["hybrid", "bm25+questions"], to_learn_from(corpus.questions))
     assert isinstance(engine.analyser, TolerantAnalyser)
     for whole in (*made["hybrid"].parts.values(), made["bm25+questions"]):  # type: ignore[attr-defined]

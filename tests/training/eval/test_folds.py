@@ -13,7 +13,7 @@ from rag.errors import BadInput
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS
 from training.eval import folds as eval_parts
 from training.eval.external_system import Extra
-from training.eval.folds import FORKS, Evaluation, ask
+from training.eval.folds import FORKS, FoldEvaluation, ask
 from training.eval.workbench import Bench
 
 PLAN = [(list(QUESTIONS[n::2]), list(QUESTIONS[1 - n :: 2]), []) for n in (0, 1)]
@@ -26,8 +26,8 @@ def _without_lightgbm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "lightgbm", raising=False)
 
 
-def evaluation(*names: str) -> Evaluation:
-    return Evaluation(Bench(CORPUS), names or ("bm25",), PLAN, (), tune=False)
+def evaluation(*names: str) -> FoldEvaluation:
+    return FoldEvaluation(Bench(CORPUS), names or ("bm25",), PLAN, (), tune=False)
 
 
 @forks
@@ -48,7 +48,7 @@ def test_what_fails_in_a_part_is_told_as_it_is() -> None:
 
 @forks
 def test_a_process_that_is_ended_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Evaluation, "part", lambda self, number: os._exit(9))
+    monkeypatch.setattr(FoldEvaluation, "part", lambda self, number: os._exit(9))
     with pytest.raises(BadInput, match=r"--jobs 2: a process was ended from outside.*give fewer"):
         ask(evaluation(), 2, Bars())
 

@@ -175,23 +175,23 @@ def test_the_published_splade_and_monobert_are_measured_as_they_are(
 @pytest.mark.models
 def test_a_folder_says_what_kind_of_model_it_holds(corpus: Path, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
-    from training.eval.pretrained import recipe_of
-    from training.neural.systems.splade import Splade
+    from training.eval.pretrained import published_recipe
+    from training.neural.systems.splade import SpladeSystem
 
     masked = scratch(tmp_path / "masked", "fill-mask")
     assert (
-        model_recipes.recipe_of(str(masked)).kind == "dense"
+        model_recipes.find_recipe(str(masked)).kind == "dense"
     )  # an encoder as any other, if nothing says more
     sparse = model_recipes.HubRecipe(
         "s", str(masked), "sparse", 48, "typed", chunk=0, overlap=0, similarity="cosine"
     )
-    built = Splade.build(recipe_of(sparse), str(masked))
+    built = SpladeSystem.build(published_recipe(sparse), str(masked))
     built.save(tmp_path / "splade")
-    found = model_recipes.recipe_of(str(tmp_path / "splade"))
+    found = model_recipes.find_recipe(str(tmp_path / "splade"))
     assert (found.kind, found.window, found.similarity) == ("sparse", 48, "cosine")
-    pair = model_recipes.recipe_of(str(scratch(tmp_path / "mono", "sequence-classification")))
+    pair = model_recipes.find_recipe(str(scratch(tmp_path / "mono", "sequence-classification")))
     assert (pair.kind, pair.window, pair.similarity) == ("cross-encoder", 48, None)
-    assert recipe_of(pair).text.question_tokens == 12
+    assert published_recipe(pair).text.question_tokens == 12
     measured = ("--corpus", corpus, "--device", "cpu", "--measures", "R@10")
     systems = ("encoder:splade", "encoder:mono")
     folders = (tmp_path / "splade", tmp_path / "mono")

@@ -13,7 +13,7 @@ from indexes.corpus.corpus import Corpus, write
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS, questions_as_records, write_lines
 from training.eval import report
 from training.eval.__main__ import main
-from training.eval.report import cards_of, warnings
+from training.eval.report import question_cards, warnings
 
 
 def carded(licence: str, name: str = "small") -> Corpus:
@@ -46,11 +46,11 @@ def test_only_what_is_restricted_is_warned_of() -> None:
 
 def test_questions_have_a_card_of_their_own(tmp_path: Path) -> None:
     asked = write_lines(tmp_path / "questions.jsonl", questions_as_records())
-    assert cards_of(CORPUS.card, (asked, None, tmp_path / "absent")) == (CORPUS.card,)
+    assert question_cards(CORPUS.card, (asked, None, tmp_path / "absent")) == (CORPUS.card,)
     other = carded("CC BY-NC 4.0", "asked").card
     (tmp_path / "card.json").write_bytes(card_bytes(other))
-    assert cards_of(CORPUS.card, (asked, asked)) == (CORPUS.card, other)
-    assert cards_of(other, (asked,)) == (other,)
+    assert question_cards(CORPUS.card, (asked, asked)) == (CORPUS.card, other)
+    assert question_cards(other, (asked,)) == (other,)
 
 
 def test_eval_prints_and_writes_it(

@@ -11,10 +11,10 @@ from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import Corpus
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
-from rag.retrieval.query_expansion import BridgedBM25, Expanded
+from rag.retrieval.query_expansion import Expanded, ExpandedBM25
 from rag.types import Article, Question
-from training.eval.context import Settings
-from training.eval.system_names import BRIDGED, refuse_unfit
+from training.eval.context import BenchSettings
+from training.eval.system_names import EXPANDED_SYSTEMS, refuse_unfit
 from training.eval.workbench import Bench
 
 TINY = FitSettings(dim=8, min_count=1, passes=1, question_passes=2, batch=8, random_negatives=4)
@@ -43,11 +43,11 @@ def asked(word: str) -> list[Question]:
     return goats + [Question(f"d{n}", f"toutou {n}", (f"v-{6 + n % 5}",)) for n in range(10)]
 
 
-def words(bench: Bench, learn: Sequence[Question]) -> BridgedBM25:
-    made = bench.systems(list(BRIDGED), learn)
+def words(bench: Bench, learn: Sequence[Question]) -> ExpandedBM25:
+    made = bench.systems(list(EXPANDED_SYSTEMS), learn)
     assert isinstance(made["bridge"], Expanded)
     over = made["bm25+bridge"]
-    assert isinstance(over, BridgedBM25)
+    assert isinstance(over, ExpandedBM25)
     return over
 
 
@@ -57,7 +57,7 @@ def test_a_bridge_has_seen_nothing_but_what_it_may_learn_from(monkeypatch: pytes
     one, other = words(bench, asked("bique")), words(bench, asked("cabri"))
     assert {"biqu", "cabr"} & set(one.bridge.pairs) == {"biqu"}
     assert {"biqu", "cabr"} & set(other.bridge.pairs) == {"cabr"}
-    evidence = bench.evidence(asked("cabri"), Settings())
+    evidence = bench.evidence(asked("cabri"), BenchSettings())
     assert evidence.bridge is not None
     assert evidence.bridge.bridge is other.bridge
     first = one.search(["bique"], 3)[0]
@@ -70,7 +70,7 @@ def test_of_too_few_questions_none_is_learnt() -> None:
     assert over.search(["le puits"], 1) == over.keyword.search(["le puits"], 1)
 
 
-@pytest.mark.parametrize("name", list(BRIDGED))
+@pytest.mark.parametrize("name", list(EXPANDED_SYSTEMS))
 def test_it_needs_questions_to_learn_from(name: str) -> None:
     with pytest.raises(BadInput, match="no questions to learn from"):
         refuse_unfit([name], learning=False)

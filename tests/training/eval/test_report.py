@@ -15,7 +15,7 @@ from rag.errors import BadInput
 from rag.types import Filter, Hit, Question, Ranking
 from tests.fakes.ranking.benchmark import CORPUS
 from training.eval import report
-from training.eval.run import Collected, Measured, answer, measure
+from training.eval.run import Measured, SystemRun, answer, measure
 from training.eval.significance import interval
 
 QUESTIONS = [
@@ -46,7 +46,7 @@ POOR = {"un": "za", "deux": "zb", "trois": "", "quatre": "z", "cinq": "z"}
 
 @pytest.fixture
 def results() -> dict[str, Measured]:
-    collected: dict[str, Collected] = {}
+    collected: dict[str, SystemRun] = {}
     told: list[int] = []
     systems = {"poor": Told(POOR), "good + better": Told(GOOD)}
     answer(systems, QUESTIONS[:3], collected, told.append)
@@ -85,7 +85,7 @@ def test_differences_are_from_the_first_system_and_paired(results: dict[str, Mea
 
 
 def test_one_fold_has_no_spread() -> None:
-    collected: dict[str, Collected] = {}
+    collected: dict[str, SystemRun] = {}
     answer({"good": Told(GOOD)}, QUESTIONS, collected)
     assert measure(collected, QUESTIONS, 1, MEASURES)["good"].fold_means == {}
 

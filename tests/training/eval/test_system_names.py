@@ -10,10 +10,10 @@ from training.eval.system_names import (
     SINGLE,
     SYSTEMS,
     Fused,
+    excluded_features,
     fused,
-    left_out,
+    parse_rerank,
     refuse_unfit,
-    rerank_of,
     runnable,
     single,
 )
@@ -41,7 +41,7 @@ def test_what_a_name_says() -> None:
     ("sideways:bm25", None),
 ])  # fmt: skip
 def test_what_is_re_ranked_and_by_what(name: str, said: tuple[str, str] | None) -> None:
-    assert rerank_of(name) == said
+    assert parse_rerank(name) == said
     assert single(name) == (said is None and not name.startswith("rrf"))
 
 
@@ -91,10 +91,12 @@ def test_what_runs_by_itself() -> None:
 
 
 def test_a_learned_fusion_may_do_without_groups() -> None:
-    assert left_out("learned") == ()
-    assert left_out("learned-without:prior,place") == ("prior", "place")
-    assert left_out("learned-without:networks") == ("networks",)  # no features, but what looks at them
-    assert left_out("bm25") is None
+    assert excluded_features("learned") == ()
+    assert excluded_features("learned-without:prior,place") == ("prior", "place")
+    assert excluded_features("learned-without:networks") == (
+        "networks",
+    )  # no features, but what looks at them
+    assert excluded_features("bm25") is None
     for groups in ("", "luck", "prior,"):
         with pytest.raises(BadInput, match="name groups of features"):
-            left_out(f"learned-without:{groups}")
+            excluded_features(f"learned-without:{groups}")

@@ -20,7 +20,7 @@ from tests.fakes.ranking.benchmark import (
     questions_as_records,
     write_lines,
 )
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.eval.workbench import Bench
 from training.fusion.bm25_tuning import GRID, choose, main
 
@@ -53,7 +53,7 @@ def test_what_is_best_already_stays() -> None:
         tuple(Article(f"a{n}", "Code", str(n), f"sujet{chr(97 + n)}") for n in range(12)),
     )
     chosen = choose(Bench(easy, fit=SMALL), MISLED.questions)
-    assert chosen == Settings(method="min-max", bridged=True)  # what is tuned answers as an index does
+    assert chosen == BenchSettings(method="min-max", bridged=True)  # what is tuned answers as an index does
 
 
 def test_other_questions_to_learn_from_leave_all_to_tune_on() -> None:

@@ -57,7 +57,7 @@ def test_what_is_written(tmp_path: Path) -> None:
 
 def test_what_is_drawn() -> None:
     found = curves.measured(RUNS, ASKED)
-    root = ET.fromstring(curves.drawn(found, "small & <fine>"))  # noqa: S314 - our own
+    root = ET.fromstring(curves.draw_curves(found, "small & <fine>"))  # noqa: S314 - our own
     texts = [e.text for e in root.iter() if e.text and e.text.strip()]
     assert "small & <fine>" in texts
     assert {"bm25 alone", "dense alone", "ql alone", *curves.SCALES} <= set(texts)
@@ -71,5 +71,5 @@ def test_what_is_drawn() -> None:
 
 def test_a_level_curve_and_no_curve_can_be_drawn() -> None:
     perfect = {"a": {"q1": ranking("g")}, "b": {"q1": ranking("g")}}
-    ET.fromstring(curves.drawn(curves.measured(perfect, {"q1": frozenset({"g"})}), "level"))  # noqa: S314
-    ET.fromstring(curves.drawn(curves.measured({"a": perfect["a"]}, {"q1": frozenset({"g"})}), "one"))  # noqa: S314
+    ET.fromstring(curves.draw_curves(curves.measured(perfect, {"q1": frozenset({"g"})}), "level"))  # noqa: S314
+    ET.fromstring(curves.draw_curves(curves.measured({"a": perfect["a"]}, {"q1": frozenset({"g"})}), "one"))  # noqa: S314

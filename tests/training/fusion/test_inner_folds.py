@@ -11,7 +11,7 @@ import pytest
 from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput
 from rag.types import Article, Filter, Floats, Hit, Question, Ranking, Retriever
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.fusion.inner_folds import FOLDS, InnerRuns, inner_folds
 
 ARTICLES = [
@@ -51,7 +51,7 @@ class Maker:
         self.systems: list[Remembers] = []
 
     def __call__(
-        self, names: Sequence[str], learn: Sequence[Question], settings: Settings
+        self, names: Sequence[str], learn: Sequence[Question], settings: BenchSettings
     ) -> dict[str, Retriever]:
         self.made.append((tuple(names), tuple(learn)))
         self.systems.append(Remembers(learn))
@@ -60,7 +60,7 @@ class Maker:
 
 def test_each_question_is_asked_once_of_systems_that_do_not_know_it() -> None:
     make = Maker()
-    found = list(InnerRuns(make, ARTICLES).folds(["remembers", "knows"], QUESTIONS, Settings()))
+    found = list(InnerRuns(make, ARTICLES).folds(["remembers", "knows"], QUESTIONS, BenchSettings()))
     assert sorted(q.id for a in found for q in a.questions) == sorted(q.id for q in QUESTIONS)
     for answered, (names, learnt) in zip(found, make.made, strict=True):
         assert names == ("remembers", "knows")
@@ -94,12 +94,12 @@ def test_where_people_asked_none_what_was_written_is_asked() -> None:
 def test_what_was_asked_is_kept_and_the_rest_is_asked_on() -> None:
     make = Maker()
     inner = InnerRuns(make, ARTICLES)
-    first = list(inner.folds(["remembers"], QUESTIONS, Settings(), asked=2, most=3))
+    first = list(inner.folds(["remembers"], QUESTIONS, BenchSettings(), asked=2, most=3))
     assert [len(a.questions) for a in first] == [3, 3]
     assert len(make.made) == 2
-    assert list(inner.folds(["remembers"], QUESTIONS, Settings(), asked=2, most=3)) == first
+    assert list(inner.folds(["remembers"], QUESTIONS, BenchSettings(), asked=2, most=3)) == first
     assert len(make.made) == 2  # kept
-    every = list(inner.folds(["remembers", "knows"], QUESTIONS, Settings()))
+    every = list(inner.folds(["remembers", "knows"], QUESTIONS, BenchSettings()))
     assert len(every) == FOLDS
     for few, all_ in zip(first, every, strict=False):
         assert all_.questions[:3] == few.questions
@@ -112,8 +112,8 @@ def test_what_was_asked_is_kept_and_the_rest_is_asked_on() -> None:
 def test_other_settings_are_other_systems() -> None:
     make = Maker()
     inner = InnerRuns(make, ARTICLES)
-    list(inner.folds(["knows"], QUESTIONS, Settings(), asked=1))
-    list(inner.folds(["knows"], QUESTIONS, Settings(stop_words=False), asked=1))
+    list(inner.folds(["knows"], QUESTIONS, BenchSettings(), asked=1))
+    list(inner.folds(["knows"], QUESTIONS, BenchSettings(stop_words=False), asked=1))
     assert len(make.made) == 2
 
 
@@ -122,7 +122,7 @@ def test_systems_that_are_there_are_not_made_again() -> None:
     inner = InnerRuns(make, ARTICLES)
     learn, dev = QUESTIONS[:10], QUESTIONS[10:]
     there = Remembers(learn)
-    answered = inner.answered(["remembers", "knows"], dev, learn, Settings(), made={"remembers": there})
+    answered = inner.answered(["remembers", "knows"], dev, learn, BenchSettings(), made={"remembers": there})
     assert make.made == [(("knows",), tuple(learn))]
     assert there.asked == [q.text for q in dev]
     assert set(answered.runs) == {"remembers", "knows"}
@@ -139,9 +139,9 @@ def test_only_the_last_few_are_kept() -> None:
     make = Maker()
     inner = InnerRuns(make, ARTICLES)
     for n in range(1, 11):
-        inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:n], Settings())
+        inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:n], BenchSettings())
     assert len(make.made) == 10
-    inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:10], Settings())
+    inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:10], BenchSettings())
     assert len(make.made) == 10
-    inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:1], Settings())  # long ago
+    inner.answered(["knows"], QUESTIONS[12:], QUESTIONS[:1], BenchSettings())  # long ago
     assert len(make.made) == 11

@@ -16,22 +16,22 @@ from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput, MissingExtra
 from rag.fusion.settings import FusionSettings
 from rag.ltr.features import (
-    BY_WEIGHT,
     GROUPS,
     NAMES,
     PRIORS,
     REFERENCES,
     WEIGHED,
+    WEIGHTED_SUFFIXES,
     Evidence,
 )
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import KEYWORD, MEANING, Learned
+from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker
 from rag.types import Article, ArticleOrder, Question
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
 from tests.fakes.ranking.features import evidence_of
 from tests.fakes.ranking.ltr_examples import made_up
 from training.eval import workbench as bench_module
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.eval.workbench import Bench
 from training.fusion.inner_folds import FOLDS
 from training.fusion.learned import (
@@ -42,7 +42,7 @@ from training.fusion.learned import (
     columns,
     examples,
     fit,
-    held_back,
+    out_of_fold_rankings,
 )
 from training.fusion.listwise import NetworkSettings
 
@@ -71,13 +71,13 @@ class Records:
     def tell(self, what: str, done: int, total: int) -> None:
         self.told.append((what, done, total))
 
-    def evidence(self, learn: Sequence[Question], settings: Settings) -> Evidence:
+    def evidence(self, learn: Sequence[Question], settings: BenchSettings) -> Evidence:
         self.learnt.append(tuple(learn))
         return evidence_of(self.articles, learn)
 
 
 def found_by(bench: Any, learn: Sequence[Question] = ASKED, **options: Any) -> list[Example]:
-    return list(examples(bench, learn, Settings(), **options))
+    return list(examples(bench, learn, BenchSettings(), **options))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def found() -> list[Example]:
 
 def test_no_system_has_learnt_from_the_question_that_it_is_asked() -> None:
     bench, seen = Records(), []
-    for example in examples(bench, ASKED, Settings()):  # type: ignore[arg-type]
+    for example in examples(bench, ASKED, BenchSettings()):  # type: ignore[arg-type]
         learnt = bench.learnt[-1]  # what the systems that were just asked had learnt from
         assert len(bench.learnt) == example.fold + 1
         assert example.question not in learnt
@@ -120,7 +120,7 @@ def test_what_a_machine_wrote_is_no_citation_and_no_question_to_fit_to() -> None
     of_written = [e.features[e.order.ids.index("a29")] for e in found if "a29" in e.order.ids]
     assert all(row[at["cited"]] == 0 for row in of_written)
     assert any(row[at["asked"]] > 0 and row[at["near_words"]] > 0 for row in of_written), "yet it is learnt"
-    around = bench.evidence([*people, *written], Settings()).around
+    around = bench.evidence([*people, *written], BenchSettings()).around
     assert around.together.nnz == 0, "cited together by a machine is not cited together"
     few = f"{TO_LEARN_FROM - 1} questions to fit a learned fusion to"
     with pytest.raises(BadInput, match=few):
@@ -152,9 +152,9 @@ def test_trees_alone_are_those_of_the_same_fit(monkeypatch: pytest.MonkeyPatch) 
     learn = [Question(f"q{n}", f"Que dire de {ARTICLES[n % 30].text} ?", (f"a{n % 25}",)) for n in range(100)]
     names = ["learned-without:networks", "learned", "learned-without:prior,networks"]
     trees, both, no_priors = Bench(CORPUS, fit=SMALL).systems(names, learn).values()
-    assert isinstance(trees, Learned)
-    assert isinstance(both, Learned)
-    assert isinstance(no_priors, Learned)
+    assert isinstance(trees, LearnedReranker)
+    assert isinstance(both, LearnedReranker)
+    assert isinstance(no_priors, LearnedReranker)
     assert trees.ranker == Ranker(both.ranker.trees)
     assert both.ranker.networks
     assert not no_priors.ranker.networks
@@ -188,7 +188,7 @@ def test_what_it_is_held_against_is_the_fusion_that_was_named(found: list[Exampl
 
 def test_an_obvious_rule_is_learnt() -> None:
     made = made_up()
-    learned, plain = held_back(made, FEW)
+    learned, plain = out_of_fold_rankings(made, FEW)
     assert learned["MRR@10"].mean() > 0.95
     assert learned["R@10"].mean() > 0.95
     assert plain["MRR@10"].mean() < 0.5  # by id alone
@@ -259,8 +259,8 @@ def test_each_network_counts_a_share_of_what_the_trees_count() -> None:
 
 def test_trees_do_not_split_what_is_for_networks_alone() -> None:
     made = [replace(example, features=example.features.copy()) for example in made_up()]
-    weighed = [n for n, name in enumerate(NAMES) if name.endswith(BY_WEIGHT)]
-    assert len(weighed) == len(BY_WEIGHT) * len(WEIGHED)
+    weighed = [n for n, name in enumerate(NAMES) if name.endswith(WEIGHTED_SUFFIXES)]
+    assert len(weighed) == len(WEIGHTED_SUFFIXES) * len(WEIGHED)
     for example in made:
         example.features[:, weighed] = 9.0 * example.gold[:, None]  # nothing tells more
     ranker = fit(made, FEW)
@@ -297,7 +297,7 @@ def test_it_tells_where_it_comes_from() -> None:
 
 
 def test_what_is_held_back_is_measured_as_everything_else(found: list[Example]) -> None:
-    learned, plain = held_back(found, FEW)
+    learned, plain = out_of_fold_rankings(found, FEW)
     fitted = {fold: fit([e for e in found if e.fold != fold], FEW) for fold in range(FOLDS)}
     for n, example in enumerate(found):
         scores = fitted[example.fold].scores(example.features).round(5).tolist()
@@ -311,11 +311,11 @@ def test_what_is_held_back_is_measured_as_everything_else(found: list[Example]) 
 
 
 def test_a_ranking_that_is_held_back_is_that_of_the_retriever(found: list[Example]) -> None:
-    """What `held_back` measures is what a page would show."""
+    """What `out_of_fold_rankings` measures is what a page would show."""
     bench = Records()
     trees = fit([e for e in found if e.fold], FEW)
-    example = next(iter(examples(bench, ASKED, Settings())))  # type: ignore[arg-type]
-    learned = Learned(evidence_of(LAW, bench.learnt[0]), trees)
+    example = next(iter(examples(bench, ASKED, BenchSettings())))  # type: ignore[arg-type]
+    learned = LearnedReranker(evidence_of(LAW, bench.learnt[0]), trees)
     [ranking] = learned.search([example.question.text], 100)
     scores = trees.scores(example.features)
     assert {h.article_id: h.score for h in ranking} == pytest.approx(

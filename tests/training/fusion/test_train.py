@@ -19,7 +19,7 @@ import indexes
 from indexes.__main__ import main as indexes_main
 from indexes.build.build import BuildSettings, build
 from indexes.build.fit_settings import FitSettings
-from indexes.build.learned_fusion import FOLDER, TREES, ranker_of
+from indexes.build.learned_fusion import FOLDER, TREES, read_ranker
 from indexes.corpus.corpus import Corpus, write
 from indexes.store import paths
 from indexes.store.manifest import read, stamp
@@ -30,7 +30,7 @@ from rag.fusion.rank_fusion import Fuse
 from rag.fusion.settings import FusionSettings
 from rag.ltr.features import PRIORS
 from rag.ltr.reranker import KEYWORD, MEANING
-from rag.retrieval.question_knn import NEAREST
+from rag.retrieval.question_knn import QUESTION_KNN
 from rag.types import Article, Question
 from tests.fakes.ranking.ltr_examples import made_up
 from training.eval.workbench import Bench
@@ -147,7 +147,7 @@ def test_from_the_command_to_the_answer(
         f"switched in: {fitted[0] / made.relative_to(learned)}",
         f"next: {paths.page('hamlet')}",
     ]
-    trees = ranker_of(made)
+    trees = read_ranker(made)
     assert trees is not None
     assert trees.about["corpus_sha256"] == LAW.sha256
     assert trees.about["questions_sha256"] == LAW.questions_sha256
@@ -196,7 +196,7 @@ def test_words_are_cut_as_the_index_cuts_them(home: Path, monkeypatch: pytest.Mo
 @pytest.mark.usefixtures("plain", "quick")
 def test_priors_are_left_out_when_they_are_not_wanted() -> None:
     assert fusion("--always", "--no-priors", "--seed", "3", *QUICK) == 0
-    trees = ranker_of(paths.current("hamlet"))
+    trees = read_ranker(paths.current("hamlet"))
     assert trees is not None
     assert not set(PRIORS) & set(trees.features)
     assert trees.about["settings"]["seed"] == 3
@@ -213,7 +213,7 @@ def measured(plain: Path, quick: None, monkeypatch: pytest.MonkeyPatch) -> dict[
             name: 0.5 * of for name, of in ones.items()
         }
 
-    monkeypatch.setattr(train_fusion, "held_back", held_back)
+    monkeypatch.setattr(train_fusion, "out_of_fold_rankings", held_back)
     return told
 
 
@@ -259,11 +259,11 @@ def test_it_is_held_against_the_fusion_that_the_index_has(
 def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    three = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0, NEAREST: 2.0})
+    three = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0, QUESTION_KNN: 2.0})
     install(settings=replace(FITTED, fusion=three))
     engine = indexes.open("hamlet")
     lists = engine._search(ASKED, 10, None, "hybrid", engine.bridging.over("hybrid"))[1]
-    assert set(lists) == {KEYWORD, MEANING, NEAREST}
+    assert set(lists) == {KEYWORD, MEANING, QUESTION_KNN}
     two = {name: lists[name] for name in (KEYWORD, MEANING)}
     wanted = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0}).fuse(tuple(two))(tuple(two.values()), 10)
 
@@ -280,7 +280,7 @@ def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
 def test_where_one_of_the_two_is_not_fused_it_is_held_against_reciprocal_rank(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(settings=replace(FITTED, fusion=FusionSettings("min-max", {MEANING: 1.0, NEAREST: 2.0})))
+    install(settings=replace(FITTED, fusion=FusionSettings("min-max", {MEANING: 1.0, QUESTION_KNN: 2.0})))
     monkeypatch.setattr(train_fusion, "examples", lambda *given, fuse, most: made_up(30))
     assert fusion(*QUICK) == 0
     assert ", rrf " in capsys.readouterr().out
@@ -407,14 +407,14 @@ def test_another_command_meanwhile_is_told(
 
 @pytest.mark.usefixtures("learned")
 def test_an_update_keeps_the_learned_fusion(tmp_path: Path) -> None:
-    trees = ranker_of(paths.current("hamlet"))
+    trees = read_ranker(paths.current("hamlet"))
     added = Article(
         "x999", "Code 3", "999", "Celui qui veut creuser un étang sans grange paie cent sous.", ()
     )
     kept = tuple(q for q in LAW.questions if q.article_ids[0] > "x004")
     changed = replace(LAW, articles=(*LAW.articles[5:], added), questions=kept)
     assert indexes_main(["update", "hamlet", str(write(changed, tmp_path / "new"))]) == 0
-    assert ranker_of(paths.current("hamlet")) == trees
+    assert read_ranker(paths.current("hamlet")) == trees
     engine = indexes.open("hamlet")
     result = engine.ask(ASKED, k=200)
     assert "x999" in {shown.article.id for shown in result.shown}

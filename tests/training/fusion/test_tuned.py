@@ -15,9 +15,9 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Filter, Hit, Question, Ranking
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS
-from training.eval.context import Settings
+from training.eval.context import BenchSettings
 from training.eval.workbench import Bench
-from training.fusion.inner_folds import Answered
+from training.fusion.inner_folds import InnerAnswers
 from training.fusion.tuned import Choice, TunedHybrid, choose
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
@@ -33,11 +33,11 @@ def answered(
     runs: Mapping[str, Sequence[Ranking]],
     questions: Sequence[Question] = ASKED,
     distributions: Mapping[str, Distribution] = ANY,
-) -> Answered:
+) -> InnerAnswers:
     named = {
         name: dict(zip([q.id for q in questions], rankings, strict=True)) for name, rankings in runs.items()
     }
-    return Answered(tuple(questions), (), named, distributions)
+    return InnerAnswers(tuple(questions), (), named, distributions)
 
 
 def good_and_bad() -> dict[str, list[Ranking]]:
@@ -132,7 +132,7 @@ def test_the_bench_tunes_without_the_questions_asked() -> None:
 def test_a_dev_split_serves_where_there_is_one() -> None:
     learn, dev = QUESTIONS[:8], [*QUESTIONS[8:18], QUESTIONS[19]]
     bench = Bench(CORPUS, fit=SMALL)
-    tuned = bench.systems(["tuned:bm25,ql"], learn, Settings(), dev)["tuned:bm25,ql"]
+    tuned = bench.systems(["tuned:bm25,ql"], learn, BenchSettings(), dev)["tuned:bm25,ql"]
     assert isinstance(tuned, TunedHybrid)
     assert tuned.choice.questions == 10
     assert set(tuned.choice.settings.weights) == {"bm25", "ql"}
@@ -154,5 +154,5 @@ def test_what_learns_nothing_is_made_once_for_the_same_settings() -> None:
     assert first["bm25"] is second["bm25"]
     assert first["dense-law"] is second["dense-law"]
     assert first["dense"] is not second["dense"]
-    other = bench.systems(["bm25"], QUESTIONS[:14], Settings(bm25=BM25Settings(k1=0.1)))
+    other = bench.systems(["bm25"], QUESTIONS[:14], BenchSettings(bm25=BM25Settings(k1=0.1)))
     assert other["bm25"] is not first["bm25"]

@@ -24,7 +24,7 @@ from rag.fusion.normalisation import (
 from rag.fusion.rank_fusion import normalised
 from rag.types import Hit, Ranking
 from training.eval.metrics import per_question
-from training.fusion.weight_search import Lists, Point, as_they_are, curves, simplex, tune, values_at
+from training.fusion.weight_search import Point, SystemRankings, as_they_are, curves, simplex, tune, values_at
 
 SHARES: dict[str, tuple[Share, int | None]] = {
     "min-max": (min_max, 5),
@@ -81,7 +81,9 @@ def test_every_point_is_what_fusing_and_measuring_give(name: str, seed: int) -> 
     runs, qrels = benchmark(seed)
     grid = simplex(3, 0.25)
     measures = ("R@3", "R@10", "MRR@5")
-    found = values_at(Lists.of(runs, list(qrels)), qrels, grid, measures, share=share, decimals=decimals)
+    found = values_at(
+        SystemRankings.of(runs, list(qrels)), qrels, grid, measures, share=share, decimals=decimals
+    )
     for p, weights in enumerate(grid):
         fused = {
             question: normalised(
@@ -101,7 +103,7 @@ def test_every_point_is_what_fusing_and_measuring_give(name: str, seed: int) -> 
 def test_the_matrix_of_lists_fuses_to_the_same_run() -> None:
     runs, qrels = benchmark(3)
     weights = (0.2, 0.0, 0.8)
-    fused = Lists.of(runs, list(qrels)).fused(weights, z_score)
+    fused = SystemRankings.of(runs, list(qrels)).fused(weights, z_score)
     assert fused == {
         q: normalised([run[q] for run in runs.values()], 1000, by=z_score, weights=weights) for q in qrels
     }
@@ -110,7 +112,7 @@ def test_the_matrix_of_lists_fuses_to_the_same_run() -> None:
 def test_positions_fuse_as_percentiles_do() -> None:
     runs, qrels = benchmark(5)
     shapes = {name: Distribution.of(np.random.default_rng(i).random(40) * 9) for i, name in enumerate(runs)}
-    lists = Lists.of(runs, list(qrels))
+    lists = SystemRankings.of(runs, list(qrels))
     by = partial(percentile, distributions=list(shapes.values()))
     there = lists.fused((0.2, 0.5, 0.3), by, decimals=None)
     assert lists.positions(shapes).fused((0.2, 0.5, 0.3), as_they_are, decimals=None) == there
@@ -123,8 +125,10 @@ def test_positions_fuse_as_percentiles_do() -> None:
 def test_lists_of_several_sets_of_questions() -> None:
     runs, qrels = benchmark(6)
     some, others = list(qrels)[:5], list(qrels)[5:]
-    parts = [Lists.of({n: {q: r[q] for q in of} for n, r in runs.items()}, of) for of in (some, others)]
-    joined, whole = Lists.joined(parts), Lists.of(runs, list(qrels))
+    parts = [
+        SystemRankings.of({n: {q: r[q] for q in of} for n, r in runs.items()}, of) for of in (some, others)
+    ]
+    joined, whole = SystemRankings.joined(parts), SystemRankings.of(runs, list(qrels))
     assert (joined.systems, joined.questions, joined.articles) == (
         whole.systems,
         whole.questions,
@@ -132,15 +136,15 @@ def test_lists_of_several_sets_of_questions() -> None:
     )
     assert joined.fused((0.1, 0.2, 0.7)) == whole.fused((0.1, 0.2, 0.7))
     with pytest.raises(BadInput, match="one question twice"):
-        Lists.joined([parts[0], parts[0]])
+        SystemRankings.joined([parts[0], parts[0]])
     with pytest.raises(BadInput, match="other systems"):
-        Lists.joined([parts[0], parts[1].only(["s0", "s1"])])
+        SystemRankings.joined([parts[0], parts[1].only(["s0", "s1"])])
 
 
 def test_the_optimum_worked_by_hand() -> None:
     good = {"q": ranking({"g": 1.0, "x": 0.0})}
     bad = {"q": ranking({"x": 1.0, "y": 0.5, "g": 0.0})}
-    tuned = tune(Lists.of({"bad": bad, "good": good}, ["q"]), GOLD_LAST, ["MRR@10"])
+    tuned = tune(SystemRankings.of({"bad": bad, "good": good}, ["q"]), GOLD_LAST, ["MRR@10"])
     # g: w, x: 1 - w, y: (1 - w) / 2; a tie at 1/2 goes to g by its id
     assert tuned.value == 1.0
     assert tuned.weights == {"bad": 0.5, "good": 0.5}  # of all that are right, the nearest to equal
@@ -149,7 +153,7 @@ def test_the_optimum_worked_by_hand() -> None:
 
 def test_equal_choices_do_not_depend_on_the_order_of_systems() -> None:
     runs = {name: {"q": ranking({"g": 1.0, "x": 0.0})} for name in ("b", "a", "c")}
-    tuned = tune(Lists.of(runs, ["q"]), GOLD_LAST, ["R@10"])
+    tuned = tune(SystemRankings.of(runs, ["q"]), GOLD_LAST, ["R@10"])
     assert tuned.weights == {"a": 0.35, "b": 0.35, "c": 0.3}  # a third each is not on the grid
     assert list(tuned.weights) == ["b", "a", "c"]  # the order to fuse in is the order given
 
@@ -161,8 +165,10 @@ def test_neither_order_decides(seed: int, random: Random) -> None:
     names, questions = list(runs), list(qrels)
     random.shuffle(names)
     random.shuffle(questions)
-    one = tune(Lists.of(runs, list(qrels)), qrels, step=0.1)
-    other = tune(Lists.of({n: runs[n] for n in names}, questions), {q: qrels[q] for q in questions}, step=0.1)
+    one = tune(SystemRankings.of(runs, list(qrels)), qrels, step=0.1)
+    other = tune(
+        SystemRankings.of({n: runs[n] for n in names}, questions), {q: qrels[q] for q in questions}, step=0.1
+    )
     assert one.weights == dict(other.weights)
     assert one.value == pytest.approx(other.value, abs=1e-12)
     assert one.value == pytest.approx(float(one.values.max()), abs=1e-12)
@@ -170,9 +176,9 @@ def test_neither_order_decides(seed: int, random: Random) -> None:
 
 def test_labels_of_other_questions_are_not_looked_at() -> None:
     runs, qrels = benchmark(8, questions=40)
-    lists = Lists.of(runs, list(qrels))
+    lists = SystemRankings.of(runs, list(qrels))
     dev = {q: gold for q, gold in qrels.items() if int(q[1:]) < 20}
-    alone = tune(Lists.of({n: {q: r[q] for q in dev} for n, r in runs.items()}, list(dev)), dev)
+    alone = tune(SystemRankings.of({n: {q: r[q] for q in dev} for n, r in runs.items()}, list(dev)), dev)
     beside = tune(lists, dev)  # the test questions' lists are there, their labels are not
     assert beside.weights == alone.weights
     assert beside.values.tolist() == alone.values.tolist()
@@ -183,7 +189,7 @@ def test_labels_of_other_questions_are_not_looked_at() -> None:
 
 def test_curves_of_pairs() -> None:
     runs, qrels = benchmark(1)
-    lists = Lists.of(runs, list(qrels))
+    lists = SystemRankings.of(runs, list(qrels))
     drawn = curves(lists, qrels, ["R@10"], step=0.25)
     assert list(drawn) == [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
     points = drawn["s0", "s2"]
@@ -195,7 +201,7 @@ def test_curves_of_pairs() -> None:
 
 def test_what_cannot_be_tuned() -> None:
     runs, qrels = benchmark(2)
-    lists = Lists.of(runs, list(qrels))
+    lists = SystemRankings.of(runs, list(qrels))
     with pytest.raises(BadInput, match="R@k or MRR@k"):
         tune(lists, qrels, ["nDCG@10"])
     with pytest.raises(BadInput, match="0 questions"):

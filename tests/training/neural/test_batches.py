@@ -14,7 +14,7 @@ from rag.types import Article, Filter, Hit, Question, Ranking
 from tests.fakes.ranking.benchmark import ANSWERED, ARTICLES
 from training.neural.data import negatives
 from training.neural.data.batches import Batches
-from training.neural.data.negatives import Mixed
+from training.neural.data.negatives import MixedNegatives
 from training.neural.recipe.settings import Negatives, Stage, Training
 
 LAW = tuple(
@@ -139,7 +139,7 @@ def test_published_negatives_are_those_of_the_file() -> None:
 def test_a_ranking_is_asked_once_a_question() -> None:
     fixed = Fixed()
     settings = Negatives(per_question=1, stages=(Stage(0.0, {"bm25": 1.0}),))
-    mixed = Mixed(settings, {"bm25": negatives.from_rankings(fixed, 5)}, LAW)
+    mixed = MixedNegatives(settings, {"bm25": negatives.from_rankings(fixed, 5)}, LAW)
     for _ in range(5):
         mixed(Q1, 0.0, np.random.default_rng(0))
     assert fixed.searches == 1
@@ -149,7 +149,7 @@ def test_the_curriculum_goes_from_stage_to_stage() -> None:
     settings = Negatives(
         per_question=2, stages=(Stage(0.0, {"random": 1.0}), Stage(0.5, {"siblings": 1.0, "random": 0.0}))
     )
-    mixed = Mixed(settings, {"siblings": negatives.siblings(LAW)}, LAW)
+    mixed = MixedNegatives(settings, {"siblings": negatives.siblings(LAW)}, LAW)
     assert mixed.stage(0.49).begins == 0
     late = [set(mixed(Q2, 0.5, np.random.default_rng(n))) for n in range(5)]
     assert late == [{"a", "b"}] * 5
@@ -171,7 +171,9 @@ def test_no_gold_article_is_ever_drawn_and_none_twice(
         "siblings": negatives.siblings(ARTICLES),
         "published": negatives.published({"q": {"negatives": [*gold, "a1", "gone"]}}),
     }
-    mixed = Mixed(Negatives(per_question=wanted, stages=(Stage(0.0, {source: 1.0}),)), pools, ARTICLES)
+    mixed = MixedNegatives(
+        Negatives(per_question=wanted, stages=(Stage(0.0, {source: 1.0}),)), pools, ARTICLES
+    )
     drawn = mixed(question, 0.3, np.random.default_rng(seed))
     assert not set(drawn) & set(gold)
     assert len(set(drawn)) == len(drawn) == min(wanted, len(ARTICLES) - len(gold))

@@ -11,15 +11,15 @@ import pytest
 
 from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
 from rag.errors import BadInput
-from rag.retrieval.token_index import Encoded
+from rag.retrieval.token_index import EncodedText
 from rag.types import Article
 from tests.fakes.models.neural import NEEDS_TORCH, TINY, batch_of, here, scratch, system_of, task_of
 from tests.fakes.models.stanford_model import stanford
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
-from training.neural.data.batches import Batch
-from training.neural.recipe.recipe import made
+from training.neural.data.batches import TrainingBatch
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
-from training.neural.systems.colbert import ColBERT, pairs, punctuation
+from training.neural.systems.colbert import ColBERTSystem, pairs, punctuation
 
 pytestmark = NEEDS_TORCH
 
@@ -28,10 +28,12 @@ TEXT = {"question_tokens": 12, "article_tokens": 20}
 
 def of_colbert(**loss: object) -> Recipe:
     model = {**TINY["model"], **scratch(dropout=0.0)}
-    return made({**TINY, "system": "colbert", "text": TEXT, "model": model, "loss": {"dim": 8, **loss}})
+    return parse_recipe(
+        {**TINY, "system": "colbert", "text": TEXT, "model": model, "loss": {"dim": 8, **loss}}
+    )
 
 
-def read(encoder: LateInteractionEncoder, encoded: Encoded) -> list[str]:
+def read(encoder: LateInteractionEncoder, encoded: EncodedText) -> list[str]:
     """The tokens of a text as a person reads them: without the marks of word pieces."""
     return [
         token.removeprefix("##") for token in encoder.model.tokenizer.convert_ids_to_tokens(encoded.tokens)
@@ -43,7 +45,7 @@ def test_the_loss_is_that_of_the_formula() -> None:
 
     questions, articles = CORPUS.questions[:2], ARTICLES[:3]
     counted = np.array([[True, True, True], [True, True, False]])  # the third is gold for the second
-    batch = Batch(0, 0.0, questions, articles, np.array([0, 1]), counted, ((2,), (2, 0)))
+    batch = TrainingBatch(0, 0.0, questions, articles, np.array([0, 1]), counted, ((2,), (2, 0)))
     pair, others = pairs(batch)
     assert pair.tolist() == [[True, False, True], [True, True, False]]
     assert others.tolist() == [[True, True, False], [False, True, False]]
@@ -192,7 +194,7 @@ def test_training_goes_on_from_a_published_model(tmp_path: Path) -> None:
 
     folder = stanford(tmp_path / "published")
     of = of_colbert()
-    system = ColBERT.build(of, str(folder))
+    system = ColBERTSystem.build(of, str(folder))
     linear = system.module[1].linear.weight.detach().numpy()
     np.testing.assert_array_equal(linear, load_file(folder / "model.safetensors")["linear.weight"].numpy())
     assert [len(system.encode(part, items)[0]) for part, items in system.parts(batch_of(of)).items()] == [
@@ -200,4 +202,4 @@ def test_training_goes_on_from_a_published_model(tmp_path: Path) -> None:
         20,
     ]
     with pytest.raises(BadInput, match=r"vectors of 8 numbers a token, \[loss\] dim is 16: --set loss.dim=8"):
-        ColBERT.build(of_colbert(dim=16), str(folder))
+        ColBERTSystem.build(of_colbert(dim=16), str(folder))

@@ -14,7 +14,7 @@ from tests.fakes.models.neural import NEEDS_TORCH, written
 from tests.fakes.models.published import bsard, jurifindit, lleqa, mmarco, stard
 from tests.fakes.ranking.benchmark import CORPUS
 from training import train
-from training.neural.data.negatives import draw_of
+from training.neural.data.negatives import hard_negative_sampler
 from training.neural.data.task import read_data, tasks
 from training.neural.recipe.recipe import names, read_recipe
 
@@ -215,7 +215,7 @@ def test_published_negatives_are_drawn(published: dict[str, Path]) -> None:
     )
     task = next(tasks(of, read_data(of, published["bsard"], None, None, ())))
     assert (len(task.learn), len(task.dev), len(task.held)) == (40, 0, 20)
-    draw = draw_of(task)
+    draw = hard_negative_sampler(task)
     assert draw is not None
     drawn = {id_ for q in task.learn for id_ in draw(q, 0.0, np.random.default_rng(0))}
     assert drawn == {"39", "40"}

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from rag.errors import MissingExtra
-from training.neural.trainer.logging import Events, Log, summary_writer
+from training.neural.trainer.logging import Events, TrainingLog, summary_writer
 
 
 class Writer:
@@ -42,7 +42,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[Writer]:
 
 def test_numbers_are_written_by_name_and_step(tmp_path: Path, written: list[Writer]) -> None:
     pytest.importorskip("torch")
-    log = Log(tmp_path / "log.jsonl", None, Events(tmp_path / "events"))
+    log = TrainingLog(tmp_path / "log.jsonl", None, Events(tmp_path / "events"))
     log({}, "a plan has no step")
     assert written == []
     log({"step": 3, "loss": 0.5, "said": "text", "rate": 1}, "step 3")
@@ -56,7 +56,7 @@ def test_a_run_that_goes_on_leaves_out_what_came_later(tmp_path: Path, written: 
     pytest.importorskip("torch")
     file = tmp_path / "log.jsonl"
     file.write_text("".join(json.dumps({"step": n}) + "\n" for n in (1, 2, 3)), encoding="utf-8")
-    log = Log(file, None, Events(tmp_path / "events"))
+    log = TrainingLog(file, None, Events(tmp_path / "events"))
     log.back_to(2)
     log({"step": 3, "loss": 0.25}, "step 3")
     [writer] = written

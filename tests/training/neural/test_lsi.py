@@ -11,7 +11,7 @@ from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from tests.fakes.models.neural import NEEDS_TORCH, TINY, batch_of, scratch, system_of
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
-from training.neural.recipe.recipe import made
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
 
 pytestmark = NEEDS_TORCH
@@ -21,7 +21,7 @@ def recipe(function: str) -> Recipe:
     model = {**TINY["model"], **scratch(dropout=0.0), "pooling": "cls"}
     training = {**TINY["training"], "examples": "questions"}
     loss = {"function": function}
-    return made({**TINY, "system": "lsi", "model": model, "training": training, "loss": loss})
+    return parse_recipe({**TINY, "system": "lsi", "model": model, "training": training, "loss": loss})
 
 
 @pytest.mark.parametrize("function", ["softmax", "bce"])
@@ -65,6 +65,6 @@ def test_an_article_without_label_is_refused() -> None:
 def test_no_article_is_read_so_none_has_to_fit() -> None:
     small = recipe("softmax").source
     text = {"question_tokens": 24, "article_tokens": 5000}
-    assert made({**small, "text": text}).text.article_tokens == 5000
+    assert parse_recipe({**small, "text": text}).text.article_tokens == 5000
     with pytest.raises(BadInput, match="set positions to 50"):
-        made({**small, "text": {"question_tokens": 50}})
+        parse_recipe({**small, "text": {"question_tokens": 50}})

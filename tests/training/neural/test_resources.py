@@ -11,7 +11,7 @@ import pytest
 
 from tests.fakes.models.neural import NEEDS_TORCH, here
 from training.neural.trainer import resources
-from training.neural.trainer.resources import FROM_HERE, OF_ALL, Watch, count_anew, peak_of_process
+from training.neural.trainer.resources import SINCE_RESET, WHOLE_PROCESS, Watch, peak_memory, reset_peak
 
 pytestmark = NEEDS_TORCH
 MB = 1_000_000
@@ -23,12 +23,12 @@ def _held(megabytes: int) -> None:
 
 
 def _first_and_second(told: Connection) -> None:
-    before = peak_of_process()
+    before = peak_memory()
     _held(200)
-    first = peak_of_process()
-    anew = count_anew()
+    first = peak_memory()
+    anew = reset_peak()
     _held(50)
-    told.send((first - before, first - peak_of_process(), anew))
+    told.send((first - before, first - peak_memory(), anew))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork with threads
@@ -54,13 +54,13 @@ def test_where_the_system_cannot_it_is_the_most_of_all_and_says_so(
     monkeypatch.setattr(resources, "_COUNT_ANEW", tmp_path / "no folder" / "clear_refs")
     if lacks == "status":
         monkeypatch.setattr(resources, "_STATUS", tmp_path / "status")
-    assert not count_anew()
-    assert peak_of_process() > 10 * MB  # of any Python
+    assert not reset_peak()
+    assert peak_memory() > 10 * MB  # of any Python
 
 
 @pytest.mark.parametrize("can", [True, False])
 def test_a_training_says_what_its_memory_is_of(can: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "count_anew", lambda: can)
+    monkeypatch.setattr(resources, "reset_peak", lambda: can)
     found = Watch(here()).peak()
-    assert found.of == (FROM_HERE if can else OF_ALL)
-    assert found.bytes == pytest.approx(peak_of_process(), rel=0.5)
+    assert found.of == (SINCE_RESET if can else WHOLE_PROCESS)
+    assert found.bytes == pytest.approx(peak_memory(), rel=0.5)

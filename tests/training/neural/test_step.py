@@ -25,11 +25,11 @@ from tests.fakes.models.neural import (
 )
 from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
 from training.neural.data.batches import Batches
-from training.neural.data.negatives import draw_of
+from training.neural.data.negatives import hard_negative_sampler
 from training.neural.data.tokens import article_text
 from training.neural.systems.backbone import parameters, train_tokenizer
 from training.neural.trainer import loop
-from training.neural.trainer.logging import Log
+from training.neural.trainer.logging import TrainingLog
 
 pytestmark = NEEDS_TORCH
 
@@ -192,8 +192,8 @@ def test_a_training_has_the_precision_of_its_recipe() -> None:
     for precision in ("float32", "bfloat16", "auto"):
         of = recipe(model=scratch(dropout=0.0), training={"steps": 2, "precision": precision})
         system, task = system_of(of), task_of(of)
-        batches = Batches(task.learn, ARTICLES, of.training, of.negatives, draw_of(task), 1)
-        loop.train(loop.Run(system, batches, None, here(), Log(None, None), None, 1, ""))
+        batches = Batches(task.learn, ARTICLES, of.training, of.negatives, hard_negative_sampler(task), 1)
+        loop.train(loop.TrainingRun(system, batches, None, here(), TrainingLog(None, None), None, 1, ""))
         weights = list(system.module.parameters())
         assert {p.dtype for p in weights} == {torch.float32}
         found.append(np.concatenate([p.detach().numpy().ravel() for p in weights]))

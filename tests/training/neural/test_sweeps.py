@@ -18,21 +18,21 @@ from tests.fakes.models.neural import ASKED, LAYLAW, NEEDS_TORCH, written
 from tests.fakes.models.published import PUBLISHED, jurifindit, lleqa, mmarco, stard
 from training import train
 from training.neural.data import seen_questions
-from training.neural.data.task import Data, few_enough, read_data, tasks
+from training.neural.data.task import Data, cap_synthetic, read_data, tasks
 from training.neural.recipe.recipe import read_recipe
 from training.neural.recipe.sweep import (
     CORPUS,
-    Part,
     Sweep,
-    asked_of,
+    SweepPart,
     folder,
     learning,
     only,
     read_sweep,
-    recipe_of,
     sweep_names,
+    sweep_questions,
+    training_recipe,
 )
-from training.neural.run import batches_of, plan
+from training.neural.run import plan, training_batches
 from training.tables.neural import costs, sweep_table, trained
 
 # sweep -> file, table, by which of a row's texts a training is known, and what makes its numbers percent
@@ -88,8 +88,8 @@ def test_every_sweep_that_ships_can_be_read(name: str) -> None:
     assert sweep.name == name
     assert sweep.about
     for part in sweep.runs:
-        assert recipe_of(sweep, part, (), None).training.batch
-        assert recipe_of(sweep, part, (), None, scratch=True).model.backbone is None
+        assert training_recipe(sweep, part, (), None).training.batch
+        assert training_recipe(sweep, part, (), None, scratch=True).model.backbone is None
     assert name in PRINTED or not any(part.published for part in sweep.runs)
 
 
@@ -125,15 +125,15 @@ def _is(row: dict[str, Any], by: str, name: str) -> bool:
 
 def test_the_split_that_the_paper_measures_on_is_held_back() -> None:
     asked = [replace(q, split=s) for q, s in zip(ASKED, ("train", "dev", "validation", "test"), strict=False)]
-    sweep = Sweep("s", (Part("a", "scratch-siamese"),), held="validation")
-    found = asked_of(sweep, asked)
+    sweep = Sweep("s", (SweepPart("a", "scratch-siamese"),), held="validation")
+    found = sweep_questions(sweep, asked)
     assert [(q.id, q.split) for q in found] == [
         ("p0", "train"),
         ("p2", "test"),
     ]  # p1 and p3 are left out
-    assert asked_of(replace(sweep, held=None), asked) == tuple(asked)
+    assert sweep_questions(replace(sweep, held=None), asked) == tuple(asked)
     with pytest.raises(BadInput, match="no question bears the split 'validation'"):
-        asked_of(sweep, asked[:2])
+        sweep_questions(sweep, asked[:2])
 
 
 def test_synthetic_questions_are_counted_by_article() -> None:
@@ -141,14 +141,14 @@ def test_synthetic_questions_are_counted_by_article() -> None:
         Question("r", "réel", ("a",)),
         *(Question(f"s{n}", f"q{n}", (gold,), split="synthetic") for n, gold in enumerate("abaab")),
     ]
-    kept = {n: [q.id for q in few_enough(asked, n)] for n in (0, 1, 2, None)}
+    kept = {n: [q.id for q in cap_synthetic(asked, n)] for n in (0, 1, 2, None)}
     assert kept == {
         0: ["r"], 1: ["r", "s0", "s1"], 2: ["r", "s0", "s1", "s2", "s4"], None: [q.id for q in asked],
     }  # fmt: skip
-    many = Part("a", "jurifindit-dar", synthetic=3)
-    assert recipe_of(Sweep("s", (many,)), many, (), None).training.synthetic == 3
-    own = Part("a", "jurifindit-dar")
-    assert recipe_of(Sweep("s", (own,)), own, (), None).training.synthetic == 1
+    many = SweepPart("a", "jurifindit-dar", synthetic=3)
+    assert training_recipe(Sweep("s", (many,)), many, (), None).training.synthetic == 3
+    own = SweepPart("a", "jurifindit-dar")
+    assert training_recipe(Sweep("s", (own,)), own, (), None).training.synthetic == 1
 
 
 def test_the_recipe_alone_reads_and_counts_synthetic_questions(tmp_path: Path) -> None:
@@ -156,23 +156,23 @@ def test_the_recipe_alone_reads_and_counts_synthetic_questions(tmp_path: Path) -
     [task] = tasks(recipe, read_data(recipe, path, None, None, ()))
     # 40 that people asked and one of three for each of 40 articles; those of the validation are looked at
     assert (len(task.learn), len(task.dev), len(task.held)) == (80, 20, 0)
-    said = plan(task, batches_of(task), None, None)
+    said = plan(task, training_batches(task), None, None)
     assert "40 of those to learn from are synthetic, at most 1 an article" in said
     none = read_recipe("jurifindit-dar", ["training.synthetic=0"])
     [task] = tasks(none, read_data(none, path, None, None, ("splits=train,validation,synthetic",)))
     assert len(task.learn) == 40
     [task] = tasks(recipe, read_data(recipe, path, None, None, ("splits=train,validation",)))
     assert "0 of those to learn from are synthetic, at most 1 an article: give some" in plan(
-        task, batches_of(task), None, None
+        task, training_batches(task), None, None
     )
 
 
 def test_jurifindit_s_questions_are_shared_out_as_its_sweeps_need_them(tmp_path: Path) -> None:
     path, sweep = jurifindit(tmp_path), the("jurifindit-synthetic")
     for most, part in enumerate(sweep.runs):
-        recipe = recipe_of(sweep, part, (), None)
+        recipe = training_recipe(sweep, part, (), None)
         data = read_data(recipe, path, None, None, part.options)
-        [task] = tasks(recipe, Data(data.corpus, asked_of(sweep, data.questions)))
+        [task] = tasks(recipe, Data(data.corpus, sweep_questions(sweep, data.questions)))
         # three synthetic ones an article are there; none of them is a dev question
         assert (len(task.learn), len(task.dev)) == (36 + 40 * min(most, 3), 4)
         assert {q.split for q in task.dev} == {"train"}
@@ -180,7 +180,7 @@ def test_jurifindit_s_questions_are_shared_out_as_its_sweeps_need_them(tmp_path:
 
 
 def test_others_may_be_learnt_from_but_never_what_is_held_back() -> None:
-    recipe = recipe_of(the("stard-transfer"), the("stard-transfer").runs[0], (), None)
+    recipe = training_recipe(the("stard-transfer"), the("stard-transfer").runs[0], (), None)
     [task] = tasks(recipe, Data(LAYLAW, ASKED), folds=3, only="0")
     others = [Question(f"o{n}", f"moyen {n}", ("l1",)) for n in range(20)]
     found = learning(task, [*others, *task.held])
@@ -271,7 +271,7 @@ class TestWithTorch:
         assert code == 0, told
         assert said.count("all of it runs") == len(parts)
         for part, block in zip(parts, said.split("Nothing was written.\n"), strict=False):
-            recipe = recipe_of(the(name), part, (), None)
+            recipe = training_recipe(the(name), part, (), None)
             assert block.startswith(f"{part.name}\n{recipe.name} ({recipe.system}), seed 1")
             most = recipe.training.synthetic
             assert not most or f"are synthetic, at most {most} an article" in block

@@ -31,7 +31,7 @@ from training.eval.__main__ import main as evaluate
 from training.neural import result
 from training.neural.data.task import Data, tasks
 from training.neural.data.tokens import article_text
-from training.neural.recipe.recipe import made
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.run import run
 from training.neural.systems import splade
@@ -62,7 +62,7 @@ def other(system: str, **training: object) -> Recipe:
     tables = {**TINY, "system": system, "loss": OTHERS.get(system, {}), "text": {**TINY["text"], **text}}
     tables["training"] = {**TINY["training"], **training}
     tables["evaluation"] = LONGER["evaluation"]
-    return made({**tables, "model": {**TINY["model"], **scratch(dropout=0.0)}})
+    return parse_recipe({**tables, "model": {**TINY["model"], **scratch(dropout=0.0)}})
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_a_trained_cross_encoder_re_ranks_a_fusion_and_never_what_it_learnt(
     capsys.readouterr()
     assert evaluate([*words, "--only-fold", "2"]) == 2  # both have learnt its questions
     assert "model mono learnt from" in capsys.readouterr().err
-    [task] = tasks(made(TINY), Data(CORPUS, QUESTIONS), folds=3, only="0")
+    [task] = tasks(parse_recipe(TINY), Data(CORPUS, QUESTIONS), folds=3, only="0")
     run(task, order_of(tmp_path / "siamese"), here())
     words[4:6] = ["--trained", f"mono={tmp_path / 'siamese'}"]
     assert evaluate(words) == 2
@@ -189,7 +189,7 @@ def test_the_terms_of_an_article_are_told_apart_from_those_that_the_model_adds()
         weights = [weight for _, weight in first[kind]]
         assert weights == sorted(weights, reverse=True)
         assert len(weights) <= splade.TERMS
-    said = splade.told([{"article": "x", "own": [["mur", 1.234]], "added": []}]).splitlines()
+    said = splade.expansion_lines([{"article": "x", "own": [["mur", 1.234]], "added": []}]).splitlines()
     assert said[1:] == ["  x, its own: mur 1.23", "      added: none"]
     assert splade.expansions(system_of(other("lsi")), found, CORPUS, asked) == []
 

@@ -42,14 +42,14 @@ from training import train
 from training.neural import result
 from training.neural import run as run_
 from training.neural.data import seen_questions
-from training.neural.data.batches import Batch
-from training.neural.data.negatives import draw_of
-from training.neural.data.task import Data, Task, tasks
-from training.neural.recipe.recipe import made
+from training.neural.data.batches import TrainingBatch
+from training.neural.data.negatives import hard_negative_sampler
+from training.neural.data.task import Data, TrainingTask, tasks
+from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import LOSSES, Recipe
 from training.neural.run import Order, run
 from training.neural.trainer import loop, step
-from training.neural.trainer.resources import FROM_HERE, OF_ALL
+from training.neural.trainer.resources import SINCE_RESET, WHOLE_PROCESS
 
 pytestmark = NEEDS_TORCH
 # a fork with threads; torch is loaded once that way
@@ -74,7 +74,7 @@ def test_it_learns_and_says_so(trained: Path) -> None:
     assert entry["facts"]["steps"] == 40
     assert entry["facts"]["index bytes"] == 40 * 32 * 4
     assert entry["facts"]["peak memory bytes"] > 10_000_000  # of any Python
-    assert entry["facts"]["peak memory of"] in (FROM_HERE, OF_ALL)
+    assert entry["facts"]["peak memory of"] in (SINCE_RESET, WHOLE_PROCESS)
     assert entry["questions"] == 20  # a third of them is held back
 
 
@@ -114,10 +114,10 @@ def test_a_result_is_read_again_and_a_damaged_one_refused(trained: Path, tmp_pat
 
 def test_its_model_is_an_encoder_for_an_index(trained: Path) -> None:
     from rag.encoders.transformer import TransformerEncoder
-    from training.neural.systems.biencoder import Vectors
+    from training.neural.systems.biencoder import TextVectors
 
     encoder = TransformerEncoder(trained / "model", chunk=0, device="cpu")
-    ours = Vectors(result.open_result(trained).system("cpu"))  # type: ignore[arg-type]
+    ours = TextVectors(result.open_result(trained).system("cpu"))  # type: ignore[arg-type]
     asked = ["que dire du bail", "dette"]
     np.testing.assert_allclose(encoder.encode_questions(asked), ours.encode_questions(asked), atol=1e-5)
     np.testing.assert_allclose(
@@ -131,7 +131,7 @@ def test_a_model_finds_negatives_unless_it_has_learnt_what_is_held_back(
     mix = {"per_question": 3, "depth": 5, "stages": [{"mix": {"model": 1.0}}]}
     of = recipe(negatives={**mix, "model": str(trained)})
     task, other = (next(tasks(of, Data(LAYLAW, ASKED), folds=3, only=fold)) for fold in ("0", "1"))
-    draw = draw_of(task)
+    draw = hard_negative_sampler(task)
     assert draw is not None
     found = result.open_result(trained).system("cpu").retriever(LAYLAW)
     for question in task.learn[:5]:
@@ -143,14 +143,14 @@ def test_a_model_finds_negatives_unless_it_has_learnt_what_is_held_back(
     run(task, order_of(tmp_path / "out"), here())
     assert result.open_result(tmp_path / "out").recipe.negatives.model == str(trained)
     with pytest.raises(BadInput, match="learnt from questions that are held back here"):
-        draw_of(other)
+        hard_negative_sampler(other)
     # of a folder with folds in it the one is taken that may be
     both = replace(of, negatives=replace(of.negatives, model=str(trained.parent)))
-    assert draw_of(replace(task, recipe=both)) is not None
+    assert hard_negative_sampler(replace(task, recipe=both)) is not None
 
 
 def killing(at: int, then: Callable[..., Any]) -> Callable[..., Any]:
-    def maybe(system: Any, batch: Batch, *rest: Any) -> Any:
+    def maybe(system: Any, batch: TrainingBatch, *rest: Any) -> Any:
         if batch.step == at:
             os.kill(os.getpid(), signal.SIGKILL)
         return then(system, batch, *rest)
@@ -158,14 +158,14 @@ def killing(at: int, then: Callable[..., Any]) -> Callable[..., Any]:
     return maybe
 
 
-def _on_one_thread(task: Task, order: Order) -> None:
+def _on_one_thread(task: TrainingTask, order: Order) -> None:
     import torch
 
     torch.set_num_threads(1)
     run(task, order, here())
 
 
-def killed(at: int, task: Task, order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+def killed(at: int, task: TrainingTask, order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train in a process of its own that is killed, by the system, before a step."""
     with monkeypatch.context() as patched:
         patched.setattr(loop, "gradients", killing(at, step.gradients))
@@ -258,7 +258,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path, system: str) -> Non
         training={"steps": 3, "batch": 5},  # one has three, the other two
         text={"article_tokens": 40 if system == "cross-encoder" else 32},  # of a question, and what is left
     )
-    of = made({**of.source, **(YES_NO if system == "yes-no" else {}), "system": system})
+    of = parse_recipe({**of.source, **(YES_NO if system == "yes-no" else {}), "system": system})
     run(task_of(of), order_of(tmp_path / "one"), here())
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -371,4 +371,4 @@ def test_a_model_that_cannot_be_had_names_the_cures(tmp_path: Path, monkeypatch:
     for name in ("nobody/no-such-model", str(tmp_path)):
         for system in ("biencoder", "colbert"):
             with pytest.raises(BadInput, match=r"cannot be loaded.*model\.scratch"):
-                system_of(made({**TINY, "system": system, "model": {"backbone": name}}))
+                system_of(parse_recipe({**TINY, "system": system, "model": {"backbone": name}}))

@@ -29,12 +29,12 @@ from training.eval.__main__ import main as evaluate
 from training.neural import result
 from training.neural.data import seen_questions
 from training.neural.data.batches import Batches
-from training.neural.recipe.recipe import made, read_recipe
+from training.neural.recipe.recipe import parse_recipe, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.run import run
 from training.neural.trainer import loop, step
-from training.neural.trainer.logging import Log
-from training.neural.trainer.loop import Run
+from training.neural.trainer.logging import TrainingLog
+from training.neural.trainer.loop import TrainingRun
 from training.synthetic import prompts
 
 pytestmark = [
@@ -62,7 +62,7 @@ def _peft() -> None:
 
 
 def lora(**tables: dict[str, Any]) -> Recipe:
-    return made({**LORA, **{name: {**LORA.get(name, {}), **table} for name, table in tables.items()}})
+    return parse_recipe({**LORA, **{name: {**LORA.get(name, {}), **table} for name, table in tables.items()}})
 
 
 def make(folder: Path) -> Path:
@@ -105,7 +105,7 @@ def on(base: Path, **tables: dict[str, Any]) -> Recipe:
     """The tiny recipe over a model that lies somewhere, as those of the hub do."""
     text = {"article_tokens": 224, "question_tokens": 40}
     whole = {**LORA, "text": text, "model": {"backbone": str(base)}}
-    return made({**whole, **{name: {**whole[name], **table} for name, table in tables.items()}})
+    return parse_recipe({**whole, **{name: {**whole[name], **table} for name, table in tables.items()}})
 
 
 def test_it_learns_with_low_rank_matrices_alone(base: Path) -> None:
@@ -124,7 +124,7 @@ def test_it_learns_with_low_rank_matrices_alone(base: Path) -> None:
         np.testing.assert_allclose(before, plain_scores(plain, system, pairs), atol=1e-4)  # B is 0 at first
     asked = [Question(f"q{n}", f"Question {n} ?", ("g",)) for n in range(8)]
     batches = Batches(asked, (GOLD, *OTHERS), of.training, of.negatives, lambda *a: [a.id for a in OTHERS], 1)
-    loop.train(Run(system, batches, None, here(), Log(None, None), None, 1, ""))
+    loop.train(TrainingRun(system, batches, None, here(), TrainingLog(None, None), None, 1, ""))
     system.module.eval()
     with torch.inference_mode():
         assert int(system.encode("pairs", pairs).argmax()) == 3
@@ -162,7 +162,7 @@ def test_the_end_of_a_long_article_is_cut_and_never_the_prompt(
 ) -> None:
     import huggingface_hub.constants
 
-    from training.neural.systems.cross_encoder import Reader
+    from training.neural.systems.cross_encoder import PairReader
     from training.neural.systems.yes_no import YesNo
 
     system = YesNo.build(on(base), str(base))
@@ -186,7 +186,7 @@ def test_the_end_of_a_long_article_is_cut_and_never_the_prompt(
     sure = {"g": 20.0, "o0": 30.0, "o1": -3.0}
     system.encode = lambda part, items: _tensor([sure[article.id] for _, article in items])  # type: ignore[method-assign]
     ranking = tuple(Hit(id_, 1.0) for id_ in sure)
-    [found] = Reader(system, (GOLD, *OTHERS)).rerank(["Qui ?"], [ranking], 2)
+    [found] = PairReader(system, (GOLD, *OTHERS)).rerank(["Qui ?"], [ranking], 2)
     assert [hit.article_id for hit in found] == ["o0", "g"]
 
 

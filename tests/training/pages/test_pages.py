@@ -10,9 +10,9 @@ import pytest
 
 from rag.errors import PandectError
 from training.pages.__main__ import main
-from training.pages.serving import Served, served
-from training.pages.users import Log, Plan, measure, memory, summary, times
-from training.pages.visitor import Run, Visitor
+from training.pages.serving import RunningPage, served
+from training.pages.users import UserLog, UserPlan, measure, memory, summary, times
+from training.pages.visitor import Visitor, VisitorRun
 from training.tables.pages import corpora, speed, users
 
 QUESTION = "Mon voisin a planté un arbre contre ma clôture, que faire ?"
@@ -39,8 +39,11 @@ def test_memory_is_flat_after_it_has_settled() -> None:
 
 
 def test_what_went_wrong_is_counted_and_named_once() -> None:
-    log = Log(answers=[Run(0.5, 0.2, 10), Run(0.7, None, 0)], errors=["PandectError: the page hung up"] * 2)
-    said = summary(log, Plan(users=2, seconds=1.0))
+    log = UserLog(
+        answers=[VisitorRun(0.5, 0.2, 10), VisitorRun(0.7, None, 0)],
+        errors=["PandectError: the page hung up"] * 2,
+    )
+    said = summary(log, UserPlan(users=2, seconds=1.0))
     assert said["errors"] == 2
     assert said["error_kinds"] == ["PandectError: the page hung up"]
     assert said["answers"]["without_a_card"] == 1
@@ -50,7 +53,7 @@ def test_what_went_wrong_is_counted_and_named_once() -> None:
 
 @pytest.mark.slow
 def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
-    async def visit(page: Served) -> None:
+    async def visit(page: RunningPage) -> None:
         visitor, came = await Visitor.arrive(page.port)
         assert came.cards == 0
         asked = await visitor.ask(QUESTION)
@@ -71,14 +74,14 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
     with served() as page:
         assert page.memory() > 10  # MiB
         asyncio.run(visit(page))
-        few = measure(page, [QUESTION], Plan(users=2, seconds=0.5))  # each does one thing, or none
+        few = measure(page, [QUESTION], UserPlan(users=2, seconds=0.5))  # each does one thing, or none
         assert few["errors"] == 0
         assert few["arrivals"]["n"] == 2
         assert few["processor_s"] >= 0
 
 
 def test_a_page_that_does_not_come_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.pages.serving.COMES_UP_IN", 0.0)
+    monkeypatch.setattr("training.pages.serving.START_TIMEOUT", 0.0)
     with pytest.raises(PandectError, match="did not come up"), served():
         pass
 
@@ -105,6 +108,8 @@ def test_tables_of_the_pages() -> None:
     assert "| an answer: first article on the page | 100 | 120 ms | 300 ms |" in speed(fast)
     assert "| the slowest of them | 1 | 400 ms | 400 ms |" in speed(fast)
     assert "| the very first that the server answers | 1 | 210 ms | 210 ms |" in speed(fast)
-    many = summary(Log(answers=[Run(0.5, 0.2, 10)], memory=[(0.0, 100.0), (1.0, 100.0)]), Plan())
+    many = summary(
+        UserLog(answers=[VisitorRun(0.5, 0.2, 10)], memory=[(0.0, 100.0), (1.0, 100.0)]), UserPlan()
+    )
     assert "| the answer, whole | 1 | 500 ms | 500 ms |" in users(many | {"processor_s": 3.0})
     assert "| 3 | 180 MiB |" in corpora({"memory_mib": [60.0, 120.0, 180.2, 180.4]})

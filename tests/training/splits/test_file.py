@@ -18,7 +18,15 @@ from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS, questions_as_record
 from training.eval import __main__ as evaluation
 from training.splits import __main__ as splits
 from training.splits.__main__ import fixed
-from training.splits.file import KINDS, Split, asked_folds, identity, parts_of, read_split, write_split
+from training.splits.file import (
+    KINDS,
+    QuestionSplit,
+    evaluated_folds,
+    fold_parts,
+    identity,
+    read_split,
+    write_split,
+)
 from training.splits.folds import Fold, folds, pick
 
 Screen = pytest.CaptureFixture[str]
@@ -46,9 +54,9 @@ def evaluate(*words: object) -> int:
     return evaluation.main([str(word) for word in words])
 
 
-def five(**changes: Any) -> Split:
+def five(**changes: Any) -> QuestionSplit:
     parts = {str(i): tuple(QUESTIONS[p].id for p in fold.held) for i, fold in enumerate(folds(20, 5, 42))}
-    made = Split("folds", parts, identity(QUESTIONS), "small", CORPUS.sha256, 42)
+    made = QuestionSplit("folds", parts, identity(QUESTIONS), "small", CORPUS.sha256, 42)
     return replace(made, **changes)
 
 
@@ -61,7 +69,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.DataObjec
     labels = data.draw(st.lists(names, unique=True, min_size=1, max_size=4))
     where = [data.draw(st.sampled_from(labels)) for _ in ids]
     parts = {label: tuple(id_ for id_, at in zip(ids, where, strict=True) if at == label) for label in labels}
-    made = Split(
+    made = QuestionSplit(
         data.draw(st.sampled_from(KINDS)),
         parts,
         "0" * 64,
@@ -102,9 +110,9 @@ def test_plain_folds_are_the_ones_of_eval(corpus: Path, tmp_path: Path, seed: in
     """Numbers that were published with --folds stay what they are."""
     path = tmp_path / "s.jsonl"
     assert split(corpus, "--folds", 5, "--seed", seed, "--output", path) == 0
-    assert asked_folds(QUESTIONS, path, 0, 0) == folds(20, 5, seed)
-    assert asked_folds(QUESTIONS, None, 5, seed) == folds(20, 5, seed)
-    assert asked_folds(QUESTIONS, path, 0, 0, "3") == [folds(20, 5, seed)[3]]
+    assert evaluated_folds(QUESTIONS, path, 0, 0) == folds(20, 5, seed)
+    assert evaluated_folds(QUESTIONS, None, 5, seed) == folds(20, 5, seed)
+    assert evaluated_folds(QUESTIONS, path, 0, 0, "3") == [folds(20, 5, seed)[3]]
     for words in (["--folds", "5"], ["--splits", str(path)]):
         out = tmp_path / words[0]
         systems = ("--systems", "bm25", "bm25+questions", "--seed", seed)
@@ -138,7 +146,7 @@ def test_grouped_folds_keep_twins_together(tmp_path: Path, capsys: Screen) -> No
     assert {len(ids) for ids in made.folds.values()} <= {6, 7}
     # and by a field: every question of one category in one fold
     assert split(*words[:1], "--folds", 2, "--group-by", "category", "--output", tmp_path / "c.jsonl") == 0
-    parts = parts_of(read_split(tmp_path / "c.jsonl"), both.questions, "c").values()
+    parts = fold_parts(read_split(tmp_path / "c.jsonl"), both.questions, "c").values()
     kept = [{both.questions[p].category for p in fold.held} - {None} for fold in parts]
     assert not kept[0] & kept[1]
     assert kept[0] | kept[1] == {"c0", "c1", "elsewhere"}
@@ -153,16 +161,16 @@ def test_published_parts(tmp_path: Path) -> None:
     assert made.folds == fixed(PUBLISHED)
     assert list(made.folds) == ["train", "validation", "test", "synthetic"]
     assert made.negatives == {PUBLISHED[0].id: ("a3", "a4")}
-    parts = parts_of(made, PUBLISHED, path)
+    parts = fold_parts(made, PUBLISHED, path)
     learn = {p.id for p in PUBLISHED if p.split in ("train", "synthetic")}
     assert list(parts) == ["validation", "test"]
     for name, fold in parts.items():
         assert {PUBLISHED[p].split for p in fold.held} == {name}
         assert {q.id for q in pick(PUBLISHED, fold.learn)} == learn
-    assert asked_folds(PUBLISHED, path, 0, 0) == [parts["test"]]
-    assert asked_folds(PUBLISHED, path, 0, 0, "validation") == [parts["validation"]]
+    assert evaluated_folds(PUBLISHED, path, 0, 0) == [parts["test"]]
+    assert evaluated_folds(PUBLISHED, path, 0, 0, "validation") == [parts["validation"]]
     with pytest.raises(BadInput, match=r"no fold train to ask\. Give --only-fold one of: validation, test"):
-        asked_folds(PUBLISHED, path, 0, 0, "train")
+        evaluated_folds(PUBLISHED, path, 0, 0, "train")
 
 
 def test_parts_that_nobody_gave(corpus: Path, tmp_path: Path, capsys: Screen) -> None:
@@ -171,7 +179,7 @@ def test_parts_that_nobody_gave(corpus: Path, tmp_path: Path, capsys: Screen) ->
     only = replace(CORPUS, questions=tuple(replace(q, split="train") for q in QUESTIONS))
     assert split(write(only, tmp_path / "only"), "--fixed", "--output", tmp_path / "s") == 0
     with pytest.raises(BadInput, match=r"no fold test to ask.*none: nothing in it is held back"):
-        asked_folds(only.questions, tmp_path / "s", 0, 0)
+        evaluated_folds(only.questions, tmp_path / "s", 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +202,7 @@ def test_parts_that_nobody_gave(corpus: Path, tmp_path: Path, capsys: Screen) ->
 def test_other_questions_are_refused(tmp_path: Path, change: Any, told: str) -> None:
     write_split(tmp_path / "s.jsonl", five())
     with pytest.raises(BadInput, match=told):
-        asked_folds(change(list(QUESTIONS)), tmp_path / "s.jsonl", 0, 0)
+        evaluated_folds(change(list(QUESTIONS)), tmp_path / "s.jsonl", 0, 0)
 
 
 def test_eval_says_so_before_any_work(corpus: Path, tmp_path: Path, capsys: Screen) -> None:
@@ -264,6 +272,6 @@ def test_what_the_command_refuses(corpus: Path, tmp_path: Path, capsys: Screen) 
 
 
 def test_folds_learn_from_the_others_alone() -> None:
-    made = parts_of(five(), QUESTIONS, "five")
+    made = fold_parts(five(), QUESTIONS, "five")
     assert list(made.values()) == folds(20, 5, 42)
     assert all(isinstance(fold, Fold) and not set(fold.held) & set(fold.learn) for fold in made.values())

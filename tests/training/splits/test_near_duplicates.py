@@ -18,7 +18,7 @@ from training.splits.__main__ import straddling
 from training.splits.folds import folds, grouped_folds
 from training.splits.near_duplicates import (
     agreeing,
-    alike,
+    equal_pairs,
     groups,
     near_duplicates,
     sharing,
@@ -110,7 +110,7 @@ def test_fields() -> None:
     assert agreeing(asked, "category", extras) == [(0, 3)]
     assert agreeing(asked, "topics", extras) == [(1, 3)]
     assert sharing([[], [], ["x"]]) == []
-    assert alike([None, None, 1, 1, 1]) == [(2, 3), (2, 4)]
+    assert equal_pairs([None, None, 1, 1, 1]) == [(2, 3), (2, 4)]
     with pytest.raises(BadInput, match=r"--group-by mood: no question has it\. .*columns topics"):
         agreeing(asked, "mood", extras)
 

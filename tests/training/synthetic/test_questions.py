@@ -26,12 +26,12 @@ from training.neural.data.task import read_data, tasks
 from training.neural.recipe.recipe import read_recipe
 from training.synthetic.__main__ import main
 from training.synthetic.questions import (
+    accept_replies,
     estimate,
     fault,
     names_article,
     plans,
     same,
-    taken,
     texts,
 )
 
@@ -87,7 +87,7 @@ def test_what_is_taken_and_what_is_left_out() -> None:
     ]
     replies = [reply(text, failed=not text) for text in said]
     known = [Question("k", "Une question annotée ?", ("a1",))]
-    written = taken(replies, asked, analyser("fr"), count=2, known=known)
+    written = accept_replies(replies, asked, analyser("fr"), count=2, known=known)
     assert [(q.id, q.text, q.article_ids, q.split) for q in written.questions] == [
         ("synthetic-a0-1", "Puis-je couper la haie du voisin ?", ("a0",), "synthetic"),
         ("synthetic-a2-1", "Qui entretient le mur entre deux jardins ?", ("a2",), "synthetic"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from training.eval.run import Measured
-from training.tables.comparisons import SHOWN, compared, family
+from training.tables.comparisons import MEASURES, compared, family
 
 
 def values(**means: float) -> dict[str, dict[str, np.ndarray]]:
@@ -59,6 +59,6 @@ def test_the_measures_that_people_look_at() -> None:
     names = ("R@5", "R@10", "R@100", "MRR@10")
     results = {s: measured({m: rng.random(30) for m in names}) for s in ("bm25", "ql", "hybrid")}
     found = compared(results, names, seed=1)
-    assert {c.measure for c in found} == set(SHOWN)
-    assert len(found) == 2 * len(SHOWN)
+    assert {c.measure for c in found} == set(MEASURES)
+    assert len(found) == 2 * len(MEASURES)
     assert {c.measure for c in compared(results, ["R@5"], seed=1)} == {"R@5"}  # where none was asked for

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from training.neural.summary import BEFORE, difference, row_of, values_of
+from training.neural.summary import BEFORE_TRAINING, difference, question_values, summary_row
 from training.tables.__main__ import RESULTS
 from training.tables.neural import costs, sweep_table, trained
 
@@ -17,8 +17,8 @@ def result(at: Path, before: list[float], after: list[float], dev: float, second
     """Write what the table reads of a result folder: R@100 of questions q0, q1 …"""
     at.mkdir(parents=True)
     ids = [f"q{n}" for n in range(len(after))]
-    values = {BEFORE: {"R@100": before}, "tiny": {"R@100": after}}
-    (at / "values.json").write_text(json.dumps(values_of(ids, values)), encoding="utf-8")
+    values = {BEFORE_TRAINING: {"R@100": before}, "tiny": {"R@100": after}}
+    (at / "values.json").write_text(json.dumps(question_values(ids, values)), encoding="utf-8")
     mean = {system: {"R@100": {"value": sum(v["R@100"]) / len(ids)}} for system, v in values.items()}
     mean["tiny"]["ms_per_question"] = {"median": 2.0}
     facts = {"dev R@100": dev, "parameters": 1000, "steps": 200, "training seconds": 8.0,
@@ -37,7 +37,7 @@ def rows(tmp_path: Path) -> list[dict[str, Any]]:
     published = {"a": {"R@100": 90.0}, "b": {"R@100": 88.5}}
     made = {"a": ["seed-1", "seed-2"], "b": [""]}
     return [
-        row_of(name, tmp_path / name, made[name], "tiny", "R@100") | {"published": published[name]}
+        summary_row(name, tmp_path / name, made[name], "tiny", "R@100") | {"published": published[name]}
         for name in made
     ]
 

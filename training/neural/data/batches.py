@@ -21,7 +21,7 @@ Draw: TypeAlias = Callable[[Question, float, np.random.Generator], Sequence[str]
 
 
 @dataclass(frozen=True)
-class Batch:
+class TrainingBatch:
     """Questions and articles of one step, over all processes.
 
     Attributes:
@@ -87,7 +87,7 @@ class Batches:
         self.per_epoch = max(len(self.pairs) // training.batch, 1)  # what is left over comes in another epoch
         self.steps = training.steps or max(round(training.epochs * self.per_epoch), 1)
 
-    def __call__(self, step: int) -> Batch:
+    def __call__(self, step: int) -> TrainingBatch:
         """Return the batch of a step, counted from 0."""
         epoch, at = divmod(step, self.per_epoch)
         order = np.random.default_rng((self.seed, epoch)).permutation(len(self.pairs))
@@ -106,7 +106,9 @@ class Batches:
             drawn.append(tuple(columns.setdefault(id_, len(columns)) for id_ in ids))
         counted = self._counted(questions, list(columns), positive, drawn)
         articles = tuple(self.articles[id_] for id_ in columns)
-        return Batch(step, share, tuple(questions), articles, np.array(positive), counted, tuple(drawn))
+        return TrainingBatch(
+            step, share, tuple(questions), articles, np.array(positive), counted, tuple(drawn)
+        )
 
     def _counted(
         self,
@@ -135,6 +137,6 @@ def _same_text(articles: Sequence[Article]) -> dict[str, int]:
     return {article.id: number.setdefault(article.text, len(number)) for article in articles}
 
 
-def texts_of(batch: Batch) -> Mapping[str, Sequence[object]]:
+def split_texts(batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
     """Return the questions' texts and the articles: what is encoded where the two are encoded apart."""
     return {"questions": [q.text for q in batch.questions], "articles": batch.articles}

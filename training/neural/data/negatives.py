@@ -20,7 +20,7 @@ from rag.types import Article, Question, Retriever
 from training.eval.workbench import Bench
 from training.neural.data.batches import Draw
 from training.neural.data.seen_questions import keys
-from training.neural.data.task import Task
+from training.neural.data.task import TrainingTask
 from training.neural.recipe.settings import Negatives, Stage
 from training.neural.result import Trained
 from training.neural.systems.trained import opened, unspoilt
@@ -84,7 +84,7 @@ def published(extras: Mapping[str, Mapping[str, object]]) -> Pool:
     return pool
 
 
-class Mixed:
+class MixedNegatives:
     """Draws negatives from pools, in the mix of the stage that the training is in."""
 
     def __init__(self, settings: Negatives, pools: Mapping[str, Pool], articles: Sequence[Article]) -> None:
@@ -130,7 +130,7 @@ def _tries(ids: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
     yield from ids
 
 
-def draw_of(task: Task) -> Draw | None:
+def hard_negative_sampler(task: TrainingTask) -> Draw | None:
     """Return what draws hard negatives, as the recipe mixes them; None where it draws none.
 
     Raises:
@@ -152,10 +152,10 @@ def draw_of(task: Task) -> Draw | None:
         pools["siblings"] = siblings(articles)
     if "published" in used:
         pools["published"] = published(task.corpus.question_extras)
-    return Mixed(settings, pools, articles)
+    return MixedNegatives(settings, pools, articles)
 
 
-def _trained(task: Task, folder: str) -> Trained:
+def _trained(task: TrainingTask, folder: str) -> Trained:
     """Return the model that finds negatives: of those of several folds, one that may know this one's."""
     found = unspoilt(opened(Path(folder)), keys(task.held))
     if found is None:

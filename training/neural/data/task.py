@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexes.builtin_corpus import whole
-from indexes.corpus.corpus import HELD_OUT, SYNTHETIC, Corpus, asked_and_written, to_learn_from
+from indexes.builtin_corpus import complete_corpus
+from indexes.corpus.corpus import HELD_OUT, SYNTHETIC, Corpus, human_or_synthetic, to_learn_from
 from indexes.corpus.questions import read_questions
 from indexes.sources import registry
 from indexes.store import paths
@@ -21,7 +21,7 @@ from rag.types import Question
 from training.neural.data.seen_questions import digest
 from training.neural.recipe.settings import Recipe
 from training.neural.trainer.validation import split_dev
-from training.splits.file import asked_folds
+from training.splits.file import evaluated_folds
 from training.splits.folds import pick
 
 DEV = frozenset({"dev", "validation"})
@@ -38,7 +38,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingTask:
     """What one training may know, and what it is measured on afterwards."""
 
     recipe: Recipe
@@ -78,7 +78,7 @@ def read_data(
         BadInput: they cannot be read.
     """
     if path is None:
-        corpus = whole(paths.builtin())
+        corpus = complete_corpus(paths.builtin())
         return Data(corpus, _asked(corpus, questions))
     if not path.exists():
         raise BadInput(
@@ -113,7 +113,7 @@ def tasks(
     only: str | None = None,
     fold_seed: int = 42,
     seeds: Sequence[int] = (1,),
-) -> Iterator[Task]:
+) -> Iterator[TrainingTask]:
     """Yield the trainings: one a fold and seed.
 
     Without folds, questions marked test are held back, those marked dev or validation are the dev
@@ -124,7 +124,7 @@ def tasks(
         BadInput: there is nothing to learn from, or no such fold.
     """
     for name, held, others in _parts(data, folds, splits, only, fold_seed):
-        gold = few_enough(to_learn_from(others), recipe.training.synthetic)
+        gold = cap_synthetic(to_learn_from(others), recipe.training.synthetic)
         marked = [q for q in others if q.split in DEV and q.article_ids]
         if not gold:
             raise BadInput(
@@ -133,10 +133,10 @@ def tasks(
             )
         for seed in seeds:
             learn, dev = (gold, marked) if marked else _with_dev(gold, recipe.evaluation.dev, seed)
-            yield Task(recipe, data.corpus, tuple(learn), tuple(dev), tuple(held), seed, name)
+            yield TrainingTask(recipe, data.corpus, tuple(learn), tuple(dev), tuple(held), seed, name)
 
 
-def few_enough(questions: Sequence[Question], synthetic: int | None) -> list[Question]:
+def cap_synthetic(questions: Sequence[Question], synthetic: int | None) -> list[Question]:
     """Return the questions without the synthetic ones that are too many for an article; the first are kept.
 
     Args:
@@ -158,7 +158,7 @@ def few_enough(questions: Sequence[Question], synthetic: int | None) -> list[Que
 
 def _with_dev(gold: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
     """Return what is learnt from, and dev questions that are taken out of what people asked, if they did."""
-    asked, written = asked_and_written(gold)
+    asked, written = human_or_synthetic(gold)
     learn, dev = split_dev(asked, share, seed)
     return [*learn, *written], dev
 
@@ -173,7 +173,7 @@ def _parts(
         held = [q for q in questions if q.split in HELD_OUT - DEV]
         yield None, held, [q for q in questions if q.split not in HELD_OUT - DEV]
         return
-    for number, fold in enumerate(asked_folds(questions, splits, folds or 0, seed, only)):
+    for number, fold in enumerate(evaluated_folds(questions, splits, folds or 0, seed, only)):
         name = only if only is not None else str(number)
         yield name, pick(questions, fold.held), to_learn_from(pick(questions, fold.learn))
 

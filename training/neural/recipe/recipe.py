@@ -15,9 +15,9 @@ from training.neural.recipe.settings import (
     LOSSES,
     PAIRS,
     POSITIONS,
-    Evaluation,
+    BackboneSettings,
+    EvaluationSettings,
     LowRank,
-    Model,
     Negatives,
     Recipe,
     Scratch,
@@ -42,11 +42,11 @@ class _Head:
 
 
 _TABLES: Mapping[str, type] = {
-    "model": Model,
+    "model": BackboneSettings,
     "text": Text,
     "training": Training,
     "negatives": Negatives,
-    "evaluation": Evaluation,
+    "evaluation": EvaluationSettings,
 }
 
 
@@ -83,10 +83,10 @@ def read_recipe(named: str, changes: Sequence[str] = (), *, scratch: bool = Fals
         raise BadInput(f"{path}: not TOML ({error}). Mend the line.") from None
     for change in changes:
         _change(tables, change)
-    return made(_with_scratch(tables, path.name) if scratch else tables, path.name)
+    return parse_recipe(_with_scratch(tables, path.name) if scratch else tables, path.name)
 
 
-def made(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
+def parse_recipe(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
     """Return the recipe that these tables are, as TOML or JSON holds them.
 
     Raises:
@@ -113,7 +113,7 @@ def _with_scratch(tables: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     table = dict(model.get("scratch", {}))
     if "positions" not in table:
         any_length = {**tables, "model": {**model, "scratch": {**table, "positions": POSITIONS[1]}}}
-        table["positions"] = max(_longest(made(any_length, where)), Scratch().positions)
+        table["positions"] = max(_longest(parse_recipe(any_length, where)), Scratch().positions)
     return {**tables, "model": {**model, "scratch": table}}
 
 

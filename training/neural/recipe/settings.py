@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from training.neural.recipe.toml import Limits, number
+from training.neural.recipe.toml import ValueRange, number
 
 Pooling: TypeAlias = Literal["cls", "mean", "max"]
 Similarity: TypeAlias = Literal["cosine", "dot"]
@@ -28,7 +28,7 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class BackboneSettings:
     """Which encoder is trained, and how its token vectors become one."""
 
     backbone: str | None = None  # a hub id or a folder; None with [model.scratch]
@@ -80,7 +80,7 @@ class Stage:
 
     begins: float = number(0, 1, 0.0)
     mix: Mapping[str, float] = field(
-        default_factory=lambda: MappingProxyType({"random": 1.0}), metadata={"limits": Limits(0, 1)}
+        default_factory=lambda: MappingProxyType({"random": 1.0}), metadata={"limits": ValueRange(0, 1)}
     )
 
 
@@ -98,7 +98,7 @@ class Negatives:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class EvaluationSettings:
     """When training is looked at, and by what it is judged."""
 
     measure: str = "R@100"  # on the dev questions: early stopping and the choice of the best
@@ -158,13 +158,13 @@ class LowRank(Pairwise):
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LabelSettings:
     """One output an article, learnt from questions alone (STARD's LSI; Su et al. 2024)."""
 
     function: Literal["softmax", "bce"] = "softmax"
 
 
-Loss: TypeAlias = Contrastive | Sparse | LateInteraction | Pairwise | Labels
+Loss: TypeAlias = Contrastive | Sparse | LateInteraction | Pairwise | LabelSettings
 LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
     {
         "biencoder": Contrastive,
@@ -172,7 +172,7 @@ LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
         "colbert": LateInteraction,
         "cross-encoder": Pairwise,
         "yes-no": LowRank,
-        "lsi": Labels,
+        "lsi": LabelSettings,
     }
 )
 
@@ -186,12 +186,12 @@ class Recipe:
 
     name: str
     system: str  # a key of LOSSES
-    model: Model
+    model: BackboneSettings
     text: Text
     training: Training
     loss: Loss
     negatives: Negatives = field(default_factory=Negatives)
-    evaluation: Evaluation = field(default_factory=Evaluation)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     about: str = ""
     paper: str = ""  # whose hyper-parameters these are
     needs: Literal["questions"] | None = None  # to learn from: others than the corpus's own must be brought

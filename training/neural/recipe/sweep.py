@@ -14,8 +14,8 @@ from rag.errors import BadInput
 from rag.types import Question
 from training.eval.metrics import parse
 from training.neural.data.seen_questions import key, keys
-from training.neural.data.task import DEV, Task, few_enough
-from training.neural.recipe.recipe import FOLDER, made, read_recipe
+from training.neural.data.task import DEV, TrainingTask, cap_synthetic
+from training.neural.recipe.recipe import FOLDER, parse_recipe, read_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.recipe.toml import number, read_table
 from training.neural.trainer.validation import split_dev
@@ -26,7 +26,7 @@ TEST = "test"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SweepPart:
     """One training of a sweep."""
 
     name: str
@@ -45,7 +45,7 @@ class Sweep:
     """What is trained one after the other, and held side by side."""
 
     name: str
-    runs: tuple[Part, ...]
+    runs: tuple[SweepPart, ...]
     about: str = ""
     paper: str = ""  # whose numbers stand beside ours
     protocol: str = ""  # how those were measured
@@ -121,8 +121,8 @@ def folder(name: str) -> str:
     return re.sub(r"[^\w.]+", "-", name.casefold())
 
 
-def recipe_of(
-    sweep: Sweep, part: Part, changes: Sequence[str], base: Path | None, *, scratch: bool = False
+def training_recipe(
+    sweep: Sweep, part: SweepPart, changes: Sequence[str], base: Path | None, *, scratch: bool = False
 ) -> Recipe:
     """Return the recipe of a training.
 
@@ -138,10 +138,10 @@ def recipe_of(
     if base is None:
         return recipe
     model = {k: v for k, v in recipe.source.get("model", {}).items() if k not in ("scratch", "backbone")}
-    return made({**recipe.source, "model": {**model, "backbone": str(base)}}, part.name)
+    return parse_recipe({**recipe.source, "model": {**model, "backbone": str(base)}}, part.name)
 
 
-def refuse_own(recipe: Recipe, *, brought: bool) -> None:
+def refuse_own_questions(recipe: Recipe, *, brought: bool) -> None:
     """Refuse to teach the corpus's own questions to a recipe that needs others: it would be another system.
 
     Args:
@@ -165,7 +165,7 @@ def refuse_own(recipe: Recipe, *, brought: bool) -> None:
     )
 
 
-def asked_of(sweep: Sweep, questions: Sequence[Question]) -> tuple[Question, ...]:
+def sweep_questions(sweep: Sweep, questions: Sequence[Question]) -> tuple[Question, ...]:
     """Return the questions as the sweep's trainings have them: the right split held back.
 
     Raises:
@@ -180,7 +180,7 @@ def asked_of(sweep: Sweep, questions: Sequence[Question]) -> tuple[Question, ...
     return tuple(found)
 
 
-def learning(task: Task, questions: Sequence[Question] | None) -> Task:
+def learning(task: TrainingTask, questions: Sequence[Question] | None) -> TrainingTask:
     """Return the task, learning from these questions instead, none of which it is measured on.
 
     Raises:
@@ -190,7 +190,7 @@ def learning(task: Task, questions: Sequence[Question] | None) -> Task:
         return task
     barred = keys(task.held)
     left = [q for q in questions if q.article_ids and q.split not in HELD_OUT and key(q) not in barred]
-    left = few_enough(left, task.recipe.training.synthetic)
+    left = cap_synthetic(left, task.recipe.training.synthetic)
     marked = [q for q in questions if q.article_ids and q.split in DEV and key(q) not in barred]
     if not left:
         raise BadInput(

@@ -16,7 +16,7 @@ _NAMES = {int: "a whole number", float: "a number", str: "a text in quotes", boo
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ValueRange:
     """The least and the most that a number may be; both may be reached."""
 
     low: float
@@ -37,7 +37,7 @@ def _said(bound: float) -> str:
 
 def number(low: float, high: float = math.inf, default: Any = MISSING) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return a field that holds a number within limits; without a default it must be given."""
-    return field(default=default, metadata={"limits": Limits(low, high)})
+    return field(default=default, metadata={"limits": ValueRange(low, high)})
 
 
 def read_table(kind: type[_T], table: Mapping[str, Any], where: str) -> _T:
@@ -84,7 +84,7 @@ def _near(typed: str, known: list[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def _value(hint: Any, value: Any, where: str, limits: Limits | None) -> Any:  # noqa: ANN401 - of any type
+def _value(hint: Any, value: Any, where: str, limits: ValueRange | None) -> Any:  # noqa: ANN401 - of any type
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):  # X | None: TOML has no null, so the key is there with an X
         [hint] = [each for each in inside if each is not type(None)]
@@ -108,7 +108,7 @@ def _value(hint: Any, value: Any, where: str, limits: Limits | None) -> Any:  # 
     return _plain(hint, value, where, limits)
 
 
-def _plain(hint: Any, value: Any, where: str, limits: Limits | None) -> Any:  # noqa: ANN401
+def _plain(hint: Any, value: Any, where: str, limits: ValueRange | None) -> Any:  # noqa: ANN401
     if hint is float and type(value) is int:
         value = float(value)
     if type(value) is not hint:  # not isinstance: to Python true is a whole number

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rag.errors import BadInput, MissingExtra, install_hint
-from training.neural.recipe.settings import Model, Scratch
+from training.neural.recipe.settings import BackboneSettings, Scratch
 
 if TYPE_CHECKING:
     from sentence_transformers.base.modules import Transformer
@@ -32,7 +32,7 @@ def require() -> None:
 
 
 def load_backbone(
-    name: str, model: Model, tokens: int, *, task: Task = "feature-extraction", labels: int = 1
+    name: str, model: BackboneSettings, tokens: int, *, task: Task = "feature-extraction", labels: int = 1
 ) -> Transformer:
     """Return an encoder with its tokenizer, as sentence-transformers has it.
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from indexes.corpus.corpus import Corpus
 from rag.types import Retriever
-from training.neural.data.batches import Batch
+from training.neural.data.batches import TrainingBatch
 from training.neural.recipe.settings import Recipe
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-class System(Protocol):
+class NeuralSystem(Protocol):
     """A retriever that can be trained: one file a kind, named in `training.neural.systems.registry`.
 
     What it encodes is split over mini-batches and processes by the loop, and put together again before
@@ -25,7 +25,7 @@ class System(Protocol):
     recipe: Recipe
     module: Any  # a torch.nn.Module with everything that is learnt
 
-    def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
+    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
         """Return what is encoded at a step, by part: such as questions, and articles."""
         ...
 
@@ -33,7 +33,7 @@ class System(Protocol):
         """Return (n_items, ...) float of one part, with gradients where they are on."""
         ...
 
-    def loss(self, encoded: Mapping[str, Tensor], batch: Batch) -> Mapping[str, Tensor]:
+    def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return what is made small, under "loss", and what else a log shows; each a number.
 
         Args:

@@ -21,7 +21,7 @@ from indexes.corpus.corpus import Corpus
 from rag.retrieval.base import Mask
 from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Article, ArticleOrder, Floats, Retriever
-from training.neural.data.batches import Batch, texts_of
+from training.neural.data.batches import TrainingBatch, split_texts
 from training.neural.data.tokens import Tokens
 from training.neural.recipe.settings import Contrastive, Recipe
 from training.neural.systems.backbone import load_backbone, quiet, write
@@ -82,9 +82,9 @@ class BiEncoder:
         """Write the model in the format of sentence-transformers."""
         write(self.module, folder)
 
-    def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
+    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts and the articles."""
-        return texts_of(batch)
+        return split_texts(batch)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, dim): an article's is the mean of its chunks', encoded in one padded batch."""
@@ -111,7 +111,7 @@ class BiEncoder:
         found = tower(features, task=ROUTES[part]) if self.recipe.model.towers == 2 else tower(features)
         return found["sentence_embedding"]
 
-    def loss(self, encoded: Mapping[str, Tensor], batch: Batch) -> Mapping[str, Tensor]:
+    def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the softmax loss, and how often the positive is first in its row."""
         settings = _loss(self.recipe)
         scores = similarities(encoded["questions"], encoded["articles"], settings.similarity)
@@ -119,13 +119,13 @@ class BiEncoder:
 
     def retriever(self, corpus: Corpus) -> Retriever:
         """Return exact search over the vectors of the corpus."""
-        encoder = Vectors(self)
+        encoder = TextVectors(self)
         order = ArticleOrder.of([article.id for article in corpus.articles])
         index = build_vectors(encoder.encode_articles(corpus.articles))
         return Dense(encoder, index, order, Mask(corpus.articles))
 
 
-class Vectors:
+class TextVectors:
     """A trained bi-encoder as an `Encoder`; its vectors have unit length only where it compares cosines."""
 
     def __init__(self, system: BiEncoder) -> None:

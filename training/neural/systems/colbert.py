@@ -36,7 +36,7 @@ from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT as Search
 from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
 from rag.types import Article, ArticleOrder, Bools
-from training.neural.data.batches import Batch, texts_of
+from training.neural.data.batches import TrainingBatch, split_texts
 from training.neural.data.tokens import Tokens, article_text
 from training.neural.recipe.settings import LateInteraction, Recipe
 from training.neural.systems.backbone import check_length, load_backbone, quiet, sound, write
@@ -71,7 +71,7 @@ MARKERS = {"query": "[Q]", "document": "[D]"}
 PLACES = 0.1
 
 
-class ColBERT:
+class ColBERTSystem:
     """A late-interaction encoder, kept as sentence-transformers keeps one."""
 
     def __init__(self, recipe: Recipe, module: MultiVectorEncoder) -> None:
@@ -80,7 +80,7 @@ class ColBERT:
         self.module = module
 
     @classmethod
-    def build(cls, recipe: Recipe, source: str) -> ColBERT:
+    def build(cls, recipe: Recipe, source: str) -> ColBERTSystem:
         """Make the model that the recipe describes, before any training.
 
         Args:
@@ -112,7 +112,7 @@ class ColBERT:
         return cls(recipe, module)
 
     @classmethod
-    def load(cls, recipe: Recipe, folder: Path) -> ColBERT:
+    def load(cls, recipe: Recipe, folder: Path) -> ColBERTSystem:
         """Read what `save` wrote."""
         with quiet():
             return cls(recipe, load_late(folder, device="cpu", remote_code=recipe.model.remote_code))
@@ -121,9 +121,9 @@ class ColBERT:
         """Write the model in the format of sentence-transformers."""
         write(self.module, folder)
 
-    def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
+    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts and the articles."""
-        return texts_of(batch)
+        return split_texts(batch)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, tokens, dim), as many tokens as the recipe allows; zeros where none counts."""
@@ -142,7 +142,7 @@ class ColBERT:
         # pieces and processes are put together by row: all are of one width until the loss
         return pad(vectors, (0, 0, 0, width - vectors.shape[1]))
 
-    def loss(self, encoded: Mapping[str, Tensor], batch: Batch) -> Mapping[str, Tensor]:
+    def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the loss and its two parts; without drawn negatives the pairs' is 0."""
         from sentence_transformers.util.similarity import maxsim
 
@@ -166,7 +166,7 @@ class ColBERT:
         return Search(encoder, vectors, order, mask, TokenSearch(near, order, mask), depth)
 
 
-def pairs(batch: Batch) -> tuple[Bools, Bools]:
+def pairs(batch: TrainingBatch) -> tuple[Bools, Bools]:
     """Return the columns of the two softmaxes, (n_questions, n_articles) each.
 
     The positive and the negatives drawn for the question; the positive and all that counts besides.

@@ -19,7 +19,7 @@ import numpy as np
 from indexes.corpus.corpus import Corpus
 from rag.retrieval.rerank import Reranked
 from rag.types import Article, ArticleOrder, Ranking, Retriever, rank
-from training.neural.data.batches import Batch
+from training.neural.data.batches import TrainingBatch
 from training.neural.data.tokens import Tokens
 from training.neural.recipe.settings import Pairwise, Recipe
 from training.neural.systems.backbone import load_backbone, quiet, write
@@ -64,7 +64,7 @@ class CrossEncoder:
         """Write the model in the format of sentence-transformers."""
         write(self.module, folder)
 
-    def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
+    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
         """Return the gold pairs, then the drawn ones, as (question, article)."""
         gold = [
             (q.text, batch.articles[column])
@@ -90,7 +90,7 @@ class CrossEncoder:
         )
         return self.module(features)["scores"][:, 0]
 
-    def loss(self, encoded: Mapping[str, Tensor], batch: Batch) -> Mapping[str, Tensor]:
+    def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the binary cross-entropy."""
         import torch
         from torch.nn.functional import binary_cross_entropy_with_logits
@@ -106,7 +106,7 @@ class CrossEncoder:
 
         if self._first is None or self._first[0] != corpus.sha256:
             self._first = corpus.sha256, Bench(corpus).systems(["bm25"], ())["bm25"]
-        return Reranked(self._first[1], Reader(self, corpus.articles), self.depth)
+        return Reranked(self._first[1], PairReader(self, corpus.articles), self.depth)
 
     @property
     def depth(self) -> int:
@@ -117,7 +117,7 @@ class CrossEncoder:
 
 
 @dataclass
-class Reader:
+class PairReader:
     """A cross-encoder as a reranker of one corpus."""
 
     system: CrossEncoder

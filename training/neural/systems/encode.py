@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rag.types import Floats
-from training.neural.systems.base import System
+from training.neural.systems.base import NeuralSystem
 
-AT_ONCE = 16_384  # tokens encoded at once
+MAX_BATCH_TOKENS = 16_384  # tokens encoded at once
 
 
 def encoded(
-    system: System, part: str, items: Sequence[Any], lengths: Sequence[int]
+    system: NeuralSystem, part: str, items: Sequence[Any], lengths: Sequence[int]
 ) -> Iterator[tuple[list[int], Floats]]:
     """Yield positions of items and their rows, (n_positions, ...) float32, the longest first.
 
@@ -38,7 +38,7 @@ def encoded(
 def _alike(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
     batch: list[int] = []
     for i in order:
-        if batch and (len(batch) + 1) * lengths[batch[0]] > AT_ONCE:
+        if batch and (len(batch) + 1) * lengths[batch[0]] > MAX_BATCH_TOKENS:
             yield batch
             batch = []
         batch.append(i)

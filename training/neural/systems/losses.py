@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from training.neural.data.batches import Batch
+from training.neural.data.batches import TrainingBatch
 from training.neural.recipe.settings import Similarity
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def similarities(questions: Tensor, articles: Tensor, similarity: Similarity) ->
     return questions @ articles.T
 
 
-def softmax_loss(scores: Tensor, batch: Batch, temperature: float) -> Tensor:
+def softmax_loss(scores: Tensor, batch: TrainingBatch, temperature: float) -> Tensor:
     """Return the mean of -log softmax of the positive among the columns that count (NT-Xent).
 
     L = -1/N sum_i log( exp(s_ip / t) / sum_{j counted for i} exp(s_ij / t) ): InfoNCE (van den Oord et al.

@@ -22,9 +22,9 @@ from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.types import ArticleOrder, Floats, Retriever
-from training.neural.data.batches import Batch
+from training.neural.data.batches import TrainingBatch
 from training.neural.data.tokens import Tokens
-from training.neural.recipe.settings import Labels, Recipe
+from training.neural.recipe.settings import LabelSettings, Recipe
 from training.neural.systems.backbone import load_backbone, quiet, write
 from training.neural.systems.encode import encoded
 
@@ -80,7 +80,7 @@ class LSI:
         write(self.module, folder)
         (folder / LABELS).write_text(json.dumps(self.ids, ensure_ascii=False) + "\n", encoding="utf-8")
 
-    def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
+    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts: no article is read."""
         return {"questions": [q.text for q in batch.questions]}
 
@@ -90,7 +90,7 @@ class LSI:
         found: Tensor = self.module(self.tokens.padded(rows, self.module.device))["sentence_embedding"]
         return found
 
-    def loss(self, encoded: Mapping[str, Tensor], batch: Batch) -> Mapping[str, Tensor]:
+    def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the softmax loss or the binary cross-entropy over all articles."""
         import torch
         from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
@@ -99,7 +99,7 @@ class LSI:
         gold = torch.zeros_like(logits)
         for row, question in enumerate(batch.questions):
             gold[row, [self._column[id_] for id_ in question.article_ids]] = 1.0
-        if not isinstance(self.recipe.loss, Labels):
+        if not isinstance(self.recipe.loss, LabelSettings):
             raise TypeError(f"{self.recipe.name} is a {self.recipe.system}")
         if self.recipe.loss.function == "bce":
             return {"loss": binary_cross_entropy_with_logits(logits, gold)}

@@ -11,35 +11,37 @@ from types import MappingProxyType
 from indexes.corpus.corpus import appearing
 from training.neural.recipe.settings import Recipe
 from training.neural.systems.backbone import Task, make_scratch
-from training.neural.systems.base import System
+from training.neural.systems.base import NeuralSystem
 from training.neural.systems.biencoder import BiEncoder
-from training.neural.systems.colbert import ColBERT
+from training.neural.systems.colbert import ColBERTSystem
 from training.neural.systems.cross_encoder import CrossEncoder
 from training.neural.systems.lsi import LSI
-from training.neural.systems.splade import Splade
-from training.neural.systems.yes_no import YesNo, spelt
+from training.neural.systems.splade import SpladeSystem
+from training.neural.systems.yes_no import YesNo, required_words
 from training.neural.trainer.distributed import World
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SystemKind:
     """One kind of system."""
 
-    build: Callable[..., System]  # from a recipe, the hub id or folder of its encoder, labels if it has some
-    load: Callable[[Recipe, Path], System]  # from a recipe and the folder that `save` filled
+    build: Callable[
+        ..., NeuralSystem
+    ]  # from a recipe, the hub id or folder of its encoder, labels if it has some
+    load: Callable[[Recipe, Path], NeuralSystem]  # from a recipe and the folder that `save` filled
     task: Task = "feature-extraction"  # the head that its encoder has
     labels: bool = False  # it has an output for each article, so it is built for their ids
     spelt: Callable[[], Iterable[str]] = tuple  # what else a tokenizer from scratch must know
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, SystemKind] = MappingProxyType(
     {
-        "biencoder": Kind(BiEncoder.build, BiEncoder.load),
-        "splade": Kind(Splade.build, Splade.load, "fill-mask"),
-        "colbert": Kind(ColBERT.build, ColBERT.load),
-        "cross-encoder": Kind(CrossEncoder.build, CrossEncoder.load, "sequence-classification"),
-        "yes-no": Kind(YesNo.build, YesNo.load, "text-generation", spelt=spelt),
-        "lsi": Kind(LSI.build, LSI.load, labels=True),
+        "biencoder": SystemKind(BiEncoder.build, BiEncoder.load),
+        "splade": SystemKind(SpladeSystem.build, SpladeSystem.load, "fill-mask"),
+        "colbert": SystemKind(ColBERTSystem.build, ColBERTSystem.load),
+        "cross-encoder": SystemKind(CrossEncoder.build, CrossEncoder.load, "sequence-classification"),
+        "yes-no": SystemKind(YesNo.build, YesNo.load, "text-generation", spelt=required_words),
+        "lsi": SystemKind(LSI.build, LSI.load, labels=True),
     }
 )
 
@@ -50,7 +52,7 @@ def build(
     world: World,
     folder: Path,
     ids: Sequence[str] = (),
-) -> System:
+) -> NeuralSystem:
     """Make the system that a recipe describes, before any training; torch's seed decides its weights.
 
     What is put on an encoder from scratch is drawn anew from that seed: only one process made the encoder.
@@ -76,6 +78,6 @@ def build(
     return kind.build(recipe, str(folder), *labels)
 
 
-def load(recipe: Recipe, folder: Path) -> System:
+def load(recipe: Recipe, folder: Path) -> NeuralSystem:
     """Read a system that was saved."""
     return KINDS[recipe.system].load(recipe, folder)

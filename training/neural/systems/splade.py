@@ -25,11 +25,11 @@ from indexes.corpus.corpus import Corpus
 from rag.retrieval.base import Mask
 from rag.retrieval.splade import Splade as Search
 from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
-from training.neural.data.batches import Batch, texts_of
+from training.neural.data.batches import TrainingBatch, split_texts
 from training.neural.data.tokens import Tokens
 from training.neural.recipe.settings import Recipe, Sparse
 from training.neural.systems.backbone import load_backbone, quiet, write
-from training.neural.systems.base import System
+from training.neural.systems.base import NeuralSystem
 from training.neural.systems.encode import encoded
 from training.neural.systems.losses import flops, similarities, softmax_loss
 
@@ -42,7 +42,7 @@ Row: TypeAlias = tuple[Ints, npt.NDArray[np.floating]]  # columns and their weig
 _NO_TERM: Row = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
 
 
-class Splade:
+class SpladeSystem:
     """A SPLADE encoder, kept as sentence-transformers keeps a sparse encoder."""
 
     def __init__(self, recipe: Recipe, module: SparseEncoder) -> None:
@@ -52,7 +52,7 @@ class Splade:
         self.tokens = Tokens(module.tokenizer, recipe.text)
 
     @classmethod
-    def build(cls, recipe: Recipe, source: str) -> Splade:
+    def build(cls, recipe: Recipe, source: str) -> SpladeSystem:
         """Make the model that the recipe describes, before any training."""
         from sentence_transformers import SparseEncoder
         from sentence_transformers.sparse_encoder.modules import SpladePooling
@@ -65,7 +65,7 @@ class Splade:
         )
 
     @classmethod
-    def load(cls, recipe: Recipe, folder: Path) -> Splade:
+    def load(cls, recipe: Recipe, folder: Path) -> SpladeSystem:
         """Read what `save` wrote."""
         from sentence_transformers import SparseEncoder
 
@@ -77,9 +77,9 @@ class Splade:
         """Write the model in the format of sentence-transformers."""
         write(self.module, folder)
 
-    def parts(self, batch: Batch) -> Mapping[str, Sequence[object]]:
+    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
         """Return the questions' texts and the articles."""
-        return texts_of(batch)
+        return split_texts(batch)
 
     def ids(self, part: str, item: Any) -> list[int]:  # noqa: ANN401 - a text or an article
         """Return the token ids of one item."""
@@ -90,7 +90,7 @@ class Splade:
         features = self.tokens.padded([self.ids(part, item) for item in items], self.module.device)
         return self.module(features)["sentence_embedding"]
 
-    def loss(self, encoded: Mapping[str, Tensor], batch: Batch) -> Mapping[str, Tensor]:
+    def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the loss, its ranking part, and how many terms questions and articles have."""
         settings = _loss(self.recipe)
         questions, articles = encoded["questions"], encoded["articles"]
@@ -118,7 +118,7 @@ class Splade:
 class Weights:
     """A trained SPLADE as an encoder of questions; of unit length where it compares cosines."""
 
-    def __init__(self, system: Splade) -> None:
+    def __init__(self, system: SpladeSystem) -> None:
         """Encode with the weights as they are now."""
         self.system = system
         self.uncut = 0.0  # terms a row that was encoded last, on average, the lightest ones included
@@ -177,7 +177,7 @@ Expansion: TypeAlias = Mapping[str, Any]  # article: its id; own and added: [ter
 
 
 def expansions(
-    system: System, retriever: Retriever, corpus: Corpus, held: Sequence[Question], most: int = ARTICLES
+    system: NeuralSystem, retriever: Retriever, corpus: Corpus, held: Sequence[Question], most: int = ARTICLES
 ) -> list[Expansion]:
     """Return the terms of a few articles: those that answer the first questions held back.
 
@@ -191,7 +191,7 @@ def expansions(
     Returns:
         One an article; none where the system has no terms.
     """
-    if not (isinstance(system, Splade) and isinstance(retriever, Search)):
+    if not (isinstance(system, SpladeSystem) and isinstance(retriever, Search)):
         return []
     gold = [id_ for question in held for id_ in question.article_ids]
     by_id = {article.id: article for article in corpus.articles}
@@ -210,7 +210,7 @@ def expansions(
     return found
 
 
-def told(found: Sequence[Expansion]) -> str:
+def expansion_lines(found: Sequence[Expansion]) -> str:
     """Return the terms for people, two lines an article."""
     lines = ["heaviest terms of articles, with their weights:"]
     for one in found:

@@ -12,8 +12,8 @@ from rag.types import Question, Reranker, Retriever
 from training.neural.data.seen_questions import keys
 from training.neural.recipe.settings import PAIRS, Pairwise
 from training.neural.result import MANIFEST, Trained, open_result
-from training.neural.systems.base import System
-from training.neural.systems.cross_encoder import CrossEncoder, Reader
+from training.neural.systems.base import NeuralSystem
+from training.neural.systems.cross_encoder import CrossEncoder, PairReader
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Models:
     asked: frozenset[str] = frozenset()  # hashes of all questions that are asked in some fold
     device: str | None = None  # None takes the best there is
     _made: dict[tuple[Path, str], Retriever] = field(default_factory=dict, repr=False)
-    _loaded: dict[Path, System] = field(default_factory=dict, repr=False)
+    _loaded: dict[Path, NeuralSystem] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, typed: Sequence[str], asked: Sequence[Question], device: str | None = None) -> Models:
@@ -82,7 +82,7 @@ class Models:
         system = self._system(self._chosen(name, learn))
         if not isinstance(system, CrossEncoder):
             raise TypeError(f"{name} is a {system.recipe.system}")
-        return Reader(system, corpus.articles)
+        return PairReader(system, corpus.articles)
 
     def depth(self, name: str) -> int:
         """Return how many articles a model of this name puts in order, by its recipe.
@@ -112,7 +112,7 @@ class Models:
             )
         return chosen
 
-    def _system(self, chosen: Trained) -> System:
+    def _system(self, chosen: Trained) -> NeuralSystem:
         if chosen.folder not in self._loaded:
             self._loaded.clear()  # one at a time here too
             self._loaded[chosen.folder] = chosen.system(self.device)

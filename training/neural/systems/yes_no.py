@@ -94,7 +94,7 @@ _LEAST = 16  # tokens of an article, below which a window is refused
 _MARK = "\u241f"  # stands where the article will: what is around it stays whole
 
 
-def spelt() -> tuple[str, ...]:
+def required_words() -> tuple[str, ...]:
     """Return what a tokenizer from scratch must know besides law and questions: prompt and answers."""
     return (*prompts.rerank().texts.values(), f"{YES} {NO}")
 

@@ -19,7 +19,7 @@ _WEIGHTS, _OPTIMISER, _STATE = "weights.safetensors", "optimiser.safetensors", "
 
 
 @dataclass
-class State:
+class CheckpointState:
     """What a training knows besides its weights."""
 
     identity: str  # hash of recipe, seed and data: another training cannot go on from here
@@ -72,7 +72,7 @@ def _beside_frozen(module: Any) -> dict[str, Any]:  # noqa: ANN401
     return learnt if len(learnt) < len(every) else {}
 
 
-def save(work: Path, module: Any, optimiser: Any, state: State) -> None:  # noqa: ANN401
+def save(work: Path, module: Any, optimiser: Any, state: CheckpointState) -> None:  # noqa: ANN401
     """Write a checkpoint over the former one; killed at any moment, one of the two is there whole."""
     from safetensors.torch import save_file
 
@@ -87,7 +87,7 @@ def save(work: Path, module: Any, optimiser: Any, state: State) -> None:  # noqa
         (part / _STATE).write_text(json.dumps(asdict(state)) + "\n", encoding="utf-8")
 
 
-def there(work: Path) -> bool:
+def has_checkpoint(work: Path) -> bool:
     """Tell whether a checkpoint was written; a training that was stopped before begins anew."""
     return _whole(work).is_dir()
 
@@ -106,7 +106,7 @@ def _whole(work: Path) -> Path:
     return former if former.is_dir() and not folder.is_dir() else folder  # killed between two renames
 
 
-def load(work: Path, module: Any, optimiser: Any, identity: str) -> State:  # noqa: ANN401
+def load(work: Path, module: Any, optimiser: Any, identity: str) -> CheckpointState:  # noqa: ANN401
     """Read a checkpoint into a module and an optimiser, and return where the training stands.
 
     Raises:
@@ -115,7 +115,7 @@ def load(work: Path, module: Any, optimiser: Any, identity: str) -> State:  # no
     from safetensors.torch import load_file
 
     folder = _whole(work)
-    state = State(**_read(folder / _STATE))
+    state = CheckpointState(**_read(folder / _STATE))
     if state.identity != identity:
         raise BadInput(other(work))
     state.earlier = state.seconds

@@ -56,7 +56,7 @@ class Events:
         self._purge = step + 1
 
 
-class Log:
+class TrainingLog:
     """Writes JSON Lines to a file and lines for people to a stream; either may be left out."""
 
     def __init__(

@@ -20,26 +20,26 @@ import numpy as np
 from rag.errors import BadInput
 from training.neural.data.batches import Batches
 from training.neural.recipe.settings import Training
-from training.neural.systems.base import System
+from training.neural.systems.base import NeuralSystem
 from training.neural.trainer import checkpoint
-from training.neural.trainer.checkpoint import BEST, State
+from training.neural.trainer.checkpoint import BEST, CheckpointState
 from training.neural.trainer.distributed import World
-from training.neural.trainer.logging import Log, duration
-from training.neural.trainer.resources import TO_HOLD, TO_RANK, enough, of_a_step
-from training.neural.trainer.step import Cast, gradients, shown
+from training.neural.trainer.logging import TrainingLog, duration
+from training.neural.trainer.resources import TO_HOLD, TO_RANK, explain_out_of_memory, memory_hint
+from training.neural.trainer.step import Cast, format_losses, gradients
 
-LOOKS = 50  # lines of progress over a training, about
+PROGRESS_LINES = 50  # lines of progress over a training, about
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """One training: what is trained, on what, and where it is kept."""
 
-    system: System
+    system: NeuralSystem
     batches: Batches
-    judge: Callable[[System], float] | None  # None: nobody looks
+    judge: Callable[[NeuralSystem], float] | None  # None: nobody looks
     world: World
-    log: Log
+    log: TrainingLog
     work: Path | None  # for checkpoints; None keeps nothing
     seed: int
     identity: str
@@ -47,7 +47,7 @@ class Run:
     save_every: int = 0  # steps; 0: at every look
 
 
-def train(run: Run) -> State:
+def train(run: TrainingRun) -> CheckpointState:
     """Train to the end, or until no look is better than the best for a while.
 
     The system holds the weights of the best look afterwards, or the last ones, as the recipe says.
@@ -58,11 +58,11 @@ def train(run: Run) -> State:
     import torch
 
     recipe = run.system.recipe
-    with enough(TO_HOLD):
+    with explain_out_of_memory(TO_HOLD):
         module = run.system.module.to(run.world.device)
         optimiser = _optimiser(module, recipe.training)
-    state = State(run.identity)
-    if run.resume and run.work is not None and checkpoint.there(run.work):
+    state = CheckpointState(run.identity)
+    if run.resume and run.work is not None and checkpoint.has_checkpoint(run.work):
         state = checkpoint.load(run.work, module, optimiser, run.identity)
         if run.world.main:
             run.log.back_to(state.step)
@@ -126,12 +126,12 @@ def _optimiser(module: Any, training: Training) -> Any:  # noqa: ANN401 - of tor
     return torch.optim.AdamW(groups, lr=training.learning_rate, betas=(training.beta1, training.beta2))
 
 
-def _step(run: Run, optimiser: Any, step: int, rate: float, cast: Cast) -> dict[str, float]:  # noqa: ANN401
+def _step(run: TrainingRun, optimiser: Any, step: int, rate: float, cast: Cast) -> dict[str, float]:  # noqa: ANN401
     import torch
 
     training, module = run.system.recipe.training, run.system.module
     optimiser.zero_grad(set_to_none=True)
-    with enough(of_a_step(training)):
+    with explain_out_of_memory(memory_hint(training)):
         losses = gradients(run.system, run.batches(step), training.mini_batch, run.world, cast)
     if not math.isfinite(losses["loss"]):
         raise BadInput(
@@ -142,17 +142,17 @@ def _step(run: Run, optimiser: Any, step: int, rate: float, cast: Cast) -> dict[
         torch.nn.utils.clip_grad_norm_(module.parameters(), training.clip)
     for group in optimiser.param_groups:
         group["lr"] = rate
-    with enough(TO_HOLD):  # it takes its memory at the first step
+    with explain_out_of_memory(TO_HOLD):  # it takes its memory at the first step
         optimiser.step()
     return losses
 
 
-def _look(run: Run, state: State) -> None:
+def _look(run: TrainingRun, state: CheckpointState) -> None:
     """Ask the dev questions, and keep the weights if they were never better."""
     if run.judge is None:
         return
     started = time.perf_counter()
-    with enough(TO_RANK):
+    with explain_out_of_memory(TO_RANK):
         found = run.judge(run.system) if run.world.main else 0.0
     value = run.world.agree(found)
     better = state.best is None or value > state.best
@@ -172,26 +172,27 @@ def _look(run: Run, state: State) -> None:
         )
 
 
-def _take_best(run: Run, module: Any) -> None:  # noqa: ANN401
+def _take_best(run: TrainingRun, module: Any) -> None:  # noqa: ANN401
     if run.work is not None:
         run.world.agree(0.0)  # the main process has written them by now
         checkpoint.load_weights(module, run.work / BEST)
 
 
-def _save(run: Run, optimiser: Any, state: State) -> None:  # noqa: ANN401
+def _save(run: TrainingRun, optimiser: Any, state: CheckpointState) -> None:  # noqa: ANN401
     if run.work is not None and run.world.main:
         checkpoint.save(run.work, run.system.module, optimiser, state)
 
 
 def _worth_telling(step: int, steps: int) -> bool:
-    return step in (1, steps) or step % max(steps // LOOKS, 1) == 0
+    return step in (1, steps) or step % max(steps // PROGRESS_LINES, 1) == 0
 
 
-def _tell(run: Run, state: State, losses: dict[str, float], rate: float) -> None:
+def _tell(run: TrainingRun, state: CheckpointState, losses: dict[str, float], rate: float) -> None:
     left = (run.batches.steps - state.step) * state.seconds / max(state.step, 1)
+    progress = f"rate {rate:.2e}, {duration(left)} left"
     run.log(
         {"step": state.step, **losses, "rate": rate, "seconds": state.seconds},
-        f"step {state.step}/{run.batches.steps}: {shown(losses)}, rate {rate:.2e}, {duration(left)} left",
+        f"step {state.step}/{run.batches.steps}: {format_losses(losses)}, {progress}",
     )
 
 

@@ -107,7 +107,7 @@ TO_RANK = (
 )
 
 
-def of_a_step(training: Training) -> str:
+def memory_hint(training: Training) -> str:
     """Return what to do where a step does not fit: smaller pieces have the same gradients."""
     smaller = max(training.mini_batch // 2, 1) if training.mini_batch else 16
     return (
@@ -123,7 +123,7 @@ TO_HOLD = (
 
 
 @contextmanager
-def enough(otherwise: str) -> Iterator[None]:
+def explain_out_of_memory(otherwise: str) -> Iterator[None]:
     """Say this where memory runs out inside; any other error stays itself.
 
     Raises:
@@ -137,8 +137,8 @@ def enough(otherwise: str) -> Iterator[None]:
         raise
 
 
-FROM_HERE = "the training"
-OF_ALL = "all that the process did: this system cannot count anew"
+SINCE_RESET = "the training"
+WHOLE_PROCESS = "all that the process did: this system cannot count anew"
 _COUNT_ANEW = Path("/proc/self/clear_refs")
 _STATUS = Path("/proc/self/status")
 
@@ -157,27 +157,27 @@ class Watch:
     def __init__(self, world: World) -> None:
         """Begin to count."""
         self.world = world
-        self.of = FROM_HERE if self._count_anew() else OF_ALL
+        self.of = SINCE_RESET if self._count_anew() else WHOLE_PROCESS
 
     def peak(self) -> Peak:
         """Return the most that the device held since, or the process where there is no GPU."""
         if self.world.device.type != "cuda":
-            return Peak(peak_of_process(), self.of)
+            return Peak(peak_memory(), self.of)
         import torch
 
         return Peak(int(torch.cuda.max_memory_allocated(self.world.device)), self.of)
 
     def _count_anew(self) -> bool:
         if self.world.device.type != "cuda":
-            return count_anew()
+            return reset_peak()
         import torch
 
         torch.cuda.reset_peak_memory_stats(self.world.device)
         return True
 
 
-def count_anew() -> bool:
-    """Have `peak_of_process` count from here; return False where the system cannot, and nothing changes."""
+def reset_peak() -> bool:
+    """Have `peak_memory` count from here; return False where the system cannot, and nothing changes."""
     try:
         _COUNT_ANEW.write_text("5", encoding="ascii")
     except OSError:
@@ -185,8 +185,8 @@ def count_anew() -> bool:
     return True
 
 
-def peak_of_process() -> int:
-    """Return the most that this process held since `count_anew`, or ever; bytes."""
+def peak_memory() -> int:
+    """Return the most that this process held since `reset_peak`, or ever; bytes."""
     if _STATUS.exists():
         for line in _STATUS.read_text(encoding="utf-8").splitlines():
             if line.startswith("VmHWM:"):

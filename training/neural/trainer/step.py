@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from training.neural.data.batches import Batch
-from training.neural.systems.base import System
+from training.neural.data.batches import TrainingBatch
+from training.neural.systems.base import NeuralSystem
 from training.neural.trainer.distributed import World
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 Cast: TypeAlias = Callable[[], AbstractContextManager[Any]]  # autocast to bfloat16, or nothing
 
 
-def gradients(system: System, batch: Batch, mini_batch: int, world: World, cast: Cast) -> dict[str, float]:
+def gradients(
+    system: NeuralSystem, batch: TrainingBatch, mini_batch: int, world: World, cast: Cast
+) -> dict[str, float]:
     """Add the gradient of a batch's loss to the parameters' own; return the loss and what a log shows.
 
     Args:
@@ -73,7 +75,7 @@ def _of_own(gradient: Tensor | None, total: int, world: World) -> Tensor | None:
 
 
 def _encoded(
-    system: System, name: str, items: Sequence[Any], size: int, cast: Cast
+    system: NeuralSystem, name: str, items: Sequence[Any], size: int, cast: Cast
 ) -> tuple[Tensor, list[Any]]:
     """Encode without activations; return the rows, and the random state before each piece."""
     import torch
@@ -88,7 +90,7 @@ def _encoded(
 
 
 def _again(
-    system: System,
+    system: NeuralSystem,
     name: str,
     items: Sequence[Any],
     wanted: Tensor,
@@ -110,6 +112,6 @@ def _pieces(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
         yield items[begin : begin + size]
 
 
-def shown(losses: Mapping[str, float]) -> str:
+def format_losses(losses: Mapping[str, float]) -> str:
     """Return the losses as a log line has them."""
     return " ".join(f"{name} {value:.4f}" for name, value in losses.items())

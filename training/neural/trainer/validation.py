@@ -12,7 +12,7 @@ from rag.errors import BadInput
 from rag.types import Question
 from training.eval.metrics import parse, per_question
 from training.eval.run import DEPTH
-from training.neural.systems.base import System
+from training.neural.systems.base import NeuralSystem
 
 
 class Judge:
@@ -39,7 +39,7 @@ class Judge:
         self.corpus = _sample(corpus, self.questions, candidates, seed) if candidates else corpus
         self.sampled = len(self.corpus.articles) < len(corpus.articles)
 
-    def __call__(self, system: System) -> float:
+    def __call__(self, system: NeuralSystem) -> float:
         """Return the mean of the measure, a fraction."""
         retriever = system.retriever(self.corpus)
         texts = [q.text for q in self.questions]

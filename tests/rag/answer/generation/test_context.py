@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.generation.context import CUT, LEAST_TOKENS, Fitted, fit, how_many, tokens
+from rag.answer.generation.context import ELLIPSIS, LEAST_TOKENS, PromptContext, context_depth, fit, tokens
 from rag.text.analysers import analyser
 from rag.types import Article
 
@@ -19,11 +19,11 @@ def article(name: str, text: str) -> Article:
     return Article(name, "Code des moulins", "1", text)
 
 
-def fitted(articles: Sequence[Article], room: int, question: str = "Où est la clé ?") -> Fitted:
+def fitted(articles: Sequence[Article], room: int, question: str = "Où est la clé ?") -> PromptContext:
     return fit(articles, question, room, FRENCH, lambda article: FRAME)
 
 
-def cost(found: Fitted) -> int:
+def cost(found: PromptContext) -> int:
     return sum(FRAME + tokens(excerpt.text) for excerpt in found.excerpts)
 
 
@@ -53,8 +53,8 @@ def test_the_longest_is_trimmed_to_what_the_question_asks_and_the_others_stay_wh
     first, second = found.excerpts
     assert second.text == MILL
     assert KEY.strip() in first.text
-    assert first.text.endswith(CUT)
-    assert CUT in first.text.partition(KEY.strip())[0]
+    assert first.text.endswith(ELLIPSIS)
+    assert ELLIPSIS in first.text.partition(KEY.strip())[0]
     [trimmed] = found.trimmed
     assert (trimmed.article_id, trimmed.of) == ("long", len(long.text))
     assert (
@@ -76,7 +76,7 @@ def test_a_sentence_too_long_to_show_is_begun() -> None:
     [excerpt] = fitted([article("a", "farine " * 3000)], 200).excerpts
 
     assert excerpt.text.startswith("farine farine")
-    assert excerpt.text.endswith(f"farine {CUT}")
+    assert excerpt.text.endswith(f"farine {ELLIPSIS}")
 
 
 def test_where_too_little_of_each_would_be_left_the_last_are_left_out() -> None:
@@ -90,9 +90,9 @@ def test_where_too_little_of_each_would_be_left_the_last_are_left_out() -> None:
 
 
 def test_no_room_and_no_articles() -> None:
-    assert fitted([article("a", MILL)], 0) == Fitted((), (), ("a",))
-    assert fitted([article("a", MILL)], -500) == Fitted((), (), ("a",))
-    assert fitted([], 100) == Fitted(())
+    assert fitted([article("a", MILL)], 0) == PromptContext((), (), ("a",))
+    assert fitted([article("a", MILL)], -500) == PromptContext((), (), ("a",))
+    assert fitted([], 100) == PromptContext(())
 
 
 SENTENCES = st.lists(
@@ -122,7 +122,7 @@ def test_within_the_budget_in_order_and_nothing_dropped_silently(
         one = trimmed[excerpt.article.id]
         assert 0 < one.kept < one.of
         at = 0
-        for part in excerpt.text.split(CUT):  # every piece stands in the article, and in this order
+        for part in excerpt.text.split(ELLIPSIS):  # every piece stands in the article, and in this order
             for line in part.split("\n"):
                 at = excerpt.article.text.index(line.strip(), at) + len(line.strip())
 
@@ -139,26 +139,26 @@ def test_a_very_long_article_takes_little_time() -> None:
 
 
 def test_ten_unless_it_is_told_to_adapt() -> None:
-    assert how_many([1.0] * 50) == 10
-    assert how_many([1.0] * 4) == 4
-    assert how_many([]) == 0
-    assert how_many([1.0] * 50, setting=3) == 3
+    assert context_depth([1.0] * 50) == 10
+    assert context_depth([1.0] * 4) == 4
+    assert context_depth([]) == 0
+    assert context_depth([1.0] * 50, setting=3) == 3
 
 
 def test_it_adapts_to_where_scores_drop_and_to_the_area() -> None:
     scores = [10.0, 9.0, 8.0, 6.0, 5.0, 4.9, *[1.0] * 30]
 
-    assert how_many(scores, setting=None) == 5  # 5.0 is half of the best, 4.9 is less
-    assert how_many(scores, setting=None, typical=12.0) == 12
-    assert how_many(scores, setting=None, typical=40.0) == 15
-    assert how_many([10.0, 1.0, 1.0, 1.0], setting=None) == 3
-    assert how_many([10.0, 1.0], setting=None) == 2
-    assert how_many([0.0] * 9, setting=None) == 9
-    assert how_many([1.0] * 50, setting=None) == 15
+    assert context_depth(scores, setting=None) == 5  # 5.0 is half of the best, 4.9 is less
+    assert context_depth(scores, setting=None, typical=12.0) == 12
+    assert context_depth(scores, setting=None, typical=40.0) == 15
+    assert context_depth([10.0, 1.0, 1.0, 1.0], setting=None) == 3
+    assert context_depth([10.0, 1.0], setting=None) == 2
+    assert context_depth([0.0] * 9, setting=None) == 9
+    assert context_depth([1.0] * 50, setting=None) == 15
 
 
 @given(st.lists(st.floats(-5, 5), max_size=60), st.none() | st.integers(0, 15), st.none() | st.floats(0, 30))
 def test_never_more_than_there_are(scores: list[float], setting: int | None, typical: float | None) -> None:
     ranked = sorted(scores, reverse=True)
 
-    assert 0 <= how_many(ranked, setting=setting, typical=typical) <= min(len(ranked), 15)
+    assert 0 <= context_depth(ranked, setting=setting, typical=typical) <= min(len(ranked), 15)

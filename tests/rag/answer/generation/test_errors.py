@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rag.answer.generation.errors import Reason, convert, english
+from rag.answer.generation.errors import FailureReason, convert, english
 
 
 class Response:
@@ -39,23 +39,23 @@ class RemoteProtocolError(Exception):
 @pytest.mark.parametrize(
     ("error", "begun", "reason", "again"),
     [
-        (StatusError(401), False, Reason.REFUSED_KEY, False),
-        (StatusError(404), False, Reason.UNKNOWN_MODEL, False),
-        (StatusError(429), False, Reason.SERVER_BUSY, True),
-        (StatusError(529), False, Reason.SERVER, True),
-        (StatusError(500), True, Reason.SERVER, False),
-        (StatusError(418), False, Reason.REJECTED, False),
-        (ConnectTimeout(), False, Reason.DEAD, True),
-        (APIConnectionError(), False, Reason.DEAD, True),
-        (ConnectionRefusedError(), False, Reason.DEAD, True),
-        (ReadTimeout(), False, Reason.SLOW, False),
-        (TimeoutError(), True, Reason.STALLED, False),
-        (RemoteProtocolError(), True, Reason.BROKEN, False),
-        (ValueError("odd"), True, Reason.BROKEN, False),
-        (ValueError("odd"), False, Reason.UNEXPECTED, False),
+        (StatusError(401), False, FailureReason.REFUSED_KEY, False),
+        (StatusError(404), False, FailureReason.UNKNOWN_MODEL, False),
+        (StatusError(429), False, FailureReason.SERVER_BUSY, True),
+        (StatusError(529), False, FailureReason.SERVER, True),
+        (StatusError(500), True, FailureReason.SERVER, False),
+        (StatusError(418), False, FailureReason.REJECTED, False),
+        (ConnectTimeout(), False, FailureReason.DEAD, True),
+        (APIConnectionError(), False, FailureReason.DEAD, True),
+        (ConnectionRefusedError(), False, FailureReason.DEAD, True),
+        (ReadTimeout(), False, FailureReason.SLOW, False),
+        (TimeoutError(), True, FailureReason.STALLED, False),
+        (RemoteProtocolError(), True, FailureReason.BROKEN, False),
+        (ValueError("odd"), True, FailureReason.BROKEN, False),
+        (ValueError("odd"), False, FailureReason.UNEXPECTED, False),
     ],
 )
-def test_what_an_error_means(error: Exception, begun: bool, reason: Reason, again: bool) -> None:
+def test_what_an_error_means(error: Exception, begun: bool, reason: FailureReason, again: bool) -> None:
     found = convert(error, begun=begun)
 
     assert (found.reason, found.again) == (reason, again)
@@ -65,7 +65,7 @@ def test_what_an_error_means(error: Exception, begun: bool, reason: Reason, agai
 def test_the_cause_of_an_error_counts_too() -> None:
     outer = APIConnectionError()
     outer.__cause__ = ReadTimeout()
-    assert convert(outer, begun=True).reason is Reason.STALLED
+    assert convert(outer, begun=True).reason is FailureReason.STALLED
 
 
 @pytest.mark.parametrize(
@@ -84,5 +84,5 @@ def test_the_wait_may_be_a_date() -> None:
 
 @pytest.mark.parametrize(("seconds", "said"), [(1, "in one second."), (42, "in 42 seconds.")])
 def test_the_time_to_wait_is_told_in_plain_english(seconds: int, said: str) -> None:
-    assert english(Reason.BUSY, seconds=seconds).endswith(said)
-    assert english(Reason.SLOW, seconds=None) == Reason.SLOW
+    assert english(FailureReason.BUSY, seconds=seconds).endswith(said)
+    assert english(FailureReason.SLOW, seconds=None) == FailureReason.SLOW

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag.answer.generation import parser as objects
-from rag.answer.generation.parser import LONGEST, Labels, PieceReader, ProseReader
-from rag.answer.types import Missing, Piece, Quote, Refusal, Statement
+from rag.answer.generation.parser import LONGEST, ArticleLabels, PieceReader, ProseReader
+from rag.answer.types import CoverageRemark, Piece, Quote, Refusal, Statement
 from tests.fakes.answers.model_server import REFUSAL, missing, root, sentence
 
 IDS = ("KEYS", "RENT", "12")
@@ -21,13 +21,13 @@ LINES = [ONE, TWO, GAP]
 PIECES: list[Piece] = [
     Statement("Give the keys back.", ("KEYS",), (Quote("KEYS", "returns the keys"),)),
     Statement("Pay in flour.", ("RENT",), (Quote("RENT", "paid in flour"),)),
-    Missing("Nothing is said of a lost key."),
+    CoverageRemark("Nothing is said of a lost key."),
 ]
 
 
 def read(text: str, cuts: tuple[int, ...] = ()) -> tuple[list[Piece], int]:
     """The pieces of a stream that comes in parts, and how many could not be read."""
-    reader = PieceReader(Labels(IDS), REFUSING)
+    reader = PieceReader(ArticleLabels(IDS), REFUSING)
     found: list[Piece] = []
     at = 0
     for cut in [*sorted(cuts), len(text)]:
@@ -142,14 +142,14 @@ def test_a_broken_item_does_not_hide_the_rest_of_its_object() -> None:
 
 def test_a_sentence_is_known_with_its_last_character() -> None:
     for text in (ONE, root(LINES), "[" + ONE):
-        reader = PieceReader(Labels(IDS), REFUSING)
+        reader = PieceReader(ArticleLabels(IDS), REFUSING)
         end = text.index("}]}") + 3
         assert list(reader.feed(text[: end - 1])) == []
         assert list(reader.feed(text[end - 1 : end])) == PIECES[:1]
 
 
 def test_a_stream_that_ends_inside_a_sentence_says_so() -> None:
-    reader = PieceReader(Labels(IDS), REFUSING)
+    reader = PieceReader(ArticleLabels(IDS), REFUSING)
     assert list(reader.feed(ONE + '{"text": "half of')) == PIECES[:1]
     assert list(reader.close()) == []
     assert reader.unfinished
@@ -204,11 +204,11 @@ def test_quotes_in_other_forms(quotes: str, expected: list[tuple[str, str]]) -> 
 def test_a_label_an_id_or_a_place_names_an_article_and_the_unknown_stays_for_the_gate(
     written: object, meant: str | None
 ) -> None:
-    assert Labels(IDS).id(written) == meant
+    assert ArticleLabels(IDS).id(written) == meant
 
 
 def test_ids_that_look_like_labels_or_places_win() -> None:
-    labels = Labels(["A2", "A1", "3", "1"])
+    labels = ArticleLabels(["A2", "A1", "3", "1"])
 
     assert labels.labels == ("X1", "X2", "X3", "X4")
     assert [labels.id(name) for name in ("A2", "A1", 3, 1, "X1", 2)] == ["A2", "A1", "3", "1", "A2", "A1"]
@@ -222,7 +222,7 @@ def test_ids_that_look_like_labels_or_places_win() -> None:
 )  # fmt: skip
 def test_very_long_garbage_takes_little_time(text: str) -> None:
     begun = time.process_time()
-    reader = PieceReader(Labels(IDS), REFUSING)
+    reader = PieceReader(ArticleLabels(IDS), REFUSING)
     pieces = [piece for start in range(0, len(text), 16) for piece in reader.feed(text[start : start + 16])]
     pieces += reader.close()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.generation.context import Excerpt
-from rag.answer.generation.parser import Labels, pieces
+from rag.answer.generation.parser import ArticleLabels, pieces
 from rag.answer.generation.prompt import (
     BASELINE,
     LANGUAGES,
@@ -19,7 +19,7 @@ from rag.answer.generation.prompt import (
     load,
     parse,
 )
-from rag.answer.types import Missing, Refusal, Statement
+from rag.answer.types import CoverageRemark, Refusal, Statement
 from rag.errors import BadInput
 from rag.types import Article
 
@@ -36,7 +36,7 @@ ARTICLE = Article(
 def filled(
     prompt: Prompt, question: str = "Qui ?", article: Article = ARTICLE, **options: object
 ) -> Messages:
-    return prompt.messages(question, [Excerpt(article, article.text)], Labels([article.id]), **options)  # type: ignore[arg-type]
+    return prompt.messages(question, [Excerpt(article, article.text)], ArticleLabels([article.id]), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -58,9 +58,9 @@ def test_each_language_has_its_prompt(language: str) -> None:
 def test_what_the_prompt_shows_as_an_example_is_what_is_read(language: str) -> None:
     examples = [json.loads(line) for line in load(language).lines.splitlines() if line.startswith("{")]
 
-    found = [piece for example in examples for piece in pieces(example, Labels(["x", "y"])) or ()]
+    found = [piece for example in examples for piece in pieces(example, ArticleLabels(["x", "y"])) or ()]
 
-    assert [type(piece) for piece in found] == [Statement, Missing, Refusal]
+    assert [type(piece) for piece in found] == [Statement, CoverageRemark, Refusal]
     assert isinstance(found[0], Statement)
     assert found[0].article_ids == ("y",)
     assert [quote.article_id for quote in found[0].quotes] == ["y"]

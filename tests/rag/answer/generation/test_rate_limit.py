@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.generation.rate_limit import Limits, Rate
+from rag.answer.generation.rate_limit import Rate, RateLimits
 from rag.errors import BadInput
 
 
@@ -20,7 +20,7 @@ class Clock:
 
 def test_a_window_slides() -> None:
     clock = Clock()
-    limits = Limits(Rate(2, 60.0), clock=clock)
+    limits = RateLimits(Rate(2, 60.0), clock=clock)
 
     waits = []
     for seconds in (0, 10, 10, 39, 1, 0):
@@ -33,7 +33,7 @@ def test_a_window_slides() -> None:
 
 def test_sessions_do_not_count_for_each_other_and_all_count_for_the_host() -> None:
     clock = Clock()
-    limits = Limits(Rate(1, 60.0), Rate(2, 3600.0), clock=clock)
+    limits = RateLimits(Rate(1, 60.0), Rate(2, 3600.0), clock=clock)
 
     assert limits.take("a") == 0
     assert limits.take("a") == 60
@@ -44,7 +44,7 @@ def test_sessions_do_not_count_for_each_other_and_all_count_for_the_host() -> No
 
 def test_a_refusal_counts_nowhere() -> None:
     clock = Clock()
-    limits = Limits(Rate(2, 60.0), Rate(1, 10.0), clock=clock)
+    limits = RateLimits(Rate(2, 60.0), Rate(1, 10.0), clock=clock)
 
     assert limits.take("a") == 0
     for _ in range(5):
@@ -54,13 +54,13 @@ def test_a_refusal_counts_nowhere() -> None:
 
 
 def test_without_rates_nothing_is_refused() -> None:
-    limits = Limits()
+    limits = RateLimits()
     assert [limits.take("a") for _ in range(1000)] == [0.0] * 1000
 
 
 def test_idle_sessions_are_forgotten() -> None:
     clock = Clock()
-    limits = Limits(Rate(5, 60.0), clock=clock)
+    limits = RateLimits(Rate(5, 60.0), clock=clock)
     for session in range(1000):
         limits.take(session)
         clock.now += 1
@@ -69,7 +69,7 @@ def test_idle_sessions_are_forgotten() -> None:
 
 
 def test_threads_together_take_no_more_than_there_is() -> None:
-    limits = Limits(None, Rate(100, 3600.0))
+    limits = RateLimits(None, Rate(100, 3600.0))
     granted: list[int] = []
 
     def take() -> None:
@@ -87,7 +87,7 @@ def test_threads_together_take_no_more_than_there_is() -> None:
 @given(st.lists(st.floats(0, 30), max_size=60), st.integers(1, 5))
 def test_no_span_of_the_windows_length_ever_holds_more(gaps: list[float], calls: int) -> None:
     clock = Clock()
-    limits = Limits(Rate(calls, 60.0), clock=clock)
+    limits = RateLimits(Rate(calls, 60.0), clock=clock)
     made = []
     for gap in gaps:
         clock.now += gap

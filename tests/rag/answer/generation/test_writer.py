@@ -9,11 +9,19 @@ from collections.abc import Sequence
 import pytest
 
 from rag.answer.generation import prompt
-from rag.answer.generation.errors import Reason, english
-from rag.answer.generation.rate_limit import Limits, Rate
+from rag.answer.generation.errors import FailureReason, english
+from rag.answer.generation.rate_limit import Rate, RateLimits
 from rag.answer.generation.session import MOST_SENTENCES
 from rag.answer.generation.writer import ModelWriter
-from rag.answer.types import Answer, Ending, Fault, Passed, Removed, Statement, Writing
+from rag.answer.types import (
+    AcceptedSentence,
+    Answer,
+    Ending,
+    Fault,
+    RejectedSentence,
+    Statement,
+    WritingStarted,
+)
 from rag.types import Article
 from tests.fakes.answers.answers import (
     ARTICLES,
@@ -63,8 +71,8 @@ def test_sentences_that_pass_come_in_order_and_the_others_are_only_counted() -> 
     with serving(good(LINES)) as server:
         first, *passed, last = events(server)
 
-    assert first == Writing()
-    assert [event.text for event in passed if isinstance(event, Passed)] == TEXTS
+    assert first == WritingStarted()
+    assert [event.text for event in passed if isinstance(event, AcceptedSentence)] == TEXTS
     assert isinstance(last, Answer)
     assert last.ending is Ending.WRITTEN
     assert last.reason == ""
@@ -123,9 +131,9 @@ def test_writing_and_each_sentence_come_within_the_promised_time_of_their_tokens
         made._means.clients.get(False)  # its packages are loaded once a process
         for event in made.write(QUESTION, ARTICLES, "fr"):
             now = time.monotonic()
-            if isinstance(event, Writing):
+            if isinstance(event, WritingStarted):
                 arrived["writing"] = now
-            elif isinstance(event, Passed):
+            elif isinstance(event, AcceptedSentence):
                 arrived[event.text] = now
 
         assert arrived["writing"] - server.sent[0].at < WITHIN
@@ -156,7 +164,7 @@ def test_an_answer_cut_at_its_bound_says_so() -> None:
     with serving(good([KEYS], finish="length")) as server:
         found = answer(server)
 
-    assert (found.ending, found.reason) == (Ending.WRITTEN, Reason.CUT)
+    assert (found.ending, found.reason) == (Ending.WRITTEN, FailureReason.CUT)
 
 
 def test_only_the_best_articles_are_shown_to_the_model_and_the_others_are_named() -> None:
@@ -206,7 +214,7 @@ def test_a_question_that_fills_the_window_is_said_to_be_too_long() -> None:
         *_, last = writer(server, window=1024, output=64).write("pourquoi " * 900, ARTICLES, "fr")
 
     assert isinstance(last, Answer)
-    assert (last.ending, last.reason) == (Ending.FAILED, Reason.TOO_LONG)
+    assert (last.ending, last.reason) == (Ending.FAILED, FailureReason.TOO_LONG)
     assert set(last.left_out) == {article.id for article in ARTICLES}
     assert server.seen == []
 
@@ -217,20 +225,20 @@ def test_a_question_that_fills_the_window_is_said_to_be_too_long() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "changes", "ending", "reason"),
     [
-        (silent(), {"first_token": 0.3}, Ending.FAILED, Reason.SLOW),
-        (slow_to_begin(30), {"first_token": 0.3}, Ending.FAILED, Reason.SLOW),
-        (keeps_alive(), {"first_token": 0.3}, Ending.FAILED, Reason.SLOW),
-        (silent(), {"whole": 0.3}, Ending.FAILED, Reason.SLOW),
-        (fails(401), {}, Ending.FAILED, Reason.REFUSED_KEY),
-        (fails(403), {}, Ending.FAILED, Reason.REFUSED_KEY),
-        (fails(404), {}, Ending.FAILED, Reason.UNKNOWN_MODEL),
-        (fails(400), {}, Ending.FAILED, Reason.REJECTED),
-        (fails(413), {}, Ending.FAILED, Reason.TOO_LONG),
-        (fails(500), {}, Ending.FAILED, Reason.SERVER),
-        (limited("90"), {}, Ending.LIMITED, english(Reason.SERVER_BUSY, seconds=90)),
-        (limited(), {}, Ending.LIMITED, english(Reason.SERVER_BUSY, seconds=60)),
-        (empty, {}, Ending.EMPTY, Reason.UNREADABLE),
-        (garbage, {}, Ending.EMPTY, Reason.UNREADABLE),
+        (silent(), {"first_token": 0.3}, Ending.FAILED, FailureReason.SLOW),
+        (slow_to_begin(30), {"first_token": 0.3}, Ending.FAILED, FailureReason.SLOW),
+        (keeps_alive(), {"first_token": 0.3}, Ending.FAILED, FailureReason.SLOW),
+        (silent(), {"whole": 0.3}, Ending.FAILED, FailureReason.SLOW),
+        (fails(401), {}, Ending.FAILED, FailureReason.REFUSED_KEY),
+        (fails(403), {}, Ending.FAILED, FailureReason.REFUSED_KEY),
+        (fails(404), {}, Ending.FAILED, FailureReason.UNKNOWN_MODEL),
+        (fails(400), {}, Ending.FAILED, FailureReason.REJECTED),
+        (fails(413), {}, Ending.FAILED, FailureReason.TOO_LONG),
+        (fails(500), {}, Ending.FAILED, FailureReason.SERVER),
+        (limited("90"), {}, Ending.LIMITED, english(FailureReason.SERVER_BUSY, seconds=90)),
+        (limited(), {}, Ending.LIMITED, english(FailureReason.SERVER_BUSY, seconds=60)),
+        (empty, {}, Ending.EMPTY, FailureReason.UNREADABLE),
+        (garbage, {}, Ending.EMPTY, FailureReason.UNREADABLE),
         (no_protocol, {}, None, None),
         (broken_events, {}, None, None),
     ],
@@ -246,15 +254,15 @@ def test_a_server_that_fails_gives_an_answer_that_says_so(
     assert took < 5
     assert found.sentences == ()
     assert found.ending is ending or (ending is None and found.ending in (Ending.FAILED, Ending.EMPTY))
-    assert found.reason == reason or (reason is None and found.reason in set(Reason))
+    assert found.reason == reason or (reason is None and found.reason in set(FailureReason))
     assert KEY not in repr(found)
     assert QUESTION not in repr(found)
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "reason"), [(stalls([KEYS]), Reason.STALLED), (breaks([KEYS]), Reason.BROKEN)]
+    ("behaviour", "reason"), [(stalls([KEYS]), FailureReason.STALLED), (breaks([KEYS]), FailureReason.BROKEN)]
 )
-def test_what_passed_before_the_stream_broke_stays(behaviour: Behaviour, reason: Reason) -> None:
+def test_what_passed_before_the_stream_broke_stays(behaviour: Behaviour, reason: FailureReason) -> None:
     with serving(behaviour) as server:
         found = answer(server, between=0.4, retries=2)
 
@@ -268,7 +276,7 @@ def test_a_dead_server_is_told_from_a_slow_one() -> None:
         pass
     found = answer(server)
 
-    assert (found.ending, found.reason) == (Ending.FAILED, Reason.DEAD)
+    assert (found.ending, found.reason) == (Ending.FAILED, FailureReason.DEAD)
 
 
 def test_an_endless_answer_is_ended_and_the_connection_closed() -> None:
@@ -276,18 +284,18 @@ def test_an_endless_answer_is_ended_and_the_connection_closed() -> None:
     with serving(huge(KEYS)) as server:
         found = answer(server)
         assert server.hung_up.wait(5)
-    assert (texts(found), found.reason) == (TEXTS[:1], Reason.CUT)
+    assert (texts(found), found.reason) == (TEXTS[:1], FailureReason.CUT)
 
     with serving(good(lines)) as server:
         found = answer(server)
-    assert (len(found.sentences), found.reason) == (MOST_SENTENCES, Reason.CUT)
+    assert (len(found.sentences), found.reason) == (MOST_SENTENCES, FailureReason.CUT)
 
 
 def test_a_provider_that_does_not_exist_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
     with serving(empty) as server:
         found = answer(server, model="nobody:scripted")
 
-    assert (found.ending, found.reason) == (Ending.FAILED, Reason.SETTINGS)
+    assert (found.ending, found.reason) == (Ending.FAILED, FailureReason.SETTINGS)
     assert "LangChain knows no provider 'nobody'" in caplog.text
 
 
@@ -295,12 +303,12 @@ def test_a_provider_that_is_not_installed_names_what_to_install(caplog: pytest.L
     with serving(empty) as server:
         found = answer(server, model="groq:scripted")
 
-    assert found.reason == Reason.SETTINGS
+    assert found.reason == FailureReason.SETTINGS
     assert "pip install langchain-groq" in caplog.text
 
 
 class BrokenGate:
-    def check(self, statement: Statement, articles: Sequence[Article]) -> Passed | Removed:
+    def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
         raise RuntimeError(f"cannot check {statement.text}")
 
 
@@ -311,7 +319,7 @@ def test_a_gate_that_breaks_lets_nothing_pass_and_is_logged_without_its_words(
         *_, last = ModelWriter(settings(server), BrokenGate()).write(QUESTION, ARTICLES, "fr")
 
     assert isinstance(last, Answer)
-    assert (last.ending, last.reason, last.sentences) == (Ending.FAILED, Reason.UNEXPECTED, ())
+    assert (last.ending, last.reason, last.sentences) == (Ending.FAILED, FailureReason.UNEXPECTED, ())
     assert f"the answer failed with RuntimeError at {__name__}" in caplog.text
     assert TEXTS[0] not in caplog.text
 
@@ -331,7 +339,7 @@ def test_retries_end() -> None:
     with serving(fails(500)) as server:
         found = answer(server, retries=1)
 
-    assert found.reason == Reason.SERVER
+    assert found.reason == FailureReason.SERVER
     assert len(server.seen) == 2
 
 
@@ -385,7 +393,7 @@ def test_a_server_that_rejects_the_extras_is_asked_without_them_from_then_on() -
 def test_closing_ends_the_request() -> None:
     with serving(stalls([KEYS])) as server:
         draft = writer(server).write(QUESTION, ARTICLES, "fr")
-        assert next(draft) == Writing()
+        assert next(draft) == WritingStarted()
         draft.close()
         assert server.hung_up.wait(2)
         *_, last = draft
@@ -397,7 +405,7 @@ def test_closing_ends_the_request() -> None:
 def test_dropping_the_draft_ends_the_request() -> None:
     with serving(stalls([KEYS])) as server:
         for event in writer(server).write(QUESTION, ARTICLES, "fr"):
-            assert event == Writing()
+            assert event == WritingStarted()
             break
         assert server.hung_up.wait(2)
 
@@ -487,7 +495,7 @@ def _open_to(root: str) -> list[asyncio.Transport]:
 
 def test_limits_by_session_and_by_host() -> None:
     with serving(good(LINES)) as server:
-        limits = Limits(Rate(1, 60.0), Rate(2, 60.0))
+        limits = RateLimits(Rate(1, 60.0), Rate(2, 60.0))
         made = ModelWriter(settings(server), QuoteGate(), limits)
         endings = []
         for session in ("one", "one", "two", "three"):
@@ -502,11 +510,11 @@ def test_limits_by_session_and_by_host() -> None:
 
 def test_a_retry_takes_from_the_host_and_not_from_the_person() -> None:
     with serving(fails(500)) as server:
-        made = ModelWriter(settings(server, retries=5), QuoteGate(), Limits(Rate(1, 60.0), Rate(2, 60.0)))
+        made = ModelWriter(settings(server, retries=5), QuoteGate(), RateLimits(Rate(1, 60.0), Rate(2, 60.0)))
         *_, last = made.write(QUESTION, ARTICLES, "fr")
 
     assert isinstance(last, Answer)
-    assert last.reason == Reason.SERVER
+    assert last.reason == FailureReason.SERVER
     assert len(server.seen) == 2
 
 
@@ -516,7 +524,7 @@ def test_messages_are_said_in_the_readers_language() -> None:
         *_, last = made.write(QUESTION, ARTICLES, "fr")
 
     assert isinstance(last, Answer)
-    assert last.reason == f"«{Reason.REFUSED_KEY}»"
+    assert last.reason == f"«{FailureReason.REFUSED_KEY}»"
 
 
 # --- the baseline ---

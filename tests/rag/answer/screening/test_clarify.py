@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 import indexes
-from rag.answer.screening.dialogue import On, answered, clarify
+from rag.answer.screening.dialogue import SplitAspect, answered, clarify
 from rag.types import Article, Shown, Why
 
 
@@ -22,7 +22,7 @@ LANDLORD = Article("l", "Code", "2", "Le bailleur refait le toit.")
 def test_a_split_on_the_side_is_asked_about() -> None:
     asked = clarify("qui répare un local en location", shown(TENANT, LANDLORD), "fr")
     assert asked is not None
-    assert asked.on is On.SIDE
+    assert asked.on is SplitAspect.SIDE
     assert [(o.label, o.article_ids) for o in asked.options] == [
         ("locataire", ("t",)),
         ("propriétaire", ("l",)),
@@ -61,7 +61,7 @@ def test_regions() -> None:
     articles = [Article(r, "Code", "1", "Texte.", region=r) for r in ("Wallonie", "Bruxelles", "Flandre")]
     asked = clarify("un permis", shown(*articles), "fr")
     assert asked is not None
-    assert asked.on is On.REGION
+    assert asked.on is SplitAspect.REGION
     assert [o.region for o in asked.options] == ["Bruxelles", "Flandre", "Wallonie"]
     assert asked.options[0].article_ids == ("Bruxelles",)
     assert asked.options[0].says == "Région : Bruxelles."
@@ -74,7 +74,7 @@ def test_dates() -> None:
     new = Article("new", "Code", "1", "Texte.", valid_from=date(2020, 1, 1))
     asked = clarify("le délai", shown(new, old), "fr")
     assert asked is not None
-    assert asked.on is On.DATE
+    assert asked.on is SplitAspect.DATE
     assert [(o.label, o.article_ids) for o in asked.options] == [
         ("avant le 01/01/2020", ("old",)),
         ("le 01/01/2020 ou après", ("new",)),

@@ -6,8 +6,8 @@ import pytest
 
 import indexes
 from indexes.corpus.questions import read_questions
-from rag.answer.screening.decision import Decision, Reason, before, not_law
-from rag.answer.screening.personal_data import Kind
+from rag.answer.screening.decision import Decision, DecisionReason, not_law, screen_question
+from rag.answer.screening.personal_data import PersonalDataKind
 from rag.corpus.card import Contact, CorpusCard, Elsewhere
 from rag.engine.engine import Engine
 from rag.engine.result import Result
@@ -22,7 +22,7 @@ TOPIC = Elsewhere("rent", {"fr": "loyer"}, "Loi", ("loyer",), {"fr": "Ailleurs."
 
 def decided(question: str = "à qui est le mur", **of: object) -> Decision:
     asked = {"status": "found", "shown": SHOWN, "confidence": 0.9} | of
-    return before(question, Result(question, **asked), CARD)  # type: ignore[arg-type]
+    return screen_question(question, Result(question, **asked), CARD)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +40,20 @@ def test_a_sure_list_may_be_handed_to_a_model() -> None:
 @pytest.mark.parametrize(
     ("question", "of", "reason"),
     [
-        ("", {"status": "empty", "shown": ()}, Reason.EMPTY),
-        (" \n", {}, Reason.EMPTY),
-        ("que dit la loi belge sur le mur", {}, Reason.OTHER_COUNTRY),
-        ("recette de la blanquette", {"confidence": 0.3}, Reason.NOT_LAW),
-        ("recette de la blanquette", {"confidence": None}, Reason.NOT_LAW),
-        ("xyzzy", {"status": "nothing", "shown": (), "confidence": None}, Reason.NOTHING),
-        ("à qui est le mur", {"doubtful": True, "confidence": 0.1}, Reason.DOUBTFUL),
-        ("mon loyer", {"doubtful": True, "confidence": 0.1, "elsewhere": (TOPIC,)}, Reason.ELSEWHERE),
+        ("", {"status": "empty", "shown": ()}, DecisionReason.EMPTY),
+        (" \n", {}, DecisionReason.EMPTY),
+        ("que dit la loi belge sur le mur", {}, DecisionReason.OTHER_COUNTRY),
+        ("recette de la blanquette", {"confidence": 0.3}, DecisionReason.NOT_LAW),
+        ("recette de la blanquette", {"confidence": None}, DecisionReason.NOT_LAW),
+        ("xyzzy", {"status": "nothing", "shown": (), "confidence": None}, DecisionReason.NOTHING),
+        ("à qui est le mur", {"doubtful": True, "confidence": 0.1}, DecisionReason.DOUBTFUL),
+        ("mon loyer", {"doubtful": True, "confidence": 0.1, "elsewhere": (TOPIC,)}, DecisionReason.ELSEWHERE),
         ("mon loyer", {"elsewhere": (TOPIC,)}, None),
         ("recette de la blanquette", {"confidence": 0.9}, None),
         ("à qui est le mur", {"confidence": None}, None),
     ],
 )
-def test_reasons(question: str, of: dict[str, object], reason: Reason | None) -> None:
+def test_reasons(question: str, of: dict[str, object], reason: DecisionReason | None) -> None:
     made = decided(question, **of)
     assert made.reason is reason
     assert made.may_ask is (reason is None)
@@ -62,12 +62,12 @@ def test_reasons(question: str, of: dict[str, object], reason: Reason | None) ->
 def test_an_article_named_by_number_needs_no_confidence() -> None:
     known = (KnownItem("article 1", "1", None, ("a",)),)
     assert decided("article 1 et la recette", known=known, confidence=None).may_ask
-    assert decided("article 823 BGB", known=known).reason is Reason.OTHER_COUNTRY
+    assert decided("article 823 BGB", known=known).reason is DecisionReason.OTHER_COUNTRY
 
 
 def test_help_is_shown_whatever_is_decided() -> None:
     made = decided("mon mari me frappe", doubtful=True)
-    assert made.reason is Reason.DOUBTFUL
+    assert made.reason is DecisionReason.DOUBTFUL
     assert made.grave
     assert "17" in [contact.phone for contact in made.contacts]
 
@@ -75,8 +75,8 @@ def test_help_is_shown_whatever_is_decided() -> None:
 def test_personal_data_is_looked_for_only_where_a_question_may_leave() -> None:
     question = "écrivez-moi à zoe@example.org"
     result = Result(question, "found", SHOWN)
-    assert [f.kind for f in before(question, result, CARD).personal] == [Kind.EMAIL]
-    assert before(question, result, CARD, leaves=False).personal == ()
+    assert [f.kind for f in screen_question(question, result, CARD).personal] == [PersonalDataKind.EMAIL]
+    assert screen_question(question, result, CARD, leaves=False).personal == ()
 
 
 def test_words_of_law_outweigh_words_of_the_kitchen() -> None:
@@ -102,7 +102,8 @@ def test_legal_questions_are_not_taken_for_others(engine: Engine, every: int) ->
     assert counts["questions"] == -(-492 // every)
     # one in a hundred at most, of each
     assert (
-        counts[Reason.NOT_LAW] + counts[Reason.OTHER_COUNTRY] + counts[Reason.NOTHING] <= 0.01 * 492 / every
+        counts[DecisionReason.NOT_LAW] + counts[DecisionReason.OTHER_COUNTRY] + counts[DecisionReason.NOTHING]
+        <= 0.01 * 492 / every
     )
     assert counts["personal"] <= 0.01 * 492 / every
     assert counts["clarifying"] <= 0.15 * counts["questions"]
@@ -115,6 +116,6 @@ def test_questions_of_citizens_are_not_taken_for_others(engine: Engine, data: Pa
 
     lines = (data / "fr" / "questions_dev.jsonl").read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines]
-    reasons = [before(q, engine.ask(q), engine.card).reason for q in questions]
+    reasons = [screen_question(q, engine.ask(q), engine.card).reason for q in questions]
     assert len(reasons) == 70
-    assert not {Reason.NOT_LAW, Reason.OTHER_COUNTRY} & set(reasons)
+    assert not {DecisionReason.NOT_LAW, DecisionReason.OTHER_COUNTRY} & set(reasons)

@@ -9,8 +9,8 @@ from rag.answer.screening.dialogue import (
     LONGEST,
     TURNS,
     Conversation,
-    How,
-    Standalone,
+    RewriteMethod,
+    StandaloneQuestion,
     leans,
     standalone,
 )
@@ -31,19 +31,19 @@ def test_a_conversation_keeps_its_last_questions() -> None:
 
 
 def test_a_follow_up_is_put_behind_the_question() -> None:
-    assert standalone(ASKED, "et si c'est meublé ?", FR) == Standalone(
-        "puis-je résilier le bail de mon garage — et si c'est meublé ?", How.JOINED
+    assert standalone(ASKED, "et si c'est meublé ?", FR) == StandaloneQuestion(
+        "puis-je résilier le bail de mon garage — et si c'est meublé ?", RewriteMethod.JOINED
     )
 
 
 @pytest.mark.parametrize("follow_up", ["", "  ", "Qui paie les frais d'obsèques de mon oncle décédé ?"])
 def test_what_stands_alone_is_left_as_typed(follow_up: str) -> None:
-    assert standalone(ASKED, follow_up, FR) == Standalone(follow_up.strip(), How.AS_TYPED)
+    assert standalone(ASKED, follow_up, FR) == StandaloneQuestion(follow_up.strip(), RewriteMethod.AS_TYPED)
 
 
 def test_the_first_question_of_all_leans_on_nothing() -> None:
-    assert standalone(Conversation(), "et si c'est meublé ?", FR).how is How.AS_TYPED
-    assert standalone(Conversation(("??",)), "et si c'est meublé ?", FR).how is How.AS_TYPED
+    assert standalone(Conversation(), "et si c'est meublé ?", FR).how is RewriteMethod.AS_TYPED
+    assert standalone(Conversation(("??",)), "et si c'est meublé ?", FR).how is RewriteMethod.AS_TYPED
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_model_rewrites_and_sees_what_was_asked() -> None:
         return " « Puis-je résilier le bail\n de mon garage meublé ? » "
 
     made = standalone(ASKED, "et si c'est meublé ?", FR, model)
-    assert made == Standalone("Puis-je résilier le bail de mon garage meublé ?", How.MODEL)
+    assert made == StandaloneQuestion("Puis-je résilier le bail de mon garage meublé ?", RewriteMethod.MODEL)
     assert ASKED.questions[0] in prompts[0]
     assert "et si c'est meublé ?" in prompts[0]
 
@@ -88,7 +88,7 @@ def test_a_model_rewrites_and_sees_what_was_asked() -> None:
     ],
 )
 def test_what_a_model_says_amiss_is_not_used(said: str) -> None:
-    assert standalone(ASKED, "et si c'est meublé ?", FR, lambda _: said).how is How.JOINED
+    assert standalone(ASKED, "et si c'est meublé ?", FR, lambda _: said).how is RewriteMethod.JOINED
 
 
 def test_a_stand_alone_question_stays_short() -> None:

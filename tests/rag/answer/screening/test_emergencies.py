@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.screening.emergencies import Danger, Situation, help_for, situations
+from rag.answer.screening.emergencies import Danger, Emergency, help_for, situations
 from rag.answer.screening.patterns import data
 from rag.corpus.card import Contact, CorpusCard
 from training import screening as measure
@@ -33,11 +33,11 @@ def test_the_share_found_that_nothing_was_amended_for_is_as_published() -> None:
 
 
 def test_what_only_names_the_subject_is_told_from_what_happens() -> None:
-    assert situations("quelle peine pour violences conjugales") == (Situation(Danger.VIOLENCE, now=False),)
-    assert situations("MON MARI ME FRAPPE") == (Situation(Danger.VIOLENCE, now=True),)
+    assert situations("quelle peine pour violences conjugales") == (Emergency(Danger.VIOLENCE, now=False),)
+    assert situations("MON MARI ME FRAPPE") == (Emergency(Danger.VIOLENCE, now=True),)
     assert situations("mon mari me frappe, je veux mourir") == (
-        Situation(Danger.VIOLENCE, now=True),
-        Situation(Danger.SUICIDE, now=True),
+        Emergency(Danger.VIOLENCE, now=True),
+        Emergency(Danger.SUICIDE, now=True),
     )
 
 
@@ -66,7 +66,7 @@ def test_accents_case_and_typography_make_no_difference() -> None:
 
 
 def test_contacts_of_the_card_come_first_and_no_number_twice() -> None:
-    found = help_for([Situation(Danger.VIOLENCE, now=True)], CARD)
+    found = help_for([Emergency(Danger.VIOLENCE, now=True)], CARD)
     assert found[0].name == "Écoute"
     phones = [contact.phone for contact in found]
     assert phones.count("3919") == 1
@@ -77,12 +77,12 @@ def test_contacts_of_the_card_come_first_and_no_number_twice() -> None:
 def test_topics_of_a_contact_say_more_than_its_words() -> None:
     about = Contact("Violences", topics=("housing",))
     card = CorpusCard("law", "Law", "fr", "XX", contacts=(about,))
-    assert help_for([Situation(Danger.VIOLENCE, now=True)], card) == ()
-    assert help_for([Situation(Danger.HOUSING, now=True)], card) == (about,)
+    assert help_for([Emergency(Danger.VIOLENCE, now=True)], card) == ()
+    assert help_for([Emergency(Danger.HOUSING, now=True)], card) == (about,)
 
 
 def test_nothing_is_invented_for_an_unknown_jurisdiction() -> None:
-    assert help_for([Situation(Danger.SUICIDE, now=True)], CorpusCard("law", "Law", "fr", "")) == ()
+    assert help_for([Emergency(Danger.SUICIDE, now=True)], CorpusCard("law", "Law", "fr", "")) == ()
     assert help_for([], CARD) == ()
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer.screening.patterns import data
-from rag.answer.screening.personal_data import Finding, Kind, personal_data, redact
+from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
 from rag.errors import MissingExtra
 from training import screening as measure
 
@@ -20,7 +20,7 @@ REGIONS = {"fr": "FR", "nl": "NL", "en": "GB", "de": "DE", "it": "IT", "zh": "CN
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: f"{case.region}: {case.text}")
-def test_written_cases(case: measure.Marked) -> None:
+def test_written_cases(case: measure.LabelledText) -> None:
     assert frozenset(personal_data(case.text, case.region)) == case.findings
 
 
@@ -33,7 +33,10 @@ def test_what_was_written_later_is_found_as_published() -> None:
 def test_redacting() -> None:
     question = "Mme Dupont, 06 12 34 56 78, me doit 15 000 euros (article 1240)"
     found = personal_data(question, "FR")
-    assert found == (Finding(0, 10, Kind.NAME), Finding(12, 26, Kind.PHONE))
+    assert found == (
+        PersonalDataSpan(0, 10, PersonalDataKind.NAME),
+        PersonalDataSpan(12, 26, PersonalDataKind.PHONE),
+    )
     assert redact(question, found, "fr") == "[nom], [téléphone], me doit 15 000 euros (article 1240)"
     assert redact(question, found, "xx").startswith("[name], [phone], me")
     assert redact(question, (), "fr") == question
@@ -41,7 +44,7 @@ def test_redacting() -> None:
 
 def test_every_language_has_a_placeholder_for_every_kind() -> None:
     assert set(LANGUAGES) == set(REGIONS)
-    assert all(set(words) == set(Kind) for words in data("personal")["placeholders"].values())
+    assert all(set(words) == set(PersonalDataKind) for words in data("personal")["placeholders"].values())
 
 
 NOISE = st.text(alphabet="abé 中文😀\u0301\n.,;'’«»-0123456789\u202f_[]", max_size=12)
@@ -67,10 +70,10 @@ def test_redacted_text_holds_no_finding_and_the_rest_is_as_typed(pieces: list[st
 
 
 @given(st.sampled_from([case for case in TEXTS if case.findings]), st.sampled_from("😀é中\u0301 \n"))
-def test_places_stand_behind_any_characters(case: measure.Marked, before: str) -> None:
+def test_places_stand_behind_any_characters(case: measure.LabelledText, before: str) -> None:
     shifted = f"{before * 3} {case.text}"
     offset = len(shifted) - len(case.text)
-    expected = {Finding(f.start + offset, f.end + offset, f.kind) for f in case.findings}
+    expected = {PersonalDataSpan(f.start + offset, f.end + offset, f.kind) for f in case.findings}
     assert expected == set(personal_data(shifted, case.region))
 
 

@@ -13,7 +13,7 @@ from rag.answer.verification.normalise import flat, language_of
 from rag.answer.verification.parties import OTHER, OWNER, SUBJECT, parts
 from rag.answer.verification.quantities import quantities, telling
 from rag.answer.verification.quotes import sentences
-from rag.text.numerals import spelt_numbers
+from rag.text.numerals import parse_number_words
 
 
 def _keys(text: str, language: str) -> list[tuple[Fraction, str]]:
@@ -87,7 +87,7 @@ def test_small_words_are_no_numbers_without_a_unit() -> None:
 def test_german_dutch_and_italian_compounds(value: int) -> None:
     """Worked the other way round: spelt here, read there."""
     for language, spelt in (("de", _german(value)), ("nl", _dutch(value)), ("it", _italian(value))):
-        assert [found[0] for found in spelt_numbers(flat(spelt), language)] == [value], spelt
+        assert [found[0] for found in parse_number_words(flat(spelt), language)] == [value], spelt
 
 
 _DE = (

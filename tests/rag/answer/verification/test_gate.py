@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rag.answer.types import Fault, Passage, Passed, Quote, Removed, Statement
+from rag.answer.types import AcceptedSentence, Fault, Passage, Quote, RejectedSentence, Statement
 from rag.answer.verification.gate import LONGEST, CitationGate
 from rag.types import Article
 
@@ -35,20 +35,20 @@ THIRD = "Le délai est de dix jours pour le locataire et de vingt jours pour le 
 FOURTH = "L'article 15 s'applique aux dépôts d'au moins 1 500 euros."
 
 
-def _check(text: str, quote: str = FIRST, id_: str = "a1") -> Passed | Removed:
+def _check(text: str, quote: str = FIRST, id_: str = "a1") -> AcceptedSentence | RejectedSentence:
     return CitationGate().check(Statement(text, (id_,), (Quote(id_, quote),)), SHOWN)
 
 
 def _faults(text: str, quote: str = FIRST, id_: str = "a1") -> tuple[Fault, ...]:
     found = _check(text, quote, id_)
-    return found.faults if isinstance(found, Removed) else ()
+    return found.faults if isinstance(found, RejectedSentence) else ()
 
 
 def test_a_true_sentence_comes_with_the_passage_of_the_law() -> None:
     found = _check(
         "Le  locataire doit payer\nle loyer dans un délai de 2 mois.", "LE LOCATAIRE DOIT PAYER LE LOYER"
     )
-    assert found == Passed(
+    assert found == AcceptedSentence(
         "Le locataire doit payer le loyer dans un délai de 2 mois.", ("a1",), (Passage("a1", 0, 32),)
     )
     assert BAIL.text[0:32] == "Le locataire doit payer le loyer"
@@ -58,8 +58,8 @@ def test_each_article_cited_needs_a_quote_and_each_quote_an_article_cited() -> N
     gate = CitationGate()
     check = lambda ids, quotes: gate.check(Statement(FIRST, ids, quotes), SHOWN)  # noqa: E731
     own = Quote("a1", FIRST)
-    assert isinstance(check(("a1",), (own,)), Passed)
-    assert isinstance(check(("[a1] ",), (own,)), Passed)
+    assert isinstance(check(("a1",), (own,)), AcceptedSentence)
+    assert isinstance(check(("[a1] ",), (own,)), AcceptedSentence)
     for ids, quotes, fault in (
         ((), (own,), Fault.UNCITED),
         ((), (), Fault.UNCITED),
@@ -75,7 +75,7 @@ def test_each_article_cited_needs_a_quote_and_each_quote_an_article_cited() -> N
         (("a1", "e1"), (own, Quote("e1", "The tenant must keep the garden.")), Fault.UNSUPPORTED),  # for show
     ):
         found = check(ids, quotes)
-        assert isinstance(found, Removed), (ids, quotes)
+        assert isinstance(found, RejectedSentence), (ids, quotes)
         assert fault in found.faults, (ids, quotes)
 
 
@@ -84,10 +84,10 @@ def test_every_fault_is_listed_in_order() -> None:
     found = CitationGate().check(
         Statement(text, ("a1", "x"), (Quote("a1", "Le bailleur paie neuf cents euros."),)), SHOWN
     )
-    assert isinstance(found, Removed)
+    assert isinstance(found, RejectedSentence)
     assert found.faults == (Fault.NOT_SHOWN, Fault.ALTERED, Fault.UNSUPPORTED, Fault.MARKUP)
     found = CitationGate().check(Statement(text, ("a1",), (Quote("a1", FIRST),)), SHOWN)
-    assert isinstance(found, Removed)
+    assert isinstance(found, RejectedSentence)
     assert found.faults == (Fault.NUMBER, Fault.FORCE, Fault.UNSUPPORTED, Fault.MARKUP)
 
 
@@ -168,12 +168,14 @@ def test_odd_statements_are_removed_and_never_raise() -> None:
     for text in ("", " ", "\ud800", "…", "Oui.", "x" * (LONGEST + 1), "nul " * 300, "a\x00b"):
         for quote in ("", FIRST, "\ud800", "x" * 10_000):
             found = gate.check(Statement(text, ("a1",), (Quote("a1", quote),)), SHOWN)
-            assert isinstance(found, Removed), text[:20]
-    assert isinstance(gate.check(Statement(FIRST, ("a1",), (Quote("a1", FIRST),)), ()), Removed)
+            assert isinstance(found, RejectedSentence), text[:20]
+    assert isinstance(gate.check(Statement(FIRST, ("a1",), (Quote("a1", FIRST),)), ()), RejectedSentence)
     empty = Article("a1", "", "", "")
-    assert isinstance(gate.check(Statement(FIRST, ("a1",), (Quote("a1", FIRST),)), (empty,)), Removed)
+    assert isinstance(
+        gate.check(Statement(FIRST, ("a1",), (Quote("a1", FIRST),)), (empty,)), RejectedSentence
+    )
     many = tuple(Quote("a1", FIRST) for _ in range(1_000))
-    assert isinstance(gate.check(Statement(FIRST, ("a1",), many), SHOWN), Removed)
+    assert isinstance(gate.check(Statement(FIRST, ("a1",), many), SHOWN), RejectedSentence)
 
 
 def test_a_support_model_can_only_remove_more() -> None:
@@ -189,11 +191,11 @@ def test_a_support_model_can_only_remove_more() -> None:
 
     unsure, sure = Counting(0.4), Counting(0.5)
     true = Statement(FIRST, ("a1",), (Quote("a1", "Le locataire doit payer le loyer"),))
-    assert CitationGate(unsure).check(true, SHOWN) == Removed(true, (Fault.UNSUPPORTED,))
-    assert isinstance(CitationGate(sure).check(true, SHOWN), Passed)
+    assert CitationGate(unsure).check(true, SHOWN) == RejectedSentence(true, (Fault.UNSUPPORTED,))
+    assert isinstance(CitationGate(sure).check(true, SHOWN), AcceptedSentence)
     assert sure.asked == [(FIRST, FIRST)]
     false = Statement(FIRST.replace("deux", "trois"), ("a1",), true.quotes)
-    assert isinstance(CitationGate(sure).check(false, SHOWN), Removed)
+    assert isinstance(CitationGate(sure).check(false, SHOWN), RejectedSentence)
     assert len(sure.asked) == 1  # what code has stopped is not asked
 
 

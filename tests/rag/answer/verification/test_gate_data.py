@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.types import Passed, Removed
+from rag.answer.types import AcceptedSentence, RejectedSentence
 from rag.answer.verification.gate import CitationGate
 from tests.fakes.answers.answers_from_law import drawn, lies
 
@@ -21,7 +21,9 @@ def test_sentences_of_the_law_pass_as_they_stand(data: Path, language: str) -> N
     gate = CitationGate()
     found = drawn(data, language, DRAWN, 3)
     stopped = [
-        one.text for one in found if isinstance(gate.check(one.said(one.text), [one.article]), Removed)
+        one.text
+        for one in found
+        if isinstance(gate.check(one.said(one.text), [one.article]), RejectedSentence)
     ]
     assert len(found) == DRAWN
     assert not stopped
@@ -35,7 +37,7 @@ def test_what_a_lying_model_makes_of_them_is_stopped(data: Path, language: str) 
     through: Counter[str] = Counter()
     for kind, statement, articles in lies(drawn(data, language, DRAWN, 3), language, 4):
         made[kind] += 1
-        through[kind] += isinstance(gate.check(statement, articles), Passed)
+        through[kind] += isinstance(gate.check(statement, articles), AcceptedSentence)
     assert not +through, f"{dict(+through)} of {dict(made)}"
     assert made["negation dropped"] > 10
     assert made["force changed"] > 10

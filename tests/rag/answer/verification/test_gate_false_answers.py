@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from rag.answer.types import Passed, Removed
+from rag.answer.types import AcceptedSentence, RejectedSentence
 from rag.answer.verification.gate import CitationGate
 from tests.fakes.answers.false_answers import LIES, lies, truths
 
@@ -21,7 +21,9 @@ def test_every_lie_is_stopped(kind: str, seed: int) -> None:
     cases = [case for case in lies(EACH, seed) if case.kind == kind]
     assert len(cases) == EACH
     through = [
-        case.statement for case in cases if isinstance(gate.check(case.statement, case.articles), Passed)
+        case.statement
+        for case in cases
+        if isinstance(gate.check(case.statement, case.articles), AcceptedSentence)
     ]
     assert not through, f"{len(through)} of {EACH} through, such as {through[:3]}"
 
@@ -33,7 +35,7 @@ def test_no_truth_is_stopped(seed: int) -> None:
     stopped = [
         (found.faults, case.statement)
         for case in cases
-        if isinstance(found := gate.check(case.statement, case.articles), Removed)
+        if isinstance(found := gate.check(case.statement, case.articles), RejectedSentence)
     ]
     assert not stopped, f"{len(stopped)} of {len(cases)} stopped, such as {stopped[:3]}"
     assert Counter(case.kind for case in cases)["true of two"] > 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag.answer.types import Passed, Quote, Statement
+from rag.answer.types import AcceptedSentence, Quote, Statement
 from rag.answer.verification.gate import CitationGate
 from rag.types import Article
 
@@ -128,7 +128,7 @@ def _passes(language: str, which: int, text: str) -> bool:
     law = LAW[language]
     article = Article("x", "Code", "12", ("" if language == "zh" else " ").join(law), language=language)
     statement = Statement(text, (article.id,), (Quote(article.id, law[which]),))
-    return isinstance(CitationGate().check(statement, (article,)), Passed)
+    return isinstance(CitationGate().check(statement, (article,)), AcceptedSentence)
 
 
 @pytest.mark.parametrize(("language", "which", "text"), LIES)
@@ -183,7 +183,9 @@ def test_a_date_that_may_be_read_in_two_ways_is_not_read() -> None:
 
 def _read(language: str, law: str, text: str) -> bool:
     article = Article("x", "Code", "12", law, language=language)
-    return isinstance(CitationGate().check(Statement(text, ("x",), (Quote("x", law),)), (article,)), Passed)
+    return isinstance(
+        CitationGate().check(Statement(text, ("x",), (Quote("x", law),)), (article,)), AcceptedSentence
+    )
 
 
 def test_a_sentence_with_both_of_two_contraries_passes_as_it_stands_and_not_turned() -> None:
@@ -192,4 +194,4 @@ def test_a_sentence_with_both_of_two_contraries_passes_as_it_stands_and_not_turn
     turned = "La redevance ne peut être inférieure à 900 euros ni supérieure à 300 euros."
     for said, kept in ((text, True), (turned, False)):
         found = CitationGate().check(Statement(said, ("r",), (Quote("r", text),)), [article])
-        assert isinstance(found, Passed) == kept
+        assert isinstance(found, AcceptedSentence) == kept

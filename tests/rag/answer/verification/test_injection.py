@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rag.answer.types import Passed, Quote, Removed, Statement
+from rag.answer.types import AcceptedSentence, Quote, RejectedSentence, Statement
 from rag.answer.verification.gate import CitationGate
 from rag.answer.verification.sanitise import missing_text
 from rag.types import Article
@@ -51,7 +51,7 @@ def _obeyed(attack: dict[str, Any], gate: CitationGate) -> list[str]:
             continue
         quotes = tuple(Quote(*quote) for quote in piece["quotes"])
         found = gate.check(Statement(piece["text"], tuple(piece["ids"]), quotes), articles)
-        if isinstance(found, Passed):
+        if isinstance(found, AcceptedSentence):
             read.append(found.text)
     return read
 
@@ -71,7 +71,7 @@ def test_nothing_of_an_attack_is_read_and_the_truth_beside_it_is(attack: dict[st
     assert _obeyed(attack, gate) == []
     law = LAW[attack["language"]]
     found = gate.check(Statement(law, ("law-1",), (Quote("law-1", law),)), _shown(attack))
-    assert isinstance(found, Passed)
+    assert isinstance(found, AcceptedSentence)
     assert found.text == law
 
 
@@ -84,7 +84,7 @@ def test_a_leaked_prompt_or_key_cannot_pass_even_where_it_is_quoted_as_law() -> 
     for leak in leaks:
         for quote in (leak, LAW["en"]):
             found = CitationGate().check(Statement(leak, ("law-1",), (Quote("law-1", quote),)), [law])
-            assert isinstance(found, Removed)
+            assert isinstance(found, RejectedSentence)
         assert missing_text(leak) is None
 
 
@@ -97,7 +97,8 @@ def test_a_malicious_article_is_shown_as_what_it_is_and_renders_nothing() -> Non
     article = Article("evil", "Code", "2", text, language="en")
     plain, linked = text.split(". ", 1)[0] + ".", text.split(". ", 1)[1]
     assert isinstance(
-        CitationGate().check(Statement(plain, ("evil",), (Quote("evil", plain),)), [article]), Passed
+        CitationGate().check(Statement(plain, ("evil",), (Quote("evil", plain),)), [article]),
+        AcceptedSentence,
     )
     found = CitationGate().check(Statement(linked, ("evil",), (Quote("evil", linked),)), [article])
-    assert isinstance(found, Removed)
+    assert isinstance(found, RejectedSentence)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answer.verification.quotes import Places, long_enough, normal, trimmed
+from rag.answer.verification.quotes import Places, is_long_enough, normal, trimmed
 
 TEXT = (
     "Le preneur ne peut céder l’œuvre « en l'état » ;\n"
@@ -82,7 +82,7 @@ def test_chinese_has_no_words_but_numbers_and_denials_stay_whole() -> None:
     ],
 )
 def test_a_quote_has_a_least_length(quote: str, enough: bool) -> None:
-    assert long_enough(quote) is enough
+    assert is_long_enough(quote) is enough
 
 
 @given(st.text())

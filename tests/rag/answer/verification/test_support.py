@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.types import Fault, Passed, Quote, Removed, Statement
+from rag.answer.types import AcceptedSentence, Fault, Quote, RejectedSentence, Statement
 from rag.answer.verification.gate import CitationGate, EncoderSupport, EntailmentSupport
 from rag.errors import BadInput
 from rag.types import Article, Floats
@@ -42,9 +42,9 @@ def test_the_cosine_of_claim_and_premise() -> None:
 def test_the_gate_asks_an_encoder() -> None:
     law = Article("a", "Code", "1", "Le locataire doit payer le loyer.")
     true = Statement(law.text, ("a",), (Quote("a", law.text),))
-    assert isinstance(CitationGate(EncoderSupport(Letters(), 0.99)).check(true, [law]), Passed)
+    assert isinstance(CitationGate(EncoderSupport(Letters(), 0.99)).check(true, [law]), AcceptedSentence)
     found = CitationGate(EncoderSupport(Letters(), 1.01)).check(true, [law])
-    assert isinstance(found, Removed)
+    assert isinstance(found, RejectedSentence)
     assert found.faults == (Fault.UNSUPPORTED,)
 
 
@@ -78,7 +78,7 @@ def test_entailment_is_a_probability(tmp_path: Path) -> None:
     true = Statement(law.text, ("a",), (Quote("a", law.text),))
     high = support.score(law.text, law.text)
     found = CitationGate(support).check(true, [law])
-    assert isinstance(found, Passed) is (high >= support.threshold)
+    assert isinstance(found, AcceptedSentence) is (high >= support.threshold)
 
 
 @pytest.mark.models

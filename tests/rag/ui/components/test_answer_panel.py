@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag.answer.generation.errors import Reason
-from rag.answer.types import Answer, Ending, Passed, Writing
+from rag.answer.generation.errors import FailureReason
+from rag.answer.types import AcceptedSentence, Answer, Ending, WritingStarted
 from rag.types import Article
 from rag.ui import engine_cache
-from rag.ui.background import Underway
+from rag.ui.background import BackgroundAnswer
 from rag.ui.protocols import Answers
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page, press
 from tests.fakes.pages.html_reader import Element
@@ -309,7 +309,7 @@ def test_passages_of_official_law_are_quoted() -> None:
 
 
 def test_what_was_removed_is_counted_and_never_shown() -> None:
-    app = written(FakeModel((Writing(), *GOOD, TRIMMED)))
+    app = written(FakeModel((WritingStarted(), *GOOD, TRIMMED)))
     everything = body(app).text
 
     assert "2 phrases ont été retirées, car les articles ne disent pas cela." in everything
@@ -327,15 +327,15 @@ def test_what_was_removed_is_counted_and_never_shown() -> None:
     [
         (ending(Ending.REFUSED), "Selon le modèle de langue, ces articles ne suffisent pas", False),
         (
-            ending(Ending.EMPTY, Reason.UNREADABLE, removed=(LIE,)),
+            ending(Ending.EMPTY, FailureReason.UNREADABLE, removed=(LIE,)),
             "Il ne reste aucune réponse à afficher",
             True,
         ),
-        (ending(Ending.EMPTY, Reason.UNREADABLE), "n’a rien écrit qui ait pu être vérifié", True),
-        (ending(Ending.FAILED, Reason.DEAD), "Le modèle de langue est injoignable.", True),
-        (ending(Ending.FAILED, Reason.SLOW), "n’a pas répondu à temps", True),
-        (ending(Ending.LIMITED, Reason.BUSY, wait=42), "Réessayez dans 42 secondes.", True),
-        (FakeModel((Writing(), WRITTEN), breaks=True), "La réponse n’a pas pu être écrite.", True),
+        (ending(Ending.EMPTY, FailureReason.UNREADABLE), "n’a rien écrit qui ait pu être vérifié", True),
+        (ending(Ending.FAILED, FailureReason.DEAD), "Le modèle de langue est injoignable.", True),
+        (ending(Ending.FAILED, FailureReason.SLOW), "n’a pas répondu à temps", True),
+        (ending(Ending.LIMITED, FailureReason.BUSY, wait=42), "Réessayez dans 42 secondes.", True),
+        (FakeModel((WritingStarted(), WRITTEN), breaks=True), "La réponse n’a pas pu être écrite.", True),
     ],
 )
 def test_whatever_goes_wrong_the_articles_stay_and_it_is_said(
@@ -351,8 +351,8 @@ def test_whatever_goes_wrong_the_articles_stay_and_it_is_said(
 
 
 def test_what_passed_before_it_broke_off_stays() -> None:
-    broken = Answer(Ending.FAILED, (CUT,), reason=str(Reason.BROKEN))
-    app = written(FakeModel((Writing(), CUT, broken)))
+    broken = Answer(Ending.FAILED, (CUT,), reason=str(FailureReason.BROKEN))
+    app = written(FakeModel((WritingStarted(), CUT, broken)))
 
     assert [each.all("p")[0].text for each in said(app)] == [f"{CUT.text} (Article 672)"]
     assert "s’est rompue" in progress(app)
@@ -360,7 +360,7 @@ def test_what_passed_before_it_broke_off_stays() -> None:
 
 
 def test_trying_again_goes_back_to_the_offer() -> None:
-    model = ending(Ending.FAILED, Reason.DEAD)
+    model = ending(Ending.FAILED, FailureReason.DEAD)
     app = press(written(model), "rewrite")
 
     assert "write" in keys(app)
@@ -379,7 +379,7 @@ def test_an_answer_is_kept_and_never_asked_for_twice() -> None:
 
 
 def test_a_failure_is_told_in_the_language_that_the_page_has_now() -> None:
-    app = written(ending(Ending.LIMITED, Reason.BUSY, wait=42))
+    app = written(ending(Ending.LIMITED, FailureReason.BUSY, wait=42))
     checked(app.radio(key="interface").set_value("en").run())
 
     assert progress(app) == "Too many answers were asked for. Try again in 42 seconds."
@@ -403,7 +403,7 @@ def test_another_question_ends_the_answer_that_is_being_written(other: str) -> N
     model = FakeModel(waits=2)
     app = opened(model)
     kept = app.session_state["answer"]
-    kept.underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    kept.underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
     ask(app, other)
 
     assert model.closed.wait(10)
@@ -419,7 +419,7 @@ def test_two_people_are_counted_apart() -> None:
 
 def test_a_hostile_model_over_a_hostile_corpus_is_only_text() -> None:
     engine = FakeEngine(card=HOSTILE_CARD, articles=HOSTILE_ARTICLES)
-    events = (Writing(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,)))
+    events = (WritingStarted(), HOSTILE, Answer(Ending.WRITTEN, (HOSTILE,), missing=(EVIL,)))
     app = written(FakeModel(events, name=EVIL), "arbre", engine)
     [first] = said(app)
 
@@ -430,10 +430,10 @@ def test_a_hostile_model_over_a_hostile_corpus_is_only_text() -> None:
 
 
 def test_an_article_that_is_not_shown_is_never_cited() -> None:
-    odd = Passed(
+    odd = AcceptedSentence(
         CUT.text, ("672", "nowhere"), (*CUT.passages, replace(CUT.passages[0], article_id="nowhere"))
     )
-    [first] = said(written(FakeModel((Writing(), odd, Answer(Ending.WRITTEN, (odd,))))))
+    [first] = said(written(FakeModel((WritingStarted(), odd, Answer(Ending.WRITTEN, (odd,))))))
 
     assert first.all("p")[0].text == f"{CUT.text} (Article 672)"
     assert len(first.one("details").all("p")) == 1
@@ -444,8 +444,8 @@ def test_an_article_that_is_not_shown_is_never_cited() -> None:
 
 def test_an_answer_that_is_dropped_ends_its_request() -> None:
     model = FakeModel(waits=1)
-    underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
-    assert underway.after(0, 10) == [Writing()]
+    underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    assert underway.after(0, 10) == [WritingStarted()]
     del underway
     gc.collect()
 
@@ -454,7 +454,7 @@ def test_an_answer_that_is_dropped_ends_its_request() -> None:
 
 def test_an_answer_that_is_stopped_keeps_what_had_passed() -> None:
     model = FakeModel(waits=2)
-    underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
     until(lambda: len(underway.after(0, 0)) == 2)
     underway.stop()
     until(lambda: len(underway.after(0, 0)) == 3)
@@ -465,7 +465,7 @@ def test_an_answer_that_is_stopped_keeps_what_had_passed() -> None:
 
 def test_an_answer_that_nobody_looks_at_any_more_is_stopped() -> None:
     model = FakeModel(waits=1)
-    underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"), unread=0.2)
+    underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"), unread=0.2)
 
     assert model.closed.wait(10)
     until(lambda: len(underway.after(0, 0)) == 2)
@@ -473,7 +473,9 @@ def test_an_answer_that_nobody_looks_at_any_more_is_stopped() -> None:
 
 
 def test_events_are_waited_for_no_longer_than_said() -> None:
-    underway = Underway(FakeModel(waits=0).for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    underway = BackgroundAnswer(
+        FakeModel(waits=0).for_session("a", str, None).write(QUESTION, ARTICLES, "fr")
+    )
 
     assert underway.after(0, 0.01) == []
 
@@ -484,7 +486,7 @@ def test_a_page_that_is_drawn_anew_meets_the_same_answer() -> None:
     app = opened(model)
     kept = app.session_state["answer"]
     kept.sent = QUESTION
-    kept.underway = Underway(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    kept.underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
     until(lambda: len(kept.underway.after(0, 0)) == 2)
     model.go.set()
     app = checked(app.run())
@@ -652,7 +654,7 @@ def test_a_follow_up_that_stands_alone_is_asked_at_once() -> None:
 
 def test_no_question_and_no_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    written(FakeModel((Writing(), *GOOD, TRIMMED), breaks=True), PERSONAL)
+    written(FakeModel((WritingStarted(), *GOOD, TRIMMED), breaks=True), PERSONAL)
     written(FakeModel(), PERSONAL)
 
     assert "the answer failed with KeyError" in caplog.text

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.engine.result import Explanation
-from rag.retrieval.translation_model import Bridged
+from rag.retrieval.translation_model import ExpansionTerm
 from rag.types import WordShare
 from rag.ui.components.explanation import panel
 from rag.ui.i18n import words
@@ -14,8 +14,8 @@ from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, page
 from tests.fakes.pages.ui_engine import QUESTION, FakeEngine
 
 PAIRS = (
-    Bridged("clôture", "mur", 0.4, "mur", 9, typed="Clôture"),
-    Bridged("planté", "<b>", 0.3, "*<b>*", 3, typed="`planté`"),
+    ExpansionTerm("clôture", "mur", 0.4, "mur", 9, typed="Clôture"),
+    ExpansionTerm("planté", "<b>", 0.3, "*<b>*", 3, typed="`planté`"),
 )
 
 
@@ -72,7 +72,8 @@ def test_what_was_typed_is_no_markup() -> None:
 
 def test_words_of_the_law_are_marked_in_a_way_of_their_own() -> None:
     app = ask(
-        page(FakeEngine(bridged=(Bridged("clôture", "limite", 0.4, "limite", typed="clôture"),))), QUESTION
+        page(FakeEngine(bridged=(ExpansionTerm("clôture", "limite", 0.4, "limite", typed="clôture"),))),
+        QUESTION,
     )
     marks = [(m.text, m.attributes.get("class")) for card in cards(app) for m in card.all("mark")]
     assert ("limite", "pd-bridged") in marks

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from rag.engine.result import Alike, Explanation, MeaningShare, Place
+from rag.engine.result import Explanation, MeaningShare, ResultPlace, SimilarQuestion
 from rag.ltr.features import GROUPS
 from rag.types import Reason, Shown, Why, WordShare
 from rag.ui.components.article_card import View, card_html
@@ -27,8 +27,11 @@ TREE = Explanation(
     ),
     0.62,
     (MeaningShare("arbre", "Arbre", 0.7), MeaningShare("planté", "planté", -0.08)),
-    (Place("bm25+questions", 1, 1 / 21), Place("dense", 1084, 1 / 1104)),
-    (Alike("Puis-je couper l'arbre ?", ("arbre",), 0.25, 0.714), Alike("Sans rapport", (), 0.0, -0.2)),
+    (ResultPlace("bm25+questions", 1, 1 / 21), ResultPlace("dense", 1084, 1 / 1104)),
+    (
+        SimilarQuestion("Puis-je couper l'arbre ?", ("arbre",), 0.25, 0.714),
+        SimilarQuestion("Sans rapport", (), 0.0, -0.2),
+    ),
 )
 
 
@@ -179,7 +182,7 @@ def test_percent(share: float, whole: float, said: str) -> None:
 
 def test_what_is_not_known_is_not_told() -> None:
     assert panel(Explanation("x"), words("fr"), "fr") == ""
-    alone = told(Explanation("x", cosine=0.3, places=(Place("colbert", 4),)))
+    alone = told(Explanation("x", cosine=0.3, places=(ResultPlace("colbert", 4),)))
     assert tables(alone) == {"Its place in each ranking": [["Ranking", "Place"], ["colbert", "4"]]}
     assert [p.text for p in alone.all("p")] == ["Likeness of meaning: 30 out of 100."]
 
@@ -192,8 +195,8 @@ def test_a_hostile_explanation_stays_text() -> None:
             (WordShare(evil, evil, 1.0, {evil: 1.0}),),
             0.5,
             (MeaningShare(evil, evil, 0.5),),
-            (Place(evil, 1, 0.1),),
-            (Alike(evil, (evil,), 1.0),),
+            (ResultPlace(evil, 1, 0.1),),
+            (SimilarQuestion(evil, (evil,), 1.0),),
         )
     )
 

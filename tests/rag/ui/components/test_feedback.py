@@ -9,14 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.corpus.asker_situations import situations
-from rag.feedback import Feedback, Reason, Word
+from rag.feedback import Feedback, FeedbackEntry, FeedbackReason
 from tests.fakes.pages.any_page_driver import SCRIPT as ANY_PAGE
 from tests.fakes.pages.ask_page_driver import ask, body, checked, page
 from tests.fakes.pages.ui_answers import ANSWERS
 from tests.fakes.pages.ui_engine import QUESTION, FakeEngine
 
 OFFER = "Dire ce que vous pensez de ces articles"
-WORD = Word(date.today(), "civil", "3", ("672", "671", "673"), Reason.WRONG_ARTICLE, "671")
+WORD = FeedbackEntry(date.today(), "civil", "3", ("672", "671", "673"), FeedbackReason.WRONG_ARTICLE, "671")
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def asked(kept: Feedback | None, engine: FakeEngine | None = None) -> AppTest:
     return ask(page(engine or FakeEngine(), kept=kept), QUESTION)
 
 
-def say(app: AppTest, on: str, reason: Reason) -> str:
+def say(app: AppTest, on: str, reason: FeedbackReason) -> str:
     """Fill the form in, send it, and return what the page says then."""
     app.selectbox(key="feedback_on").set_value(on)
     app.radio(key="feedback_reason").set_value(reason)
@@ -53,7 +53,7 @@ def test_a_word_on_one_article_is_kept_without_the_question(kept: Feedback) -> N
     assert len(app.radio(key="feedback_reason").options) == 4  # no answer stands there that could seem false
 
     assert "Choisissez d’abord" in send(app)
-    assert "Votre avis est conservé." in say(app, "671", Reason.WRONG_ARTICLE)
+    assert "Votre avis est conservé." in say(app, "671", FeedbackReason.WRONG_ARTICLE)
     assert "Votre avis est conservé." in send(app)  # once more: it is kept once
     assert list(kept.words()) == [WORD]
 
@@ -63,11 +63,11 @@ def test_the_question_goes_along_with_a_tick_that_another_question_takes_back(ke
     app = page(FakeEngine(situations=(tenant,)), kept=kept, situation="tenant")
     ask(app, QUESTION)
     app.checkbox(key="feedback_question").check()
-    say(app, "", Reason.DISLIKE)
+    say(app, "", FeedbackReason.DISLIKE)
 
     [word] = kept.words()
     assert word == replace(
-        WORD, reason=Reason.DISLIKE, article_id=None, question=f"Je suis locataire. {QUESTION}"
+        WORD, reason=FeedbackReason.DISLIKE, article_id=None, question=f"Je suis locataire. {QUESTION}"
     )
     ask(app, "Les branches du voisin")
     assert not app.checkbox(key="feedback_question").value
@@ -78,9 +78,11 @@ def test_a_free_text_where_the_host_wants_one_and_the_answer_where_there_is_one(
     app = page(FakeEngine(), kept=replace(kept, comments=True), answers=ANSWERS["written"])
     ask(app, QUESTION)
     app.text_input(key="feedback_comment").set_value("  trop vieux  ")
-    say(app, "", Reason.FALSE_ANSWER)
+    say(app, "", FeedbackReason.FALSE_ANSWER)
 
-    assert [(word.reason, word.comment) for word in kept.words()] == [(Reason.FALSE_ANSWER, "trop vieux")]
+    assert [(word.reason, word.comment) for word in kept.words()] == [
+        (FeedbackReason.FALSE_ANSWER, "trop vieux")
+    ]
 
 
 def test_a_place_that_cannot_be_written_is_said_and_the_page_goes_on(
@@ -89,12 +91,12 @@ def test_a_place_that_cannot_be_written_is_said_and_the_page_goes_on(
     app = asked(Feedback(tmp_path))  # a folder
     with caplog.at_level(logging.DEBUG):
         app.checkbox(key="feedback_question").check()
-        said = say(app, "671", Reason.ANSWERS)
+        said = say(app, "671", FeedbackReason.ANSWERS)
 
     assert "n’a pas pu être conservé" in said
     assert len(body(app).all("article")) == 3
-    assert app.radio(key="feedback_reason").value is Reason.ANSWERS  # nothing that was chosen is lost
-    assert "keeping feedback failed with NotKept" in caplog.text
+    assert app.radio(key="feedback_reason").value is FeedbackReason.ANSWERS  # nothing that was chosen is lost
+    assert "keeping feedback failed with FeedbackNotSaved" in caplog.text
     assert QUESTION not in caplog.text
 
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag.corpus.card import CorpusCard, Moved
 from rag.engine.result import Result
-from rag.text import Mended
+from rag.text import SpellingCorrection
 from rag.types import KnownItem, Shown, Why
 from tests.fakes.pages.ask_page_driver import ask, body, cards, headings, page
 from tests.fakes.pages.html_reader import read
@@ -64,7 +64,7 @@ def test_a_doubtful_answer_is_said_above_its_cards(language: str, closest: str, 
     ],
 )
 def test_a_word_that_was_read_as_another_is_told_as_the_law_writes_it(language: str, said: str) -> None:
-    typed = (Mended("abre", "arbr", "arbre"), Mended("<i>x", "rare", "rare"))
+    typed = (SpellingCorrection("abre", "arbr", "arbre"), SpellingCorrection("<i>x", "rare", "rare"))
     app = ask(page(FakeEngine(mended=typed), lang=language), QUESTION)
     [line] = [p.text for p in body(app).all("p") if "abre" in p.text]
     assert line.startswith(said)
@@ -125,7 +125,11 @@ def test_the_language_of_the_law_is_said_where_it_is_another(
 
 
 def known(
-    found: tuple[str, ...], move: Moved, shown: tuple[int, ...], card: CorpusCard = CARD, language: str = "fr"
+    found: tuple[str, ...],
+    move: Moved,
+    shown: tuple[int, ...],
+    card: CorpusCard = CARD,
+    language: str = "fr",
 ) -> str:
     """What is said of one number that the question names."""
 
@@ -137,7 +141,7 @@ def known(
 
         assert isinstance(result, Result)
         assert isinstance(card, CorpusCard)
-        article_history.known(result, card, words(language))
+        article_history.renumbering_notices(result, card, words(language))
 
     items = tuple(Shown(n, ARTICLES[i], 1.0, Why()) for n, i in enumerate(shown, 1))
     item = KnownItem(move.old, move.old, move.code, found, (move,))

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from rag.corpus.export import Extract, to_markdown
+from rag.corpus.export import ArticleExtract, to_markdown
 from rag.ui.components.share import labels
 from rag.ui.i18n import words
-from rag.ui.navigation import LONGEST, MOST, listed, named
+from rag.ui.navigation import LONGEST, MOST, listed, parse_article_ids
 from tests.fakes.pages.any_page_driver import open_page
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page
 from tests.fakes.pages.ui_engine import ARTICLES, CARD, HOSTILE, HOSTILE_CARD, QUESTION, FakeEngine
@@ -30,13 +30,13 @@ def link(app: AppTest) -> str:
 
 @given(st.lists(st.text(min_size=1, max_size=20).map(str.strip).filter(bool), unique=True, max_size=MOST))
 def test_ids_survive_an_address(ids: list[str]) -> None:
-    assert named(listed(ids)) == tuple(ids)
+    assert parse_article_ids(listed(ids)) == tuple(ids)
 
 
 @given(st.text())
 def test_any_text_names_a_short_list(text: str) -> None:
-    assert len(named(text)) <= MOST
-    assert all(0 < len(i) <= LONGEST for i in named(text))
+    assert len(parse_article_ids(text)) <= MOST
+    assert all(0 < len(i) <= LONGEST for i in parse_article_ids(text))
 
 
 def test_a_link_shows_its_articles_without_a_question() -> None:
@@ -194,7 +194,7 @@ def test_an_article_added_to_a_link_leaves_what_stands_in_the_box() -> None:
 
 
 def test_markdown_says_what_must_be_said_in_the_reader_s_language() -> None:
-    extract = Extract(CARD, "civil", "3", (ARTICLES[0],))
+    extract = ArticleExtract(CARD, "civil", "3", (ARTICLES[0],))
     written = to_markdown(extract, labels(extract, words("fr")))
 
     assert "Une information juridique, pas un conseil" in written

@@ -16,7 +16,7 @@ from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article, Shown, Why
 from rag.ui.components.article_card import View, card_html
-from rag.ui.components.comparison import Column, table
+from rag.ui.components.comparison import ComparisonColumn, table
 from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page
 from tests.fakes.pages.html_reader import read
@@ -153,6 +153,6 @@ def test_ways_to_search_are_compared_on_today_s_law() -> None:
 
 def test_an_outdated_article_is_marked_among_the_compared_ones_too() -> None:
     shown = Shown(1, LAW[2], 1.0, Why(known=True))
-    column = Column("keyword", (shown,), (explanation(shown),), date(2010, 5, 1))
+    column = ComparisonColumn("keyword", (shown,), (explanation(shown),), date(2010, 5, 1))
     marked = read(table((column,), frozenset(), CARD, words("en")))
     assert [badge.text for badge in marked.all(class_="pd-badge")] == ["not in force on 1 May 2010"]

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.types import Article, Question, Shown, Why
-from rag.ui.components.comparison import Column, recall, reciprocal_rank, table
+from rag.ui.components.comparison import ComparisonColumn, recall, reciprocal_rank, table
 from rag.ui.i18n import words
 from rag.ui.pages.compare import gold
 from tests.fakes.pages.ask_page_driver import ask, body, checked, examples, headings
@@ -46,12 +46,12 @@ def moves(column: Element) -> list[str]:
     return [m.text for m in column.all(class_="pd-move")]
 
 
-def column(name: str, *ids: str, article: Article = ARTICLES[0]) -> Column:
+def column(name: str, *ids: str, article: Article = ARTICLES[0]) -> ComparisonColumn:
     shown = tuple(Shown(n, replace(article, id=i), 1.0, Why()) for n, i in enumerate(ids, start=1))
-    return Column(name, shown, tuple(map(explanation, shown)))
+    return ComparisonColumn(name, shown, tuple(map(explanation, shown)))
 
 
-def drawn(*all_of_them: Column, known: frozenset[str] = frozenset()) -> list[Element]:
+def drawn(*all_of_them: ComparisonColumn, known: frozenset[str] = frozenset()) -> list[Element]:
     return read(table(all_of_them, known, CARD, words("en"))).all("section")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.corpus.quality import Bin, Measured, Rate, System, Topic
+from rag.corpus.quality import QualityResults, ReliabilityBin, SystemQuality, Topic, TopicRate
 from rag.errors import BadInput
 from rag.ui.components.charts import ROWS, Published
 from rag.ui.pages.quality import SYSTEMS
@@ -20,16 +20,20 @@ from tests.paths import ROOT
 PUBLISHED = Path(os.environ.get("PANDECT_SHARED", ROOT.parent / "shared")) / "published"  # papers' tables
 SYSTEM_NAMES = {"BM25 + DPR + ColBERT": "NSF z-score: BM25 + DPR + ColBERT"}
 
-SYSTEM = System(
-    {"R@10": Rate(0.8, 0.7, 0.9), "R@100": Rate(0.95, 0.9, 1.0), "Success@10": Rate(0.9, 0.8, 1.0)},
+SYSTEM = SystemQuality(
+    {
+        "R@10": TopicRate(0.8, 0.7, 0.9),
+        "R@100": TopicRate(0.95, 0.9, 1.0),
+        "Success@10": TopicRate(0.9, 0.8, 1.0),
+    },
     12.4,
     30.2,
 )
-MEASURED = Measured(
+MEASURED = QualityResults(
     "abc", 40, "hybrid",
-    {"bm25": System({"R@10": Rate(0.3, 0.2, 0.4)}, 0.4, 1.2), "hybrid": SYSTEM},
+    {"bm25": SystemQuality({"R@10": TopicRate(0.3, 0.2, 0.4)}, 0.4, 1.2), "hybrid": SYSTEM},
     {"housing": Topic(20, 16), "<b>family</b>": Topic(10, 10), "rare": Topic(9, 9)},
-    (Bin(0.0, 0.1, 5, 0.05, 0.0), Bin(0.9, 1.0, 20, 0.95, 0.9)),
+    (ReliabilityBin(0.0, 0.1, 5, 0.05, 0.0), ReliabilityBin(0.9, 1.0, 20, 0.95, 0.9)),
 )  # fmt: skip
 
 

@@ -12,9 +12,9 @@ from rag.ui.pages.sheet import (
     LINE,
     PAGE,
     WRITTEN,
-    cut,
     lines,
     room,
+    truncate_lines,
 )
 
 
@@ -35,15 +35,15 @@ def test_lines_by_hand(text: str, count: int) -> None:
 
 
 def test_a_text_that_fits_is_left_alone_and_another_is_cut_at_a_word() -> None:
-    assert cut("one two three", 1, 13) == "one two three"
-    assert cut("one two three", 1, 12) == "one two …"
-    assert cut("one\ntwo\nthree", 2, 12) == "one\ntwo …"
-    assert cut("邻居种树", 1, 7) == "邻居 …"
+    assert truncate_lines("one two three", 1, 13) == "one two three"
+    assert truncate_lines("one two three", 1, 12) == "one two …"
+    assert truncate_lines("one\ntwo\nthree", 2, 12) == "one\ntwo …"
+    assert truncate_lines("邻居种树", 1, 7) == "邻居 …"
 
 
 @given(st.text(max_size=200), st.integers(1, 8), st.integers(12, 40))
 def test_what_is_cut_says_so_and_fits(text: str, count: int, wide: int) -> None:
-    short = cut(text, count, wide)
+    short = truncate_lines(text, count, wide)
 
     assert short == text or short.endswith(" …")
     assert lines(short, wide) <= count + 1  # the mark may stand behind a line that is full: lines hold more
