@@ -57,7 +57,7 @@ class FeedbackReason(StrEnum):
 
 
 class FeedbackNotSaved(PandectError):
-    """A word could not be kept, or none be read: a full disk, a file that may not be written."""
+    """Feedback could not be written or read: a full disk, a read-only file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _stamp(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[FeedbackReason, int]]:
-    """Return index name -> reason -> how often it was given."""
+    """Return index name -> reason -> number of votes."""
     found: dict[str, Counter[FeedbackReason]] = {}
     for word in words:
         found.setdefault(word.index, Counter())[word.reason] += 1
@@ -249,7 +249,7 @@ def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[Feedb
 
 
 def from_environment(environ: Mapping[str, str]) -> Feedback | None:
-    """Return where the host has feedback kept; None where it does not, as without any setting.
+    """Return where feedback is stored; None where the host has not turned it on.
 
     PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept, PANDECT_FEEDBACK_COMMENTS=1
     offers a free text.

@@ -131,7 +131,7 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
 
 
 def as_tool_output(result: Result, card: CorpusCard) -> dict[str, Any]:
-    """Return a result as a tool returns it: notices first, then the articles with their texts."""
+    """Return a result as a tool's output: notices first, then the articles with their texts."""
     articles = [{**metadata(shown, result, card), "text": shown.article.text} for shown in result.shown]
     return {"status": result.status, "notices": _notices(result), "articles": articles}
 

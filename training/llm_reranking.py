@@ -58,7 +58,7 @@ class RerankSettings:
 
 @dataclass
 class RerankCost:
-    """What re-ranking took so far."""
+    """The cost of reranking so far."""
 
     calls: int = 0  # to the server
     kept: int = 0  # replies that were known already

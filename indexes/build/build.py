@@ -183,7 +183,7 @@ def _encoder(
 
 @dataclass(frozen=True)
 class IndexParts:
-    """All that an index is made of, once words are counted and articles encoded."""
+    """The parts of an index once terms are counted and articles encoded."""
 
     corpus: Corpus
     learnt: Sequence[Question]

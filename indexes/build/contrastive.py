@@ -61,7 +61,7 @@ class Gradient:
 
 
 class StepBuffers:
-    """Memory for the rows of a step, used again by the next: fresh pages cost more than what fills them."""
+    """Memory for the rows of a training step, reused: fresh pages cost more than what fills them."""
 
     def __init__(self) -> None:
         """Start with none."""

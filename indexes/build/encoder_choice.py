@@ -31,7 +31,7 @@ from rag.types import Article, Encoder, Question
 
 
 def read_lending_corpora(names: Iterable[str], language: str) -> tuple[Corpus, ...]:
-    """Read the corpora that lend their questions: imported ones, or "builtin".
+    """Read the corpora whose questions are used too: imported ones, or "builtin".
 
     Args:
         names: of the corpora.
@@ -93,7 +93,7 @@ FIT_FROM = 3000  # articles; a smaller corpus says too little about a language's
 
 
 class EncoderChoice(NamedTuple):
-    """An encoder, and what the manifest says of it."""
+    """An encoder, and what the manifest records of it."""
 
     encoder: Encoder
     entry: Mapping[str, Any]

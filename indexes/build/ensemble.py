@@ -84,7 +84,7 @@ def pretrain(
     law: Progress | None = None,
     taught: Progress | None = None,
 ) -> FittedParameters:
-    """Fit once to the law, and to questions that a machine wrote.
+    """Fit once to the law and to synthetic questions.
 
     Args:
         fitter: the corpus, analysed, with the settings of one fit.
@@ -122,7 +122,7 @@ def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
 
 
 def concatenate(fits: Sequence[FittedParameters], articles: Bags) -> FittedParameters:
-    """Return one encoder of all of them, as long as they are together.
+    """Return one encoder whose vectors are those of all fits, concatenated.
 
     Each counts alike: its vectors are divided by the mean length of an article's sum.
 

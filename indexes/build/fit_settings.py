@@ -111,7 +111,7 @@ def for_written(settings: FitSettings, n_questions: int) -> FitSettings:
 
 
 def resolve_settings(how: FitSpec, n_questions: int, n_articles: int = 0) -> FitSettings:
-    """Return the settings; or so many fits of those that suit so many annotated questions and articles."""
+    """Return the settings, or as many fits as asked for, suited to the numbers of questions and articles."""
     return how if isinstance(how, FitSettings) else replace(suited(n_questions, n_articles), fits=how)
 
 

@@ -43,7 +43,7 @@ MIN_QUESTIONS = 300  # annotated questions: of fewer, little is learnt that is n
 
 
 def is_worthwhile(manifest: Manifest) -> bool:
-    """Tell whether an index is likely to rank better by a learned fusion.
+    """Return whether an index has enough annotated questions for a learned fusion.
 
     It needs some hundreds of annotated questions, and an encoder that was fitted to this law: of another
     nobody knows what it would make of a question that it had not seen.
@@ -54,7 +54,7 @@ def is_worthwhile(manifest: Manifest) -> bool:
 
 
 def count_human_questions(manifest: Manifest) -> int:
-    """Return how many questions a learned fusion would be fitted to: all where a machine wrote all."""
+    """Return how many questions a learned fusion would be fitted to: all, if all are synthetic."""
     learnt = int(manifest.corpus["learnt"])
     return learnt - int(manifest.corpus.get("written", 0)) or learnt
 
@@ -113,18 +113,18 @@ def load_terms(folder: Path) -> list[list[str]]:
 
 
 def law_bm25(counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser) -> BM25:
-    """Return BM25 over the law's own fields alone."""
+    """Return BM25 over the fields of the law alone."""
     weights = {name: settings.weights.get(name, 0.0) for name in LAW_FIELDS}
     return BM25.build(counts, replace(settings, weights=weights), mask, cut)
 
 
 def has_learned_fusion(folder: Path) -> bool:
-    """Tell whether a version has a learned fusion, readable or not."""
+    """Return whether a version has a learned fusion, readable or not."""
     return (folder / FOLDER / TREES).is_file()
 
 
 def read_ranker(folder: Path) -> Ranker | None:
-    """Read what the learned fusion of a version ranks by; None where none was fitted.
+    """Read the ranker of a version; None where none was fitted.
 
     Raises:
         BadInput: the file is something else.

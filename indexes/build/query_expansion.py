@@ -97,7 +97,7 @@ def load(folder: Path, keyword: BM25) -> ExpandedBM25 | None:
 
 
 def read_pairs(folder: Path) -> TranslationModel | None:
-    """Read the pairs of a version; None where it has none.
+    """Read the translation model of a version; None where it has none.
 
     Raises:
         BadInput: the file is something else.
@@ -108,7 +108,7 @@ def read_pairs(folder: Path) -> TranslationModel | None:
 
 
 def format_pairs(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the pairs of a version, a line for each lay term; of these words alone where some are given.
+    """Yield the pairs of a version, one line a lay term; only these words where some are given.
 
     Raises:
         BadInput: the version has no bridge.

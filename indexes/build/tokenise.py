@@ -29,14 +29,14 @@ _FORK = "fork"  # what is cut is there then: nothing but numbers goes from one p
 
 @dataclass(frozen=True)
 class TokenisedTexts:
-    """Texts as the numbers of their terms."""
+    """Texts as arrays of term numbers."""
 
     terms: Sequence[str]  # each once, numbered as they first come
     texts: Sequence[TermIds] = field(repr=False)  # in order, repeats kept
 
 
 def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | None = None) -> TokenisedTexts:
-    """Cut texts into terms.
+    """Analyse texts to terms.
 
     Args:
         analyser: that cuts.

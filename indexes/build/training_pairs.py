@@ -227,7 +227,7 @@ class AnnotatedTexts:
 
 @dataclass(frozen=True)
 class _CoCitedTexts:
-    """The texts that cite each article, to draw two of the same."""
+    """The texts that cite each article, from which pairs are drawn."""
 
     texts: Ints  # (n_citations,), article by article
     starts: Ints  # (n_citations,), where the article of each begins

@@ -13,7 +13,7 @@ from rag.types import Article
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """What stands twice."""
+    """Articles that stand twice."""
 
     groups: int  # numbers, or texts, that several articles of a code have
     articles: int  # that have them

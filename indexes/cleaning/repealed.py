@@ -83,7 +83,7 @@ _CHINESE = re.compile(
 
 
 def is_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
-    """Tell whether a text says that its article was repealed, and nothing else.
+    """Return whether a text says only that its article was repealed.
 
     Args:
         text: of the article, with the marks of editors or without.
@@ -102,7 +102,7 @@ def is_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
 
 
 def has_expired(valid_to: date | None, law_date: date | None) -> bool:
-    """Tell whether an article was no longer in force on the day of the law; not if a day is not known."""
+    """Return whether an article was out of force on the law's date; False if a date is missing."""
     return valid_to is not None and law_date is not None and valid_to <= law_date
 
 

@@ -27,7 +27,7 @@ FILE = "removed.jsonl.gz"
 
 @dataclass(frozen=True, slots=True)
 class RemovedArticle:
-    """An article that was taken out, and why."""
+    """An article that was removed, and why."""
 
     article: Article
     removed_for: str  # the kind of cleaning

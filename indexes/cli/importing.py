@@ -23,7 +23,7 @@ from rag.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class ImportedCorpus:
-    """A corpus as it was read, and what is told of the reading."""
+    """An imported corpus and the report of reading it."""
 
     corpus: Corpus
     report: ImportReport

@@ -20,7 +20,7 @@ FIRST_TEN = "Success@10"
 
 
 def read_results(index: str | Path | None = None) -> QualityResults | None:
-    """Return what was measured of an index; None where nothing was.
+    """Return the stored measurements of an index; None where there are none.
 
     Args:
         index: as `indexes.open` takes it.

@@ -236,7 +236,7 @@ def to_learn_from(questions: Iterable[Question]) -> list[Question]:
 
 
 def split_synthetic(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
-    """Return the questions that people asked, and those that a machine wrote (split "synthetic")."""
+    """Return human questions and synthetic ones (split "synthetic")."""
     asked: list[Question] = []
     written: list[Question] = []
     for question in questions:
@@ -245,7 +245,7 @@ def split_synthetic(questions: Iterable[Question]) -> tuple[list[Question], list
 
 
 def human_or_synthetic(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
-    """Return what `split_synthetic` does; where people asked none, what a machine wrote stands for it."""
+    """Return what `split_synthetic` does; without human questions the synthetic ones take their place."""
     asked, written = split_synthetic(questions)
     return (asked, written) if asked else (written, [])
 

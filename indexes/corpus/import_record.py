@@ -26,7 +26,7 @@ _CURE = "Import the law again, or remove the file: updates must then be told eve
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What an import was told, past the name of the corpus."""
+    """The options of an import, without the name of the corpus."""
 
     path: str  # an absolute path, an address, or the name of a data set on the hub
     source: str  # the format that read it
@@ -42,7 +42,7 @@ class ImportOptions:
 
 
 def import_options(parsed: argparse.Namespace, source: str, card: Mapping[str, object]) -> ImportOptions:
-    """Return what a command line told the import.
+    """Return the import options of a command line.
 
     Args:
         parsed: as `indexes.cli.arguments` has it for import and update.
@@ -64,7 +64,7 @@ def import_options(parsed: argparse.Namespace, source: str, card: Mapping[str, o
 
 
 def merge_with_record(parsed: argparse.Namespace, folder: Path) -> argparse.Namespace:
-    """Return what was typed, and where nothing was, what the import of this corpus was told.
+    """Return the options given now, filled with those of this corpus's last import.
 
     Columns and options belong to a format: they are repeated only if the files come in the same one.
     Cleaning is repeated unless another one, or "none", was typed.

@@ -18,7 +18,7 @@ READ = frozenset((*KEYS, "code", "article_no"))
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedQuestion:
-    """A question as it was annotated, before its articles are looked up in a corpus."""
+    """A question with its annotation, before its articles are resolved in a corpus."""
 
     question: Question  # its article_ids as they were written, if they were
     cites: tuple[tuple[str, str], ...] = ()  # (code, article number)

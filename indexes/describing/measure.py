@@ -171,7 +171,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class RawQuestions:
-    """All questions of a corpus, before their gold articles are found in it."""
+    """All questions of a corpus, before their gold articles are resolved."""
 
     lengths: Lengths
     entries: list[Entry] = field(default_factory=list)
@@ -247,7 +247,7 @@ _OPTIONAL = tuple(key for key in articles_.KEYS if key not in articles_.REQUIRED
 
 @dataclass
 class _ArticleCounts:
-    """What is counted on the way through the articles."""
+    """Counts gathered in one pass over the articles."""
 
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     known: set[int] = field(default_factory=set)  # hashes of ids

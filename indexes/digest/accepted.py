@@ -32,7 +32,7 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedFindings:
-    """Findings beside what was accepted."""
+    """Findings beside those that were accepted before."""
 
     left: tuple[Finding, ...]  # neither mended nor accepted
     accepted: tuple[Acceptance, ...]

@@ -21,7 +21,7 @@ from rag.types import Article
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the check of a whole corpus of summaries found."""
+    """The findings of a check of all summaries."""
 
     findings: tuple[Finding, ...]
     settled: AcceptedFindings

@@ -29,7 +29,7 @@ from rag.errors import PandectError
 
 
 def file_size(part: Path) -> int:
-    """Return how many bytes are there."""
+    """Return the size of a file in bytes; 0 if it is missing."""
     return part.stat().st_size if part.is_file() else 0
 
 
@@ -107,7 +107,7 @@ class FetchError(PandectError, OSError):
 
 @dataclass(frozen=True, slots=True)
 class FileRequest:
-    """A file at an address, and by what it is known to be the right one."""
+    """A file at an address, with the hashes that identify it."""
 
     url: str
     sha256: str | None = None

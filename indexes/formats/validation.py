@@ -55,7 +55,7 @@ class UnfitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SkipCount:
-    """How often one kind of bad input was skipped, and where it came first."""
+    """How often one kind of bad input was skipped, and where first."""
 
     reason: SkipReason
     count: int

@@ -62,7 +62,7 @@ def _version(folder: Path, in_use: str | None) -> Version:
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """What a roll-back did."""
+    """The outcome of a rollback."""
 
     version: Path  # that is in use now
     done: bool  # False: it was already

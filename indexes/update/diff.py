@@ -30,7 +30,7 @@ KINDS = ("added", "changed", "repealed", "removed")
 
 @dataclass(frozen=True, slots=True)
 class ChangedIds:
-    """The ids of articles, or of questions, by what became of them; each id stands once."""
+    """Ids of articles or questions by kind of change; each id stands once."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ _T = TypeVar("_T", Article, Question)
 
 @dataclass(frozen=True, slots=True)
 class FormerCorpus:
-    """What a version holds of its corpus, each article still the line that it was written as."""
+    """The corpus of a version, each article as its canonical line."""
 
     version: str
     card: CorpusCard
@@ -142,7 +142,7 @@ class FormerCorpus:
 
 @dataclass(frozen=True, slots=True)
 class CorpusDiff:
-    """The changes, and where in the former corpus each article stood."""
+    """The changes, and the former position of each article."""
 
     changes: Changes
     former_ids: tuple[str, ...]  # of the former articles, in their order

@@ -75,14 +75,14 @@ class Start:
 
 
 class StoredVectors(NamedTuple):
-    """The articles' vectors as they were encoded, and the kind of index that they lie in."""
+    """The unrounded vectors of a version, and the kind of their index."""
 
     vectors: Floats | None  # None where only rounded ones are left
     kind: Kind
 
 
 def store_for_updates(counts: FieldCounts, vectors: Floats | None, kind: Kind, folder: Path) -> None:
-    """Write into a version what an update will start from.
+    """Store in a version what the next update starts from.
 
     Vectors of the kind "8bit" are rounded within bounds that depend on all of them, so new ones could
     not join them without changing the others: they are kept as they were encoded, for updates alone.
@@ -122,7 +122,7 @@ def stored_vectors(folder: Path) -> StoredVectors | None:
 
 @dataclass(frozen=True, slots=True)
 class ReusedCounts:
-    """Term counts of the new law, and how they came about."""
+    """Term counts of the new law, and how many were reused."""
 
     counts: FieldCounts = field(repr=False)
     analysed: int  # articles
@@ -131,7 +131,7 @@ class ReusedCounts:
 
 @dataclass(frozen=True, slots=True)
 class ReusedVectors:
-    """Encoder and vectors of the new law, and how they came about."""
+    """Encoder and vectors of the new law, and how many were reused."""
 
     chosen: EncoderChoice | None = None
     vectors: Floats | None = field(default=None, repr=False)  # (n_articles, dim)

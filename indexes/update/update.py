@@ -243,7 +243,7 @@ def update_into(
 
 
 def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
-    """Tell whether all that lies under a name is what came in, and is read as it was written.
+    """Return whether the stored corpus of a name equals the import, as written.
 
     The corpus of a name is not that of its index after an import without a build.
     """

@@ -56,7 +56,7 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class _SplitText:
-    """An article's text, cut into sentences."""
+    """An article's text, split into sentences."""
 
     spans: tuple[Span, ...]
     terms: tuple[frozenset[str], ...]

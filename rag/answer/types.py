@@ -42,7 +42,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class CoverageRemark:
-    """What the model says that the articles do not tell; shown without the authority of the law."""
+    """The model's remark on what the articles do not cover; shown without the authority of the law."""
 
     text: str
 
@@ -66,7 +66,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedSentence:
-    """A sentence that the gate let through, with the passages of the law that support it."""
+    """A sentence that the gate accepted, with the passages that support it."""
 
     text: str
     article_ids: tuple[str, ...]
@@ -120,7 +120,7 @@ class Trimmed:
 
 @dataclass(frozen=True, slots=True)
 class WritingStarted:
-    """The first token has come; shown at once, before any sentence is whole."""
+    """The first token arrived; shown before any sentence is complete."""
 
 
 @dataclass(frozen=True, slots=True)

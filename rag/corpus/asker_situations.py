@@ -41,7 +41,7 @@ def situations(language: str) -> tuple[Situation, ...]:
 
 
 def available_situations(language: str, articles: Sequence[Article]) -> tuple[Situation, ...]:
-    """Return the situations that a corpus speaks of: enough of its articles have one of the words.
+    """Return the situations that enough articles of a corpus mention.
 
     Args:
         language: of the law, ISO 639-1.

@@ -23,7 +23,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """A topic that people ask about and that another law, not in this corpus, governs."""
+    """A topic that people ask about and that a law outside this corpus governs."""
 
     id: str
     title: Mapping[str, str]  # interface language -> short name of the topic
@@ -38,7 +38,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """An article number whose content now stands elsewhere."""
+    """An article number whose content was renumbered."""
 
     code: str
     old: str

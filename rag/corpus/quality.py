@@ -138,7 +138,7 @@ def wilson(found: int, of: int) -> TopicRate:
 
 
 def recall_by_cutoff(system: SystemQuality) -> dict[int, TopicRate]:
-    """Return recall by how many articles are looked at: R@10 at 10."""
+    """Return recall by cut-off: R@10 at 10."""
     found = {
         int(name[2:]): rate
         for name, rate in system.measures.items()

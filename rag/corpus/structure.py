@@ -84,7 +84,7 @@ def citations(position: Mapping[str, int], questions: Sequence[Question]) -> lis
 
 
 def reference_pairs(articles: Sequence[Article]) -> Ints:
-    """Return (n, 2) positions: an article, and one that it is said to refer to, in order, each pair once."""
+    """Return (n, 2) positions: an article, and one that it refers to, in order, each pair once."""
     position = {article.id: i for i, article in enumerate(articles)}
     pairs = [
         (i, position[id_])

@@ -50,7 +50,7 @@ def is_fasttext(head: bytes) -> bool:
 
 
 def read_dimension(head: bytes, path: Path) -> int:
-    """Return how many numbers a vector holds, of a file's first bytes.
+    """Return the dimension of a model from the first bytes of its file.
 
     Raises:
         BadInput: it is cut short, or of a version that nobody here reads.

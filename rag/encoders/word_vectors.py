@@ -192,7 +192,7 @@ Words = Callable[[str], list[str]]
 
 
 def word_splitter(language: str) -> Words:
-    """Return what cuts a text of this language into words as vector files list them, in their own case.
+    """Return the tokeniser that vector files of this language were made with.
 
     Elisions part ("l'avocat": l, avocat), hyphened words stay whole; Chinese is cut by jieba.
     """

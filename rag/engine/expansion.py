@@ -16,7 +16,7 @@ RECENT = 8  # sets of removed pairs whose learned fusion stays at hand, with the
 
 @dataclass(frozen=True)
 class QueryExpansion:
-    """The way over the bridge that one question is searched by."""
+    """The query expansion chosen for one question."""
 
     words: ExpandedBM25
     without: Removed
@@ -35,7 +35,7 @@ class QueryExpansion:
 
 
 class QueryExpander:
-    """The bridge of an index, as its engine uses it."""
+    """Expands questions with the translation model of an index."""
 
     def __init__(self, words: ExpandedBM25 | None, learned: LearnedReranker | None) -> None:
         """Take what an index has; without a bridge nothing is searched over it."""

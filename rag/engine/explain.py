@@ -34,7 +34,7 @@ COMPARED = (
 
 
 class AnalysedText(Counter[str]):
-    """The terms of a text that was cut just now."""
+    """The terms of a text that was analysed for this explanation."""
 
     def of(self, terms: frozenset[str]) -> Mapping[str, int]:
         """Return those of the terms that stand there, and how often."""
@@ -47,7 +47,7 @@ CountTerms: TypeAlias = Callable[[str], Mapping[str, Frequencies] | None]
 
 @dataclass(frozen=True, slots=True)
 class PrecomputedTerms:
-    """What need not be cut into terms or encoded again, for it is known: None where it is not."""
+    """Term counts and vectors that need no new analysis; None where they are unknown."""
 
     counted: CountTerms | None = None  # terms of articles
     cut_cited: Callable[[str], Sequence[str]] | None = None  # of an annotated question, by its text
@@ -268,7 +268,7 @@ def _parts(
 
 
 def _nearest_questions(terms: frozenset[str], contents: Contents) -> list[SimilarQuestion]:
-    """Return the annotated questions of an article, those that share most first, one text once."""
+    """Return the annotated questions of an article, the most similar first, without repeats."""
     found: dict[str, SimilarQuestion] = {}
     for question, own in contents.asked:
         shared, either = own & terms, own | terms

@@ -86,7 +86,7 @@ class ResultPlace:
 
 @dataclass(frozen=True, slots=True)
 class SimilarQuestion:
-    """An annotated question that cites the article, with how near it is to the one asked."""
+    """An annotated question that cites the article, with its similarity to the question."""
 
     text: str
     shared: tuple[str, ...]  # terms in common, sorted

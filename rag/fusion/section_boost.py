@@ -65,7 +65,7 @@ def boost(ranking: Ranking, group: Mapping[str, int], share: float) -> Ranking:
 def explain_boost(
     ranking: Ranking, shares: Mapping[str, Mapping[str, float]], group: Mapping[str, int]
 ) -> tuple[Mapping[str, int], Mapping[str, Mapping[str, float]]]:
-    """Say of lifted articles which place the best beside them has, and what it adds.
+    """Return the rank of the best article of each boosted one's section, and what the boost adds.
 
     Args:
         ranking: after lifting, best first.

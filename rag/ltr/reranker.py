@@ -42,7 +42,7 @@ RECENT = 8  # questions whose candidates stay at hand: who asks has the answer e
 
 
 class LearnedReranker:
-    """Reranks the candidates of BM25 and the encoder by fitted trees and networks."""
+    """Reranks the candidates of BM25 and the encoder with trees and networks (LambdaMART, listwise)."""
 
     def __init__(self, evidence: Evidence, ranker: Ranker) -> None:
         """Score what `evidence` knows by what was fitted.
@@ -137,7 +137,7 @@ class LearnedReranker:
 
 
 def question_bm25(counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
-    """Return BM25 over the annotated questions of each article and their answers alone."""
+    """Return BM25 over the annotated questions and answers of each article alone."""
     weights = {name: settings.weights.get(name, 0.0) for name in ANNOTATED_FIELDS}
     return BM25.build(counts, replace(settings, weights=weights), mask, analyser)
 
@@ -145,7 +145,7 @@ def question_bm25(counts: FieldCounts, settings: BM25Settings, mask: Mask, analy
 def first_stage_lists(
     evidence: Evidence, questions: Sequence[str], where: Filter | None = None
 ) -> list[dict[str, Ranking]]:
-    """Return what BM25 and the encoder find for each question, 1,000 deep."""
+    """Return the first-stage lists of BM25 and the encoder for each question, 1,000 deep."""
     keyword = evidence.keyword.search(questions, DEPTH, where)
     meaning = evidence.meaning.search(questions, DEPTH, where)
     return [{KEYWORD: a, MEANING: b} for a, b in zip(keyword, meaning, strict=True)]

@@ -202,7 +202,7 @@ class Trees:
 
 
 def read_record(text: str, *formats: int) -> Mapping[str, Any]:
-    """Read the file of a learned fusion as far as it tells its format.
+    """Read the format of a learned fusion's file.
 
     Raises:
         BadInput: it tells none, or one that is not read.

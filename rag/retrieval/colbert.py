@@ -112,7 +112,7 @@ class ColBERT:
 
 
 def candidate_proposer(retriever: Retriever, order: ArticleOrder) -> Propose:
-    """Return what takes the first places of another retriever over the same articles as candidates."""
+    """Return a proposer of candidates: the first places of another retriever over the same articles."""
     positions = {id_: position for position, id_ in enumerate(order.ids)}
 
     def propose(question: str, asked: Floats, n: int, where: Filter | None) -> Ints:

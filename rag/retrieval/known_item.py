@@ -38,7 +38,7 @@ def most_versions(articles: Iterable[Article]) -> int:
 
 
 def versions_in_force(articles: Sequence[Article], day: date | None) -> list[Article]:
-    """Return of the versions of each article those in force on a day, in their order.
+    """Return, of each article's versions, those in force on a day, in their order.
 
     Where none is, the one nearest to the day is returned: the last one before it, else the first one
     after it.
@@ -55,7 +55,7 @@ def versions_in_force(articles: Sequence[Article], day: date | None) -> list[Art
 
 
 def best_versions(ranked: Iterable[Article], taken: Iterable[Article] = ()) -> Iterator[Article]:
-    """Yield ranked articles, of the versions of one article only the best.
+    """Yield ranked articles, only the best version of each.
 
     Args:
         ranked: best first.

@@ -122,7 +122,7 @@ class ByArticle:
 
 
 class ExpandedBM25(ScoredRetriever):
-    """BM25 of a question, to which each term of the law that the bridge brings adds its weighted part."""
+    """BM25 of a question expanded with law terms, each weighted by its translation probability."""
 
     def __init__(
         self,

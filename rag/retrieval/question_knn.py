@@ -36,7 +36,7 @@ SHARPNESS = 0.07
 
 @dataclass(frozen=True, slots=True)
 class QuestionVotes:
-    """What the annotated questions say of the articles that they cite, (n_cited,) each.
+    """The votes of annotated questions for the articles that they cite, (n_cited,) each.
 
     Attributes:
         cosine: of the most similar question that cites the article; 0 without an encoder, and below 0.
@@ -52,7 +52,7 @@ class QuestionVotes:
 
 @dataclass(frozen=True)
 class QuestionIndex:
-    """Annotated questions as documents, and which articles they cite."""
+    """Annotated questions as documents, with the articles that they cite."""
 
     questions: tuple[Question, ...] = field(repr=False)
     cited: np.ndarray = field(repr=False)  # (n_cited,) int64 positions of articles that any of them cites
@@ -162,7 +162,7 @@ class QuestionIndex:
 
 
 class QuestionKNN(ScoredRetriever):
-    """Ranks articles by the votes of the annotated questions that are most like the question.
+    """Ranks articles by the votes of the k most similar annotated questions.
 
     An article that none of them cites has a fifth of the best vote under its headings.
     """

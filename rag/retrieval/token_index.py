@@ -33,7 +33,7 @@ _VECTORS, _TOKENS, _OFFSETS, _STAMP = "vectors.f16", "tokens.i32", "offsets.npy"
 
 
 class EncodedText(NamedTuple):
-    """The tokens of one text that count, with their vectors."""
+    """The content tokens of one text, with their vectors."""
 
     vectors: Floats  # (n_tokens, dim), of unit length
     tokens: Ints  # (n_tokens,) numbers in the encoder's vocabulary

@@ -43,7 +43,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class ExpansionTerm:
-    """A term of a question and one of the law that it was searched by as well."""
+    """A term of a question and the law term that it was expanded with."""
 
     lay: str
     law: str
@@ -57,7 +57,7 @@ class ExpansionTerm:
 
 @dataclass(frozen=True)
 class TranslationModel:
-    """The pairs of a corpus, by lay term, the likeliest first.
+    """Translation probabilities p(law term given lay term) of a corpus, likeliest first.
 
     The probabilities of one lay term add up to 1 at most. A term that stands for itself is among them: it
     takes its part of the probability, and is never expanded to.

@@ -16,7 +16,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SpellingCorrection:
-    """A word of a question, and what it was read as."""
+    """A word of a question and its correction."""
 
     typed: str
     read: str  # folded: without accents

@@ -165,7 +165,7 @@ _HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十百千万两]+")
 
 
 def parse_number_words(plain: str, language: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the numbers in words of a folded text, as value, start and end.
+    """Yield the numbers written in words of a folded text, as value, start and end.
 
     Args:
         plain: lower case, without accents.

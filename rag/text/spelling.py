@@ -203,7 +203,7 @@ def _respelt(word: str, wrong: str, right: str) -> Iterator[str]:
 def document_frequencies(
     documents: Mapping[str, int], vocabulary: Collection[str], card: CorpusCard, cut: Analyser
 ) -> dict[str, int]:
-    """Return term -> in how many documents it stands, for `rag.text.spelling`.
+    """Return term -> number of documents, for `rag.text.spelling`.
 
     Args:
         documents: of the law and the questions that it carries.

@@ -33,7 +33,7 @@ class _Notes:
 
 
 class BackgroundAnswer:
-    """One answer, from the moment it is asked for; dropping it, or looking away, ends the request.
+    """An answer being written by a background thread; dropping it ends the request.
 
     A session holds it. Streamlit keeps the session of a person who has left for minutes, so that they may
     come back; the model's server is told to stop long before that.

@@ -87,7 +87,7 @@ def answers(index: str | None, version: str | None, _engine: Engine) -> Answers:
 def held_out_questions(
     index: str | None, version: str | None, _read: Callable[[str | None], Sequence[Question]]
 ) -> Sequence[Question]:
-    """Return the questions of an index that it did not learn from."""
+    """Return the questions of an index that it was not fitted to."""
     return _read(index)
 
 

@@ -98,7 +98,7 @@ def listed(ids: Sequence[str]) -> str:
 
 
 def parse_article_ids(text: str | None) -> tuple[str, ...]:
-    """Read article ids of an address, each once and no more than `MOST`; anyone may have typed them."""
+    """Parse article ids of an address, each once and `MOST` at most; the input is untrusted."""
     # a comma inside an id is written %2C, and the address escapes that % once more
     parts = (unquote(part.strip()) for part in (text or "")[: MOST * LONGEST].split(","))
     return tuple(dict.fromkeys(part for part in parts if part and len(part) <= LONGEST))[:MOST]

@@ -23,7 +23,7 @@ _FOUND = "found"  # in the session: what the last search of each kind found, and
 
 @dataclass(frozen=True, slots=True)
 class _SearchResult(Generic[_T]):
-    """What a search found; nothing of the engine."""
+    """The outcome of a search, without references to the engine."""
 
     about: tuple[object, ...]  # the index, the question and how it was searched
     found: _T
@@ -51,7 +51,7 @@ def looking(engine: AskEngine, t: Interface) -> AbstractContextManager[None]:
 def ask_engine(
     what: str, engine: AskEngine, asked: tuple[object, ...], ask: Callable[[], _T], t: Interface
 ) -> _T | None:
-    """Return what the engine answers; None, and a calm word, when it breaks.
+    """Return what the engine answers; None, and a calm notice, when it fails.
 
     What was found is kept for the next run of this session, the last of each kind: a click that asks for
     nothing else, another language, and the way back from another page search no more.

@@ -36,7 +36,7 @@ def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -
 
 
 def set_parameter(key: str, written: Sequence[str]) -> None:
-    """Put what was chosen into the address, as a step of "back"; with nothing, take it out of there."""
+    """Write a choice into the address, as a step of "back"; an empty one removes the parameter."""
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
     known[key] = tuple(written)
     if written:
@@ -46,7 +46,7 @@ def set_parameter(key: str, written: Sequence[str]) -> None:
 
 
 def restore_parameters() -> None:
-    """Put back into the address what a link to the same page has left out."""
+    """Restore the parameters that a link to the same page left out."""
     known: dict[str, tuple[str, ...]] = st.session_state.get(_TOLD, {})
     for key, written in known.items():
         if written and key not in st.query_params:
@@ -54,12 +54,12 @@ def restore_parameters() -> None:
 
 
 def single_value(allowed: Sequence[str]) -> Callable[[Sequence[str]], str]:
-    """Return a reader of one value."""
+    """Return a parser of one allowed value."""
     return lambda told: allowed[allowed.index(told[0])]  # the ValueError is index's own
 
 
 def allowed_values(allowed: Sequence[str]) -> Callable[[Sequence[str]], list[str]]:
-    """Return a reader of several values, without those that are not allowed."""
+    """Return a parser of several values that drops those not allowed."""
 
     def read(told: Sequence[str]) -> list[str]:
         values = [value for value in dict.fromkeys(told) if value in allowed]

@@ -101,7 +101,7 @@ def pooled(name: str, groups: Sequence[Sequence[WrittenAnswer]], seed: int) -> M
 
 
 def cost_summary(usages: Sequence[Usage], prices: Prices) -> dict[str, Any]:
-    """Return time, tokens and cost, as a result file holds them.
+    """Return time, tokens and cost for a result file.
 
     Tokens are sums over the replies that told them; a cost needs both prices, and every reply to tell.
     """

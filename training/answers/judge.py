@@ -33,7 +33,7 @@ _YES, _NO = {"yes", "oui", "ja", "sì", "si", "是"}, {"no", "non", "nein", "nee
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswers:
-    """What a judge said of all sentences that a reader sees."""
+    """The judge's verdicts on all visible sentences."""
 
     faithful: Ratio  # supported sentences and all sentences, of every question
     unreadable: int  # replies that were neither yes nor no, or that failed: counted as no

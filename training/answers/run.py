@@ -166,7 +166,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """What a candidate answered in one context."""
+    """A candidate's answer in one context."""
 
     context: Context
     answer: Answer

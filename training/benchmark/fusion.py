@@ -134,7 +134,7 @@ def timed(engine: Engine, asked: Sequence[str], say: Report) -> None:
 
 
 def random_trees(features: Floats, trees: int, networks: int = 0, seed: int = 0) -> Ranker:
-    """Return trees of eight leaves over all features, split at values that the features have, and networks.
+    """Return random trees of eight leaves over all features.
 
     Args:
         features: (n, len(rag.ltr.features.NAMES)), of some candidates.

@@ -67,7 +67,7 @@ def _agreement(found: Any, wanted: Any) -> str:  # noqa: ANN401 - a loss, or the
 
 
 def in_subprocess(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
-    """Do something in a process of its own.
+    """Run a measurement in a process of its own.
 
     Args:
         way: what it is called.

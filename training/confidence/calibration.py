@@ -149,7 +149,7 @@ def calibration_error(bins: Sequence[CalibrationBin]) -> float:
 
 
 def reliability_diagram(bins: Sequence[CalibrationBin], title: str) -> str:
-    """Return the reliability diagram as SVG: a dot a group, its area the number of questions."""
+    """Return the reliability diagram as SVG: one dot a group, its area the number of questions."""
     side, edge = 360, 60
     most = max((b.questions for b in bins), default=1)
 
@@ -194,7 +194,7 @@ class CalibrationPlan:
 
 @dataclass(frozen=True)
 class AnsweredQuestions:
-    """Questions that an index was asked, row by row."""
+    """Signals and outcomes of questions asked of an index, one row each."""
 
     questions: tuple[Question, ...]
     rows: Vector  # (n_questions, n_features), as `rag.engine.confidence.NAMES`

@@ -36,7 +36,7 @@ class BenchSettings:
 
 @dataclass(frozen=True)
 class FoldContext:
-    """What the systems of one fold may know."""
+    """What the systems of one fold may learn from."""
 
     learn: tuple[Question, ...]
     settings: BenchSettings
@@ -45,7 +45,7 @@ class FoldContext:
 
 @dataclass(frozen=True)
 class FittedParts:
-    """What an index has fitted already."""
+    """The parts of an index that are fitted already."""
 
     encoder: StaticEncoder
     ranker: Ranker | None = None  # of its learned fusion

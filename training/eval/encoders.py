@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class FitCache:
-    """A folder with a folder for each thing that is kept; None keeps nothing."""
+    """A folder of cached fits; None caches nothing."""
 
     folder: Path | None
 
@@ -74,7 +74,7 @@ Tell = Callable[[str, int, int], object]
 
 
 class EncoderFits:
-    """What is fitted to one corpus."""
+    """The encoders fitted to one corpus, by questions and settings."""
 
     def __init__(
         self,

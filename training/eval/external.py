@@ -37,7 +37,7 @@ YES_NO = "yes-no"
 
 @dataclass(frozen=True, slots=True)
 class RerankMethod:
-    """One HOW: what makes its reranker, given what may be learnt from, and how far down it looks."""
+    """One reranking method: a factory given what may be learnt, and its depth."""
 
     make: Callable[[BenchLike, FoldContext], Reranker]
     depth: int  # articles of the system below
@@ -71,7 +71,7 @@ def _make(first: str, way: RerankMethod, bench: BenchLike, lesson: FoldContext, 
 
 
 def chat_method(asker: Asker, kind: str) -> RerankMethod:
-    """Return the way of a chat model: pointwise or listwise."""
+    """Return the reranking method of a chat model: pointwise or listwise."""
 
     def make(bench: BenchLike, lesson: FoldContext) -> Reranker:
         articles = {a.id: a for a in bench.corpus.articles}
@@ -163,7 +163,7 @@ def _add_reranking(top: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def external_systems(parsed: argparse.Namespace, questions: Sequence[Question], say: Say) -> Iterator[Extras]:
-    """Give the systems that the options name, for as long as they are asked.
+    """Yield the systems that the options name, for as long as they are open.
 
     Args:
         parsed: what was typed.

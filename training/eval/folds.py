@@ -27,7 +27,7 @@ SystemAnswers: TypeAlias = dict[str, SystemRun]  # system -> what it answered
 
 @dataclass(frozen=True)
 class FoldChoice:
-    """What was chosen for one part of the questions, without them."""
+    """Hyperparameters chosen for one fold without its questions."""
 
     settings: BenchSettings
     fusions: Mapping[str, Choice]  # tuned fusion -> its scale and weights

@@ -26,7 +26,7 @@ from training.eval.encoders import MAX_CACHED_FITS, FitCache, Tell
 
 
 class QuestionAnalysers:
-    """The analysers of questions, those of the last few lessons kept."""
+    """The analysers of questions of the last few folds."""
 
     def __init__(
         self,

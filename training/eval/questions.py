@@ -108,7 +108,7 @@ def annotated_file(named: Path | None) -> Path | None:
 
 
 def add_training_questions(plan: Plan, file: Path | None, corpus: Corpus) -> Plan:
-    """Return the plan with the questions of `--beside` among what every part learns from.
+    """Return the plan with the questions of `--beside` added to each fold's training questions.
 
     What is there already, word for word, is not learnt twice.
 

@@ -18,7 +18,7 @@ DEPTH = 1000
 
 @dataclass
 class SystemRun:
-    """What one system answered, gathered fold by fold."""
+    """One system's rankings, gathered fold by fold."""
 
     run: dict[str, Ranking] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)

@@ -59,7 +59,7 @@ MAX_CACHED_MODELS = 8  # learnt from different questions: of one fold and its in
 
 
 class TranslationModels:
-    """Learns bridges and keeps the last few."""
+    """Fits translation models and caches the last few."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ Packed: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # pos
 
 @dataclass(frozen=True)
 class InnerAnswers:
-    """What systems returned for questions that none of them learnt from.
+    """Rankings of systems for questions that none of them learnt from.
 
     Attributes:
         questions: in the order asked, all with gold articles.
@@ -76,7 +76,7 @@ def inner_folds(
 
 @dataclass
 class _TrainedRuns:
-    """What the systems that learnt from one set of questions returned so far."""
+    """The runs of the systems that learnt from one set of questions."""
 
     lists: dict[str, dict[str, Packed]]  # system -> question's text -> ranking
     distributions: dict[str, Distribution]

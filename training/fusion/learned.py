@@ -250,7 +250,7 @@ def _without(left_out: Collection[str], rows: Floats, names: Sequence[str]) -> I
 def out_of_fold_rankings(
     found: Sequence[Example], settings: LearnedSettings | None = None
 ) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
-    """Rank every example by what was fitted to the other folds, and by what learns nothing.
+    """Rank every example by the ranker fitted to the other folds, and by systems that learn nothing.
 
     The systems of the other folds have seen labels of this one; its own features have not. So it
     tells whether to use the trees; published numbers come from folds around all of it

@@ -156,7 +156,7 @@ MEASURES = ("R@10", "MRR@10")  # their mean is what tuning makes as large as it 
 
 @dataclass(frozen=True)
 class SystemRankings:
-    """What several systems returned for the same questions.
+    """The rankings of several systems for the same questions.
 
     Attributes:
         systems: their names.

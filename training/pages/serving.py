@@ -24,7 +24,7 @@ TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # a second
 
 @dataclass(frozen=True, slots=True)
 class RunningPage:
-    """A page that runs, and nobody has visited yet."""
+    """A running page without visitors yet."""
 
     port: int
     pid: int

@@ -47,7 +47,7 @@ class Grouping:
 
 
 def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
-    """Return the split that the command line asks for, and what there is to say about it.
+    """Return the split that the command line asks for, with notes on it.
 
     Raises:
         BadInput: the corpus or its questions cannot be read, or cannot be split in that way.

@@ -163,7 +163,7 @@ def _negatives(record: Record, path: Path, number: int) -> dict[str, tuple[str, 
 def evaluated_folds(
     questions: Sequence[Question], splits: Path | None, k: int, seed: int, only: str | None = None
 ) -> list[Fold]:
-    """Return the folds whose questions are asked in turn.
+    """Return the folds that are evaluated in turn.
 
     Of a fixed split only one part is asked: its test part, unless another is named.
 

@@ -84,7 +84,7 @@ def near_duplicates(
 
 
 def equal_pairs(values: Sequence[object]) -> list[Pair]:
-    """Return pairs that join all positions of the same value, each with the first; None joins nothing."""
+    """Return pairs that join all positions of equal values, each with the first; None joins none."""
     first: dict[object, int] = {}
     pairs = []
     for position, value in enumerate(values):

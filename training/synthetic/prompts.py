@@ -113,5 +113,5 @@ THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | 
 
 
 def strip_reasoning(reply: str) -> str:
-    """Return what a model said, without the thoughts that some write down first."""
+    """Return a model's reply without its reasoning block."""
     return THOUGHTS.sub("", reply).strip()

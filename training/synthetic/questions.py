@@ -54,7 +54,7 @@ class SyntheticPlan:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticQuestions:
-    """The questions of a run, and why others were left out."""
+    """The questions of a run, and why others were rejected."""
 
     questions: tuple[Question, ...]
     left_out: Counter[str]  # reason -> how many questions, or articles without any
@@ -162,7 +162,7 @@ def accept_replies(
     count: int,
     known: Iterable[Question] = (),
 ) -> SyntheticQuestions:
-    """Return the questions of the replies, without those that are not to be learnt from.
+    """Return the questions of the replies that may be learnt from.
 
     Args:
         answers: one a plan.

@@ -32,7 +32,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """What goes into a prompt, in the order of the articles, and what does not."""
+    """The articles of a prompt, in their order, and those left out."""
 
     excerpts: tuple[Excerpt, ...]
     trimmed: tuple[Trimmed, ...] = ()

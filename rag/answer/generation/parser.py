@@ -420,7 +420,7 @@ def _quotes(value: object, labels: ArticleLabels) -> tuple[Quote, ...] | None:
 
 
 def join_surrogates(text: str) -> str:
-    """Join halves of characters that came apart; a half that is alone becomes U+FFFD."""
+    """Join surrogate pairs that a stream split; a lone surrogate becomes U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

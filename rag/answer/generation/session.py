@@ -126,7 +126,7 @@ _analyser: Callable[[str], Analyser] = functools.cache(analyser)
 
 @dataclass(frozen=True, slots=True)
 class AnswerResources:
-    """What answers are written with."""
+    """The writer, gate and settings that answers are written with."""
 
     settings: ModelSettings
     gate: Gate

@@ -31,7 +31,7 @@ class Patience:
 
 
 class Cancelled(Exception):
-    """The call was cancelled."""
+    """The request was cancelled."""
 
 
 @functools.cache

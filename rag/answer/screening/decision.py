@@ -51,7 +51,7 @@ class Decision:
 
 
 def screen_question(question: str, result: Result, card: CorpusCard, *, leaves: bool = True) -> Decision:
-    """Decide whether a model may be asked, and what comes first.
+    """Decide whether a model may be asked, and which notice comes first.
 
     A question that names an article by number may be asked without confidence, which is not calibrated
     for it. A topic of a law that is not loaded stops the model only where the list is doubtful too: the

@@ -24,7 +24,7 @@ COMPARABLE = 0.5  # of the first article's score; what falls further behind is n
 
 
 class SplitAspect(StrEnum):
-    """What the articles split on."""
+    """The aspect by which the retrieved articles divide, such as who pays."""
 
     SIDE = "side"  # tenant or landlord, married or not
     REGION = "region"
@@ -195,7 +195,7 @@ Model = Callable[[str], str]  # a prompt to what a language model says to it
 
 
 class RewriteMethod(StrEnum):
-    """How a stand-alone question was made; the page says it."""
+    """How a follow-up was rewritten to a stand-alone question; the page shows it."""
 
     AS_TYPED = "as typed"
     JOINED = "joined"  # to the question before it, by rule
@@ -204,7 +204,7 @@ class RewriteMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StandaloneQuestion:
-    """A question that can be searched for by itself."""
+    """A follow-up rewritten so that it can be searched for by itself."""
 
     text: str
     how: RewriteMethod

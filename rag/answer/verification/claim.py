@@ -44,7 +44,7 @@ _OTHERS = re.compile(
 
 
 def canonical_form(plain: str, language: str) -> str:
-    """Return a flat text with dates in words, and with "at least two years" for "two years or more"."""
+    """Return a normalised text with dates in words and "or more" as "at least"."""
     plain = _ISO.sub(lambda d: _in_words(d, d[3], d[2], d[1], language), plain)
     plain = _DATE.sub(lambda d: _in_words(d, d[1], d[3], d[4], language), plain)
     behind, before = _OR_MORE.get(language, ("", ""))
@@ -58,7 +58,7 @@ def canonical_form(plain: str, language: str) -> str:
 
 
 def open_bounds(plain: str) -> frozenset[str]:
-    """Return what must stand in the law as it is: "or more", "or less", and dates still in figures."""
+    """Return what must stand literally in the law: "or more", "or less", dates in figures."""
     others = {found.lastgroup or "" for found in _OTHERS.finditer(plain)}
     return frozenset(others | {found[0] for found in _FIGURES.finditer(plain)})
 
@@ -109,7 +109,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What one sentence tells."""
+    """The clauses, parties, quantities and modality of one sentence."""
 
     plain: str
     pieces: tuple[Piece, ...]
@@ -136,7 +136,7 @@ class Claim:
 
 @lru_cache(maxsize=8192)
 def parse_claim(text: str, codes: tuple[str, ...], language: str) -> Claim:
-    """Read a sentence.
+    """Parse a sentence into a claim.
 
     Args:
         text: as it was written.

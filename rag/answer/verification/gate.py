@@ -118,7 +118,7 @@ MOST_PLACES = 20  # of one quote in one article that are looked at
 
 @dataclass(frozen=True, slots=True)
 class _SourceArticle:
-    """An article ready to be quoted from."""
+    """An article, normalised for quote matching."""
 
     article: Article
     places: Places
@@ -128,7 +128,7 @@ class _SourceArticle:
 
 @dataclass(frozen=True, slots=True)
 class _MatchedQuote:
-    """A quote that stands in its article, with the sentences it stands in."""
+    """A quote found in its article, with the sentences that it stands in."""
 
     passage: Passage
     premises: tuple[str, ...]

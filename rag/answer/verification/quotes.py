@@ -183,7 +183,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def touched_sentences(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    """Return the sentences that a passage touches."""
+    """Return the sentences that a passage overlaps."""
     return [span for span in spans if span[0] < end and start < span[1]]
 
 

@@ -66,7 +66,7 @@ def progress_html(begun: bool, sentences: int, t: Interface) -> Html:
 
 
 def ending_html(answer: Answer, t: Interface) -> Html:
-    """Return how writing ended, in place of the progress; said aloud by a screen reader."""
+    """Return how writing ended, in place of the progress; announced to screen readers."""
     kind = "pd-progress" if answer.ending is Ending.WRITTEN else "pd-progress pd-short"
     said = t.sentences(*_ended(answer, t))
     return tag("p", said, class_=kind, role="status", aria_live="polite")

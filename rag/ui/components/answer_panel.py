@@ -137,7 +137,7 @@ _AGAIN = (Ending.FAILED, Ending.LIMITED, Ending.STOPPED, Ending.EMPTY)
 
 @dataclass(frozen=True, slots=True)
 class PanelQuestion:
-    """A question whose articles are on the page, and what may be done with it."""
+    """A question with its articles on the page, and the actions that are possible."""
 
     question: str
     result: Result
@@ -153,7 +153,7 @@ class PanelQuestion:
 
 @dataclass(slots=True)
 class _PanelState:
-    """What the session keeps of an answer; one question's at a time."""
+    """The session state of one question's answer."""
 
     about: tuple[str, tuple[str, ...]]
     underway: BackgroundAnswer | None = None  # None: nothing has been sent
@@ -206,7 +206,7 @@ def problem(message: str, t: Interface) -> None:
 
 
 def _panel_state(asked: PanelQuestion) -> _PanelState:
-    """Return what is kept of this question's answer; another question's is ended and forgotten."""
+    """Return the state of this question's answer; another question's is ended and dropped."""
     about = (asked.question, tuple(asked.cited.shown))
     kept: _PanelState | None = st.session_state.get(SESSION_KEY)
     if kept is None or kept.about != about:
@@ -262,7 +262,7 @@ def _stop() -> None:
 
 
 def _reset(asked: PanelQuestion) -> None:
-    """Go back to the offer, so that nothing is sent unseen; for a callback."""
+    """Return to the offer, so that nothing is sent unseen; for a callback."""
     _panel_state(asked).underway = None
 
 

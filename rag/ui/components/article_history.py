@@ -31,7 +31,7 @@ _WAS_OTHER_BEFORE = N_("Before {day}, this number stood for something else: {abo
 
 
 def renumbering_notices(result: Result, card: CorpusCard, t: Interface) -> None:
-    """Say what became of the articles that the question names by number."""
+    """Show what became of the article numbers that the question names."""
     shown = {s.article.id: s.article for s in result.shown}
     lines = [tag("p", line) for item in result.known for line in _fate(item, shown, card, t)]
     if lines:
@@ -82,7 +82,7 @@ def _sentences(said: Iterable[str], t: Interface) -> Html:
 
 
 def former_content(move: Moved, card: CorpusCard, t: Interface, *, other: bool) -> Html:
-    """Say what a number used to stand for, in the words of the card; nothing where it has none.
+    """Return what a number used to stand for, from the card; empty where the card has nothing.
 
     Args:
         move: of the number.
@@ -112,7 +112,7 @@ def new_location(numbers: Sequence[str], t: Interface, told: str = "") -> str:
 
 
 def predecessor_note(number: str, t: Interface) -> str:
-    """Say of an article that it holds what another number used to stand for."""
+    """Return that an article holds what another number used to stand for."""
     if is_bare(number):
         return t("It took over what article {number} used to say.", number=number)
     return t("It took over what {number} used to say.", number=number)
@@ -125,7 +125,7 @@ _ANY = N_("Law of any date: an article may no longer be in force, or not yet.")
 
 
 def validity_line(day: date | None, card: CorpusCard, *, dated: bool, t: Interface) -> Html:
-    """Return the line that says of which day the law is; nothing where the corpus knows no dates.
+    """Return the line with the date of the law; empty where the corpus has no dates.
 
     Args:
         day: that was asked for; None is any.
@@ -140,7 +140,7 @@ def validity_line(day: date | None, card: CorpusCard, *, dated: bool, t: Interfa
 
 
 def validity_sentences(day: date | None, card: CorpusCard, t: Interface) -> list[str]:
-    """Return the sentences that say of which day the law is; none where no day was asked for."""
+    """Return the sentences with the date of the law; none where no day was asked for."""
     if day is None:
         return []
     said = [t(_DAY, day=t.day(day))]

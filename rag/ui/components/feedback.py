@@ -50,7 +50,7 @@ class About:
 
 
 def retention_text(feedback: Feedback, t: Interface) -> str:
-    """Return for how long a word is kept."""
+    """Return how long feedback is stored."""
     return t.n("one day", "{count} days", feedback.days)
 
 

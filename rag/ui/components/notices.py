@@ -63,7 +63,7 @@ def empty(t: Interface) -> None:
 
 
 def truncation_notice(length: int, t: Interface) -> None:
-    """Say that only the head of a long question was used."""
+    """Show that only the first part of a long question was used."""
     said = t(_CUT, count=t.number(length), limit=t.number(MAX_CHARS))
     st.html(tag("p", said, class_="pd-hint", role="status"))
 
@@ -132,7 +132,7 @@ def in_language(texts: Mapping[str, str], language: str) -> Html:
 
 
 def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None:
-    """Say that a question seems to be about another country's law, or about no law at all."""
+    """Show that a question seems to be about another country's law, or about no law."""
     if decision.reason is DecisionReason.OTHER_COUNTRY:
         tips = [t(_OTHER_LAW), _people(card, t)]
         title = t("Your question seems to be about the law of another country")

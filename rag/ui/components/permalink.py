@@ -32,7 +32,7 @@ MAX_MISSING_IDS = 12  # ids that are gone and are told
 
 @dataclass(frozen=True, slots=True)
 class SharedLink:
-    """What an address asks to be shown; anyone may have typed it."""
+    """The articles and question that a shared address names; its content is untrusted."""
 
     ids: tuple[str, ...]
     version: str  # of the index that the link was made with; "" where it does not say
@@ -84,7 +84,7 @@ def _addressed() -> SharedLink | None:
 
 
 def link_closed() -> bool:
-    """Tell whether a question was asked, which closes the link: the address forgets it."""
+    """Return whether a new question closed the link: the address then forgets it."""
     if st.session_state.get("asked") is None:
         return False
     kept = {key: st.query_params.get_all(key) for key in st.query_params if key not in _LINK}

@@ -37,7 +37,7 @@ _ASKED = N_("This stands in front of your question. Press one to ask without it.
 
 @dataclass(frozen=True, slots=True)
 class SituationSentence:
-    """One thing that a person may say, in two languages."""
+    """A sentence about the asker, in the languages of the interface and of the law."""
 
     label: str  # of the chip, in the interface's language
     says: str  # in front of the question, in the law's
@@ -97,12 +97,12 @@ def _write(keys: Sequence[str]) -> None:
 
 
 def compose_question(chosen: Sequence[SituationSentence], question: str) -> str:
-    """Return the question as it is searched for."""
+    """Return the question as it is searched for, situation sentences in front."""
     return in_front([each.says for each in chosen], question)
 
 
 def regional_filter(chosen: Sequence[SituationSentence], where: Filter | None) -> Filter | None:
-    """Return the filter with the regions that were said: the law of others goes, the country's stays.
+    """Return the filter with the chosen regions and the whole country's law.
 
     A region that a filter names besides stays too: who says where they live and asks for another region's
     law wants both.
@@ -117,7 +117,7 @@ def regional_filter(chosen: Sequence[SituationSentence], where: Filter | None) -
 def draw_situation_chips(
     offers: Mapping[str, SituationSentence], chosen: Sequence[SituationSentence], t: Interface
 ) -> None:
-    """Draw what stands in front of a question that was asked, each to be taken away."""
+    """Draw the chosen situation sentences as chips that can be removed."""
     if not chosen:
         return
     with st.container(key="situated"):
@@ -294,7 +294,7 @@ def draw_options(engine: AskEngine, t: Interface) -> Options:
 
 
 def current_law_filter(engine: AskEngine) -> Filter | None:
-    """Return the filter of a page that offers none: the law in force today, where articles have dates."""
+    """Return the default filter: the law in force today, where articles have dates."""
     return Filter(in_force_on=date.today()) if engine.facets().dated else None
 
 
@@ -348,7 +348,7 @@ def remove_filters() -> None:
 
 
 def store_multiselect(key: str) -> None:
-    """Keep in the address what was chosen in a box of several; for a callback."""
+    """Store the choice of a multiselect in the address; for a callback."""
     url_state.set_parameter(key, st.session_state[key])
 
 

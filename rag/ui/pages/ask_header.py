@@ -17,7 +17,7 @@ from rag.ui.i18n import Interface
 
 @dataclass(frozen=True, slots=True)
 class AskHeader:
-    """The upper part of the page, and the places in it for what depends on the law."""
+    """The upper part of the page, with placeholders for what depends on the law."""
 
     stage: DeltaGenerator  # all of it: emptied where the law cannot be opened
     shared: permalink.SharedLink | None  # what the address asks to be shown

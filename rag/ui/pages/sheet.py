@@ -43,7 +43,7 @@ MARK = " …"
 
 @dataclass(frozen=True, slots=True)
 class PageSpace:
-    """Lines that a page has."""
+    """The remaining lines of a page."""
 
     facts: int
     article: int  # for each, at most
@@ -75,7 +75,7 @@ def lines(text: str, wide: int = LINE) -> int:
 
 
 def truncate_lines(text: str, count: int, wide: int = LINE) -> str:
-    """Return a text that takes so many lines, with a mark where it was cut."""
+    """Return a text cut to so many lines, with an ellipsis."""
     if lines(text, wide) <= count:
         return text
     kept: list[str] = []

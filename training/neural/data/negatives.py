@@ -85,7 +85,7 @@ def published(extras: Mapping[str, Mapping[str, object]]) -> Pool:
 
 
 class MixedNegatives:
-    """Draws negatives from pools, in the mix of the stage that the training is in."""
+    """Samples negatives from pools, in the mix of the current training stage."""
 
     def __init__(self, settings: Negatives, pools: Mapping[str, Pool], articles: Sequence[Article]) -> None:
         """Take the recipe's table and a pool for each source that it names; the rest is drawn at random."""

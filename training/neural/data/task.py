@@ -137,7 +137,7 @@ def tasks(
 
 
 def cap_synthetic(questions: Sequence[Question], synthetic: int | None) -> list[Question]:
-    """Return the questions without the synthetic ones that are too many for an article; the first are kept.
+    """Return the questions with at most so many synthetic ones an article; the first stay.
 
     Args:
         questions: of any kind.

@@ -87,7 +87,7 @@ def read_recipe(named: str, changes: Sequence[str] = (), *, scratch: bool = Fals
 
 
 def parse_recipe(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
-    """Return the recipe that these tables are, as TOML or JSON holds them.
+    """Parse a recipe from the tables of TOML or JSON.
 
     Raises:
         BadInput: they cannot be used.

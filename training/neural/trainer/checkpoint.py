@@ -88,7 +88,7 @@ def save(work: Path, module: Any, optimiser: Any, state: CheckpointState) -> Non
 
 
 def has_checkpoint(work: Path) -> bool:
-    """Tell whether a checkpoint was written; a training that was stopped before begins anew."""
+    """Return whether a checkpoint was written; without one a training begins anew."""
     return _whole(work).is_dir()
 
 

@@ -177,7 +177,7 @@ class Watch:
 
 
 def reset_peak() -> bool:
-    """Have `peak_memory` count from here; return False where the system cannot, and nothing changes."""
+    """Reset `peak_memory`; return False where the system cannot."""
     try:
         _COUNT_ANEW.write_text("5", encoding="ascii")
     except OSError:
@@ -186,7 +186,7 @@ def reset_peak() -> bool:
 
 
 def peak_memory() -> int:
-    """Return the most that this process held since `reset_peak`, or ever; bytes."""
+    """Return the peak memory of this process since `reset_peak`, or ever; bytes."""
     if _STATUS.exists():
         for line in _STATUS.read_text(encoding="utf-8").splitlines():
             if line.startswith("VmHWM:"):
