@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,16 @@ from indexes.store.paths import (
 )
 from indexes.update import term_counts
 from rag.corpus.card import CorpusCard
-from rag.corpus.structure import section_numbers
+from rag.corpus.out_of_scope import Topics
+from rag.corpus.structure import groups, section_numbers
 from rag.encoders.static import StaticEncoder
 from rag.engine.confidence import Confidence
 from rag.engine.engine import EncoderTraining, Engine, IndexInfo
+from rag.engine.explain import Explainer
+from rag.engine.notices import Notices
+from rag.engine.searcher import Searcher
 from rag.errors import BadInput, DamagedIndex, StaleIndex
+from rag.fusion.settings import FusionSettings
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
@@ -119,26 +125,31 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         rows = term_counts.rows(kept, order, keyword.index.vocab_dict)
         bridged = query_expansion.load(folder, keyword)
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, bridged)
-    nearest: QuestionKNN | None = None
+    question_knn: QuestionKNN | None = None
     if fusion is not None and QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
         beside = section_numbers(corpus.articles)
-        nearest = QuestionKNN(learnt, order, mask, asking, encoder, beside=beside)
+        question_knn = QuestionKNN(learnt, order, mask, asking, encoder, beside=beside)
+    sections = cache(partial(groups, corpus.articles))  # made when first looked at
+    searcher = Searcher(
+        keyword,
+        meaning,
+        fusion or FusionSettings(),
+        distributions or {},
+        learned,
+        question_knn,
+        bridged,
+        sections,
+    )
+    notices = Notices(Topics(corpus.card, {a.code for a in corpus.articles}, asking), asking)
+    nearest = searcher.nearest_questions
     return Engine(
         card=corpus.card,
         info=_info(manifest, corpus),
         articles=corpus.articles,
-        questions=learnt,
-        analyser=asking,
-        keyword=keyword,
-        meaning=meaning,
-        confidence=_confidence(folder),
-        fusion=fusion,
-        distributions=distributions,
-        learned=learned,
-        counted=rows,
-        nearest=nearest,
-        bridge=bridged,
+        searcher=searcher,
+        explainer=Explainer(corpus.articles, learnt, asking, keyword, meaning, rows, nearest),
+        notices=notices.calibrated(_confidence(folder), searcher, corpus.sha256, learnt),
     )
 
 
@@ -156,7 +167,7 @@ def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense
 
 
 def _confidence(folder: Path) -> Confidence | None:
-    """Read the calibration that ships beside the builtin index; the engine checks what it is for."""
+    """Read the calibration that ships beside the builtin index; `Notices` checks what it is for."""
     path = folder.parent / CONFIDENCE
     if folder != builtin() or not path.is_file():
         return None

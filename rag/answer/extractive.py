@@ -81,7 +81,7 @@ class Extractor:
     @classmethod
     def of(cls, engine: Engine) -> Extractor:
         """Take the parts of an opened index; made once, for counting documents takes a while."""
-        keyword, meaning = engine.keyword, engine.meaning
+        keyword, meaning = engine.searcher.keyword, engine.searcher.meaning
         encoder = meaning.encoder if isinstance(meaning, Dense) else None
         return cls(
             engine.analyser,

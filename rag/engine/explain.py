@@ -22,12 +22,13 @@ from rag.engine.result import Explanation, MeaningShare, Mode, ResultPlace, Simi
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import ExpandedBM25
+from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, Frequencies, term_ids
 from rag.text import Analyser
 from rag.types import Article, Floats, Question, Retriever, WordShare
 
 RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
-MAX_QUESTIONS = 3  # annotated questions that are told
+MAX_QUESTIONS = 3  # annotated questions that are shown
 COMPARED = (
     12  # annotated questions of one article that a static encoder compares, those that share most words
 )
@@ -46,20 +47,11 @@ CountTerms: TypeAlias = Callable[[str], Mapping[str, Frequencies] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class PrecomputedTerms:
-    """Term counts and vectors that need no new analysis; None where they are unknown."""
-
-    counted: CountTerms | None = None  # terms of articles
-    cut_cited: Callable[[str], Sequence[str]] | None = None  # of an annotated question, by its text
-    encode_cited: Callable[[Sequence[str]], Floats] | None = None  # annotated questions, by their texts
-
-
-@dataclass(frozen=True, slots=True)
 class Contents:
     """The terms of one article by field, and of each annotated question that cites it."""
 
     counts: Mapping[str, Frequencies]  # field -> term -> how often
-    asked: tuple[tuple[Question, frozenset[str]], ...]
+    questions: tuple[tuple[Question, frozenset[str]], ...]  # those that cite it, with their terms
 
     def in_text(self, terms: frozenset[str]) -> frozenset[str]:
         """Return those of the terms that stand in the text."""
@@ -75,34 +67,40 @@ class Explainer:
 
     def __init__(
         self,
-        articles: Mapping[str, Article],
-        cited: Mapping[str, Sequence[Question]],
+        articles: Sequence[Article],
+        questions: Sequence[Question],
         analyser: Analyser,
         keyword: Retriever,
-        meaning: Retriever | None,
-        kept: PrecomputedTerms | None = None,
+        meaning: Retriever | None = None,
+        counts: CountTerms | None = None,
+        nearest: QuestionKNN | None = None,
     ) -> None:
         """Take an index apart.
 
         Args:
-            articles: by id.
-            cited: the annotated questions of each article, each question once.
-            analyser: cut all of them.
-            keyword: explained where it is BM25.
-            meaning: explained where it has vectors of articles.
-            kept: terms and vectors that are known; what is not is cut and encoded again.
+            articles: of the index.
+            questions: the annotated ones that it learnt from.
+            analyser: cuts both into terms.
+            keyword: a BM25 tells what each word adds.
+            meaning: a dense retriever tells cosines.
+            counts: gives the terms of an article where the index stores them, which saves analysing it.
+            nearest: has the terms and vectors of the annotated questions, which saves analysing them.
         """
-        self._counted = kept.counted if kept else None
-        cut_cited = kept.cut_cited if kept else None
-        self._encode_cited = kept.encode_cited if kept else None
-        self._articles = articles
-        self._cited = cited
-        self._analyser = analyser
+        self.articles = {article.id: article for article in articles}
+        self.cited: dict[str, list[Question]] = {}  # article id -> annotated questions, each once
+        for question in questions:
+            for article_id in dict.fromkeys(question.article_ids):
+                self.cited.setdefault(article_id, []).append(question)
+        self.analyser = analyser
         self._bm25 = keyword if isinstance(keyword, BM25) else None
         self._dense = meaning if isinstance(meaning, Dense) else None
+        self._counts = counts
+        self._encode_questions = nearest.vectors if nearest is not None else None
         self.contents = lru_cache(maxsize=RECENT)(self._contents)
         # articles that are shown together share questions
-        self._cut_cited = lru_cache(maxsize=RECENT)(cut_cited or analyser.terms)
+        self._question_terms = lru_cache(maxsize=RECENT)(
+            nearest.terms if nearest is not None else analyser.terms
+        )
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -115,20 +113,34 @@ class Explainer:
         return {} if self._dense is None else {id_: i for i, id_ in enumerate(self._dense.order.ids)}
 
     def _contents(self, article_id: str) -> Contents:
-        article, cut, cited = self._articles[article_id], self._analyser.terms, self._cut_cited
-        asked = [(question, cited(question.text)) for question in self._cited.get(article_id, ())]
-        told = tuple((question, frozenset(terms)) for question, terms in asked)
-        kept = self._counted(article_id) if self._counted is not None else None
-        if kept is not None:
-            return Contents(kept, told)
+        article, terms = self.articles[article_id], self.analyser.terms
+        cited = self.cited.get(article_id, ())
+        question_terms = [self._question_terms(question.text) for question in cited]
+        questions = tuple(zip(cited, map(frozenset, question_terms), strict=True))
+        stored = self._counts(article_id) if self._counts is not None else None
+        if stored is not None:
+            return Contents(stored, questions)
+        answers = (self._question_terms(q.answer) for q in cited if q.answer)
         counts = {
-            "text": AnalysedText(cut(article.text)),
-            "headings": AnalysedText(chain.from_iterable(map(cut, article.headings))),
-            "code": AnalysedText(cut(article.code)),
-            QUESTIONS_FIELD: AnalysedText(chain.from_iterable(terms for _, terms in asked)),
-            ANSWERS_FIELD: AnalysedText(chain.from_iterable(cited(q.answer) for q, _ in asked if q.answer)),
+            "text": AnalysedText(terms(article.text)),
+            "headings": AnalysedText(chain.from_iterable(map(terms, article.headings))),
+            "code": AnalysedText(terms(article.code)),
+            QUESTIONS_FIELD: AnalysedText(chain.from_iterable(question_terms)),
+            ANSWERS_FIELD: AnalysedText(chain.from_iterable(answers)),
         }
-        return Contents(counts, told)
+        return Contents(counts, questions)
+
+    def similar_questions(self, article_id: str, terms: frozenset[str], most: int = 2) -> tuple[str, ...]:
+        """Return annotated questions of an article that share terms with these, the most similar first.
+
+        One term in common says nothing, unless the question has only that one.
+        """
+        found = []
+        for n, (question, own) in enumerate(self.contents(article_id).questions):
+            shared = len(own & terms)
+            if shared >= min(2, len(terms)) and shared:
+                found.append((-shared / (len(own) + len(terms) - shared), n, question.text))
+        return tuple(dict.fromkeys(text for _, _, text in sorted(found)))[:most]
 
     def explain(
         self,
@@ -136,44 +148,49 @@ class Explainer:
         ranks: Mapping[str, Mapping[str, int]],
         mode: Mode,
         shares: Mapping[str, Mapping[str, float]] | None = None,
-        over: ExpandedBM25 | None = None,
+        expanded: ExpandedBM25 | None = None,
     ) -> list[Explanation]:
         """Explain where articles stand for one question.
 
         Args:
             question: what was searched for.
             ranks: article id -> system -> rank in its list, as `rag.fusion.ranks` counts.
-            mode: how it was searched: what did not count is not told.
+            mode: how it was searched: what did not count is left out.
             shares: article id -> system -> what its list adds to the fused score, where that is known.
-            over: the bridge that the words were searched over, where they were.
+            expanded: what searched by the words, where they were expanded.
         """
         if not ranks:
             return []
-        written = self._written(question)
+        surface = self._surface_forms(question)
         vector = None if self._dense is None else self._dense.vector(question)
         if vector is not None and not vector.any():
             vector = None  # none of its words is known
-        alike = self._alike(question, list(ranks), vector)
-        words = self._words(question, list(ranks), written, over) if mode != "meaning" else {}
+        similar = self._similar_questions(question, list(ranks), vector)
+        words = self._word_shares(question, list(ranks), surface, expanded) if mode != "meaning" else {}
+        cosines = self._cosine_shares(question, list(ranks), vector, surface) if mode != "keyword" else {}
         explained = []
-        near = self._meaning(question, list(ranks), vector, written) if mode != "keyword" else {}
-        for article_id, places in ranks.items():
-            cosine, meaning = near.get(article_id, (None, ()))
-            adds = (shares or {}).get(article_id, {})
-            told = tuple(ResultPlace(system, places[system], adds.get(system)) for system in sorted(places))
-            found = words.get(article_id, ())
-            explained.append(Explanation(article_id, found, cosine, meaning, told, alike[article_id]))
+        for id_, places in ranks.items():
+            adds = (shares or {}).get(id_, {})
+            systems = tuple(
+                ResultPlace(system, places[system], adds.get(system)) for system in sorted(places)
+            )
+            cosine, meaning = cosines.get(id_, (None, ()))
+            explained.append(Explanation(id_, words.get(id_, ()), cosine, meaning, systems, similar[id_]))
         return explained
 
-    def _written(self, question: str) -> Mapping[str, str]:
+    def _surface_forms(self, question: str) -> Mapping[str, str]:
         """Return each term as the question writes it first."""
-        written: dict[str, str] = {}
-        for token in self._analyser.tokens(question):
-            written.setdefault(token.term, question[token.start : token.end])
-        return written
+        forms: dict[str, str] = {}
+        for token in self.analyser.tokens(question):
+            forms.setdefault(token.term, question[token.start : token.end])
+        return forms
 
-    def _words(
-        self, question: str, article_ids: Sequence[str], written: Mapping[str, str], over: ExpandedBM25 | None
+    def _word_shares(
+        self,
+        question: str,
+        article_ids: Sequence[str],
+        surface: Mapping[str, str],
+        expanded: ExpandedBM25 | None,
     ) -> Mapping[str, tuple[WordShare, ...]]:
         """Return what each term adds to the BM25 of each article that holds one."""
         bm25 = self._bm25
@@ -185,10 +202,9 @@ class Explainer:
         begins, where, adds = (np.asarray(bm25.index.scores[part]) for part in ("indptr", "indices", "data"))
         shares: dict[str, list[WordShare]] = {}
         rows = rows.astype(where.dtype)  # of one type: else numpy would first widen all postings of a term
-        asked = Counter(self._analyser.terms(question))
-        those = frozenset(asked)
-        counts = {id_: {f: c.of(those) for f, c in self.contents(id_).counts.items()} for id_ in known}
-        for term, times in asked.items():
+        terms = Counter(self.analyser.terms(question))
+        counts = self._field_counts(known, frozenset(terms))
+        for term, times in terms.items():
             for number in term_ids([term], vocabulary):  # one, or none
                 first, past = int(begins[number]), int(begins[number + 1])
                 places = first + np.searchsorted(where[first:past], rows)  # articles come in their order
@@ -198,17 +214,22 @@ class Explainer:
                     share = times * float(adds[at])
                     own = _parts(term, counts[article_id], bm25.weights)
                     parts = {f: share * p for f, p in own.items()}
-                    word = WordShare(term, written.get(term, term), share, parts)
+                    word = WordShare(term, surface.get(term, term), share, parts)
                     shares.setdefault(article_id, []).append(word)
-        if over is not None:
-            reached = frozenset(pair.law for pair in over.used(question))
-            held = {id_: {f: c.of(reached) for f, c in self.contents(id_).counts.items()} for id_ in known}
-            added = over.shares(question, {id_: self._rows[id_] for id_ in known}, held)
+        if expanded is not None:
+            counts = self._field_counts(known, frozenset(pair.law for pair in expanded.used(question)))
+            added = expanded.shares(question, {id_: self._rows[id_] for id_ in known}, counts)
             shares = {id_: [*shares.get(id_, ()), *added.get(id_, ())] for id_ in {**shares, **added}}
         return {id_: tuple(sorted(own, key=lambda s: (-s.share, s.term))) for id_, own in shares.items()}
 
-    def _meaning(
-        self, question: str, article_ids: Sequence[str], vector: Floats | None, written: Mapping[str, str]
+    def _field_counts(
+        self, article_ids: Sequence[str], terms: frozenset[str]
+    ) -> dict[str, dict[str, Mapping[str, int]]]:
+        """Return how often these terms stand in each field of each article."""
+        return {id_: {f: c.of(terms) for f, c in self.contents(id_).counts.items()} for id_ in article_ids}
+
+    def _cosine_shares(
+        self, question: str, article_ids: Sequence[str], vector: Floats | None, surface: Mapping[str, str]
     ) -> Mapping[str, tuple[float, tuple[MeaningShare, ...]]]:
         """Return the cosine of each article, and what each term adds to it if the encoder is a sum."""
         known = [id_ for id_ in article_ids if id_ in self._vectors]
@@ -225,27 +246,27 @@ class Explainer:
         parts = encoder.codes[ids] * (encoder.scales[ids] * list(times.values()))[:, None].astype(np.float64)
         length = float(np.sqrt((parts.sum(axis=0) ** 2).sum()))
         adds = (stored @ parts.T / (length or 1.0)).tolist()
-        told = {}
+        found = {}
         for id_, cosine, own in zip(known, cosines, adds, strict=True):
-            shares = (MeaningShare(t, written.get(t, t), s) for t, s in zip(times, own, strict=True))
-            told[id_] = cosine, tuple(sorted(shares, key=lambda s: (-s.share, s.term)))
-        return told
+            shares = (MeaningShare(t, surface.get(t, t), s) for t, s in zip(times, own, strict=True))
+            found[id_] = cosine, tuple(sorted(shares, key=lambda s: (-s.share, s.term)))
+        return found
 
-    def _alike(
+    def _similar_questions(
         self, question: str, article_ids: Sequence[str], vector: Floats | None
     ) -> Mapping[str, tuple[SimilarQuestion, ...]]:
         """Return the annotated questions nearest to this one, by article; all are encoded in one batch."""
-        terms = frozenset(self._analyser.terms(question))
+        terms = frozenset(self.analyser.terms(question))
         known = {
             article_id: _nearest_questions(terms, self.contents(article_id)) for article_id in article_ids
         }
         if vector is not None and self._dense is not None:
             encoder = self._dense.encoder
-            # a large model takes its time: it compares those alone that are told
+            # a large model takes its time: it compares only those that are shown
             most = COMPARED if isinstance(encoder, StaticEncoder) else MAX_QUESTIONS
             known = {article_id: found[:most] for article_id, found in known.items()}
-            texts = sorted({alike.text for found in known.values() for alike in found})
-            encode = self._encode_cited or encoder.encode_questions
+            texts = sorted({similar.text for found in known.values() for similar in found})
+            encode = self._encode_questions or encoder.encode_questions
             vectors = encode(texts) if texts else np.zeros((0, encoder.dim), np.float32)
             cosines = {t: float(v @ vector) if v.any() else None for t, v in zip(texts, vectors, strict=True)}
             known = {
@@ -270,7 +291,7 @@ def _parts(
 def _nearest_questions(terms: frozenset[str], contents: Contents) -> list[SimilarQuestion]:
     """Return the annotated questions of an article, the most similar first, without repeats."""
     found: dict[str, SimilarQuestion] = {}
-    for question, own in contents.asked:
+    for question, own in contents.questions:
         shared, either = own & terms, own | terms
         overlap = len(shared) / (len(either) or 1)
         found.setdefault(question.text, SimilarQuestion(question.text, tuple(sorted(shared)), overlap))

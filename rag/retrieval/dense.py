@@ -83,28 +83,31 @@ class Dense:
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; one with no known word has none."""
-        if len(questions) == 1:
-            return [hits(self.order, *self.first(questions[0], k, where))]
         if k <= 0 or not self.order.ids or not questions:
             return [() for _ in questions]
-        found = self._found(self.encoder.encode_questions(questions), k, where)
-        return [hits(self.order, *one) for one in found]
+        one = len(questions) == 1
+        vectors = self.vector(questions[0])[None] if one else self.encoder.encode_questions(questions)
+        return [hits(self.order, *found) for found in self._nearest(vectors, k, where)]
 
     def first(self, question: str, k: int, where: Filter | None = None) -> Found:
         """Return the positions of the hits of one question, best first, and their scores."""
         if k <= 0 or not self.order.ids:
             return NOTHING
-        return self._found(self.vector(question)[None], k, where)[0]
+        return self._nearest(self.vector(question)[None], k, where)[0]
 
-    def _found(self, vectors: Floats, k: int, where: Filter | None) -> list[Found]:
+    def _nearest(self, vectors: Floats, k: int, where: Filter | None) -> list[Found]:
         keep = self.mask(where)
         known = np.flatnonzero(np.any(vectors != 0, axis=1))
         answers = [NOTHING for _ in vectors]
         if len(known):
             # one thread answers one question faster than two do: starting the others costs more
             faiss.omp_set_num_threads(1 if len(known) < BATCH else self._threads)
-            for i, found in zip(known, self._propose(vectors[known], k, keep), strict=True):
-                answers[i] = self._score(vectors[i], found, k)
+            for i, candidates in zip(known, self._propose(vectors[known], k, keep), strict=True):
+                positions = np.sort(candidates)
+                stored = self.index.reconstruct_batch(positions).astype(np.float64)
+                cosines = (stored * vectors[i].astype(np.float64)).sum(axis=1)
+                at, scores = first(cosines, self.order.by_id[positions], k)
+                answers[i] = positions[at], scores
         return answers
 
     def _vector(self, question: str) -> Floats:
@@ -159,9 +162,3 @@ class Dense:
             parameters: faiss.SearchParameters = library.SearchParametersHNSW(efSearch=walk, **selector)
             return parameters
         return faiss.SearchParameters(**selector) if selector else None
-
-    def _score(self, vector: Floats, positions: npt.NDArray[np.int64], k: int) -> Found:
-        positions = np.sort(positions)
-        stored = self.index.reconstruct_batch(positions).astype(np.float64)
-        at, scores = first((stored * vector.astype(np.float64)).sum(axis=1), self.order.by_id[positions], k)
-        return positions[at], scores

@@ -133,14 +133,14 @@ class WordAnalyser:
         """Return the term of one match, "" for none; remembers it."""
         term = self._known.get(typed)
         if term is None:
-            term = self._analyse(typed)
+            term = self._stem(typed)
             if len(typed) <= LONGEST:
                 if len(self._known) >= REMEMBERED:
                     self._known.clear()
                 self._known[typed] = term
         return term
 
-    def _analyse(self, typed: str) -> str:
+    def _stem(self, typed: str) -> str:
         if typed.endswith("'"):  # an elided article
             return ""
         if any(map(str.isdigit, typed)):

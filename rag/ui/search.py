@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -18,15 +17,7 @@ from rag.ui.protocols import Answers, AskEngine
 
 SHOWN = 10
 _T = TypeVar("_T")
-_FOUND = "found"  # in the session: what the last search of each kind found, and what it was asked
-
-
-@dataclass(frozen=True, slots=True)
-class _SearchResult(Generic[_T]):
-    """The outcome of a search, without references to the engine."""
-
-    about: tuple[object, ...]  # the index, the question and how it was searched
-    found: _T
+_FOUND = "found"  # in the session: kind of search -> its key and what it found
 
 
 def search(
@@ -34,47 +25,47 @@ def search(
 ) -> tuple[Result, list[Explanation]] | None:
     """Ask the engine, and why; None, and a calm word, when it breaks."""
     without = expansion_chips.removed(question)
-
-    def ask() -> tuple[Result, list[Explanation]]:
-        with looking(engine, t):
+    key = search_key(engine, question, options.mode, options.where, without)
+    found: tuple[Result, list[Explanation]] | None = recall("the search", key)
+    if found is None:
+        with report_failure("the search", t), spinner(engine, t):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            return result, engine.explain(result)
+            found = remember("the search", key, (result, engine.explain(result)))
+    return found
 
-    return ask_engine("the search", engine, (question, options.mode, options.where, without), ask, t)
 
-
-def looking(engine: AskEngine, t: Interface) -> AbstractContextManager[None]:
+def spinner(engine: AskEngine, t: Interface) -> AbstractContextManager[None]:
     """Say that the law is being searched, while it is."""
     return st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles)))
 
 
-def ask_engine(
-    what: str, engine: AskEngine, asked: tuple[object, ...], ask: Callable[[], _T], t: Interface
-) -> _T | None:
-    """Return what the engine answers; None, and a calm notice, when it fails.
-
-    What was found is kept for the next run of this session, the last of each kind: a click that asks for
-    nothing else, another language, and the way back from another page search no more.
-
-    Args:
-        what: kind of search it is; the log learns it, and nothing of the question.
-        engine: that is asked.
-        asked: the question and how it is searched.
-        ask: asks it; what it returns may hold nothing of the engine, which the page may close.
-        t: the interface.
-    """
-    loaded = engine.info
-    about = (loaded.name, loaded.version, loaded.corpus_sha256, *asked)
-    kept: dict[str, _SearchResult[_T]] = st.session_state.setdefault(_FOUND, {})
-    if what in kept and kept[what].about == about:
-        return kept[what].found
+@contextmanager
+def report_failure(what: str, t: Interface) -> Iterator[None]:
+    """Turn an error into a calm notice; the log learns the kind of search, and nothing of the question."""
     try:
-        found = ask()
+        yield
     except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
         log_failure(error, what)
         notices.failed(t)
-        return None
-    kept[what] = _SearchResult(about, found)
+
+
+def search_key(engine: AskEngine, *asked: object) -> tuple[object, ...]:
+    """Return what a search depends on: the index that is open, the question and how it is searched."""
+    return (engine.info.name, engine.info.version, engine.info.corpus_sha256, *asked)
+
+
+def recall(what: str, key: tuple[object, ...]) -> Any:  # noqa: ANN401 - each kind of search has its own type
+    """Return what the session's last search of a kind found, if its key was this one; else None.
+
+    A click that asks for nothing else, another language, and the way back from another page search no more.
+    """
+    last = st.session_state.get(_FOUND, {}).get(what)
+    return last[1] if last is not None and last[0] == key else None
+
+
+def remember(what: str, key: tuple[object, ...], found: _T) -> _T:
+    """Store for `recall` what a search found, which may hold nothing of the engine: the page may close it."""
+    st.session_state.setdefault(_FOUND, {})[what] = key, found
     return found
 
 

@@ -11,7 +11,7 @@ import copy
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
@@ -24,7 +24,6 @@ from indexes.build.fit_settings import FitSettings
 from indexes.sources import registry
 from indexes.store.open_index import open_index
 from rag.engine.engine import Engine
-from rag.engine.expansion import QueryExpander
 from rag.errors import BadInput
 from rag.ltr.features import DEPTH, NAMES, Evidence
 from rag.ltr.networks import Network
@@ -90,11 +89,12 @@ def timed(engine: Engine, asked: Sequence[str], say: Report) -> None:
     """
     if len(asked) < 2:
         raise BadInput(f"{engine.info.name}: {len(asked)} questions to ask: give law that has two or more")
-    if engine.learned is None or engine.meaning is None:
+    searcher = engine.searcher
+    if searcher.learned is None or searcher.meaning is None:
         raise BadInput(f"{engine.info.name} has no learned fusion: fit one with python -m training.train")
-    evidence = engine.learned.evidence
+    evidence = searcher.learned.evidence
     ranker = random_trees(_features(evidence, asked[:20]), TREES, NETWORKS)
-    fused = Hybrid({KEYWORD: engine.keyword, MEANING: engine.meaning})
+    fused = Hybrid({KEYWORD: searcher.keyword, MEANING: searcher.meaning})
     learned = LearnedReranker(evidence, ranker)
     ways: dict[str, Callable[[str], object]] = {
         LISTS: lambda q: first_stage_lists(evidence, [q]),
@@ -108,9 +108,9 @@ def timed(engine: Engine, asked: Sequence[str], say: Report) -> None:
 
     def forget() -> None:
         """Clear what one way looked up, of articles and of words, that would be there for the next."""
-        engine._explainer.contents.cache_clear()
-        if engine.bridging.words is not None:
-            engine.bridging.words.used.cache_clear()
+        engine.explainer.contents.cache_clear()
+        if searcher.expanded is not None:
+            searcher.expanded.used.cache_clear()
 
     took = _interleaved(ways, asked, before=forget)
     for name, of in took.items():
@@ -192,8 +192,7 @@ def _asked(
 ) -> Callable[[str], object]:
     """Return what a page does with a question."""
     page = copy.copy(engine)
-    page.learned = learned
-    page.bridging = QueryExpander(engine.bridging.words, learned)  # which has the learned fusion that answers
+    page.searcher = replace(engine.searcher, learned=learned)
 
     def ask(question: str) -> object:
         result = page.ask(question, k=SHOWN)

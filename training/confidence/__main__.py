@@ -26,11 +26,11 @@ from indexes.store import paths
 from indexes.store.open_index import open_index
 from rag.engine.confidence import NAMES, Signals
 from rag.engine.engine import Engine
+from rag.engine.searcher import QueryExpansion
 from rag.errors import BadInput, PandectError
-from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.retrieval.hybrid import Hybrid
 from rag.types import Question
 from training.confidence import calibration
 from training.confidence.calibration import (
@@ -50,10 +50,10 @@ ELSEWHERE = "elsewhere"
 
 
 def ask(
-    engine: Engine, hybrid: Hybrid | LearnedReranker, signals: Signals, question: Question
+    engine: Engine, expansion: QueryExpansion | None, signals: Signals, question: Question
 ) -> tuple[list[float], bool]:
     """Return a question's features, and whether a gold article is among hybrid's first ten."""
-    [(fused, lists)] = hybrid.search_parts([question.text], TOP)
+    [(fused, lists)] = engine.searcher.retriever("hybrid", expansion).search_parts([question.text], TOP)
     topic = bool(engine.ask(question.text, k=1).elsewhere)
     found = signals(question.text, lists[KEYWORD], lists[MEANING], elsewhere=topic)
     gold = {hit.article_id for hit in fused} & set(question.article_ids)
@@ -107,7 +107,8 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
     Raises:
         BadInput: the index has no BM25 or no encoder, or its test questions have no dev half.
     """
-    if not isinstance(engine.keyword, BM25) or not isinstance(engine.meaning, Dense):
+    keyword, meaning = engine.searcher.keyword, engine.searcher.meaning
+    if not isinstance(keyword, BM25) or not isinstance(meaning, Dense):
         raise BadInput("confidence needs a BM25 and an encoder: give an index that has both")
     test = list(read_test_questions(folder))
     dev = list(read_questions(folder.parent / DEV, corpus.articles))
@@ -116,11 +117,9 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
             'confidence is fitted to one half and measured on the other: give each question a "split"'
         )
     questions = (*test, *dev)
-    signals = Signals(
-        engine.analyser, engine.keyword, engine.meaning.encoder, to_learn_from(corpus.questions)
-    )
-    hybrid = engine.hybrid(engine.meaning, engine.bridging.over("hybrid"))
-    found = [ask(engine, hybrid, signals, question) for question in questions]
+    signals = Signals(engine.analyser, keyword, meaning.encoder, to_learn_from(corpus.questions))
+    expansion = engine.searcher.expansion("hybrid")
+    found = [ask(engine, expansion, signals, question) for question in questions]
     return AnsweredQuestions(
         questions,
         np.array([row for row, _ in found], dtype=np.float64),
@@ -160,7 +159,7 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     engine = open_index(paths.BUILTIN)
     asked = gather(folder, engine, corpus)
     plan = CalibrationPlan(parsed.folds, parsed.seed, parsed.rate)
-    shipped, ridge = fit_all(asked, plan, corpus.sha256, engine.ranked_by)
+    shipped, ridge = fit_all(asked, plan, corpus.sha256, engine.searcher.ranked_by)
     out = cross_fit(asked, plan)
     found = numbers(asked, out, plan.seed)
     bare = numbers(asked, cross_fit(asked, plan, without=ELSEWHERE), plan.seed)

@@ -28,7 +28,7 @@ from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
 from rag.ui.navigation import BROWSE, address, go, parse_article_ids
 from rag.ui.protocols import AskEngine
-from rag.ui.search import ask_engine
+from rag.ui.search import recall, remember, report_failure, search_key
 
 SIBLINGS_SHOWN = 30  # articles under the same heading that are told on either side
 REFERRING = 30  # cross references of either way; a definition may be cited by hundreds
@@ -304,8 +304,9 @@ def _ask(engine: AskEngine, question: str, code: str, t: Interface) -> Sequence[
     """Ask the engine about one code; None, and a calm word, when it breaks."""
     today = current_law_filter(engine)
     where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)
-
-    def ask() -> Sequence[Shown]:
-        return engine.ask(question, k=FOUND, where=where).shown
-
-    return ask_engine("the search in a code", engine, (question, where), ask, t)
+    key = search_key(engine, question, where)
+    found: Sequence[Shown] | None = recall("the search in a code", key)
+    if found is None:
+        with report_failure("the search in a code", t):
+            found = remember("the search in a code", key, engine.ask(question, k=FOUND, where=where).shown)
+    return found

@@ -16,7 +16,7 @@ from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import COMPARE
 from rag.ui.protocols import AskEngine, Benchmark
-from rag.ui.search import ask_engine, looking
+from rag.ui.search import recall, remember, report_failure, search_key, spinner
 
 SHOWN = 10
 MOST = 4
@@ -128,14 +128,17 @@ def _search(
 ) -> list[ComparisonColumn] | None:
     """Ask the engine in each way; None, and a calm word, when it breaks."""
     where = question_form.current_law_filter(engine)
-
-    def ask() -> list[ComparisonColumn]:
-        with looking(engine, t):
-            columns = []
-            for system in systems:
-                result = engine.ask(question, k=SHOWN, where=where, mode=system)
-                why = tuple(engine.explain(result))
-                columns.append(ComparisonColumn(system, result.shown, why, result.in_force_on))
-            return columns
-
-    return ask_engine("the comparison", engine, (question, where, tuple(systems)), ask, t)
+    key = search_key(engine, question, where, tuple(systems))
+    columns: list[ComparisonColumn] | None = recall("the comparison", key)
+    if columns is None:
+        with report_failure("the comparison", t), spinner(engine, t):
+            results = [engine.ask(question, k=SHOWN, where=where, mode=system) for system in systems]
+            columns = remember(
+                "the comparison",
+                key,
+                [
+                    ComparisonColumn(system, result.shown, tuple(engine.explain(result)), result.in_force_on)
+                    for system, result in zip(systems, results, strict=True)
+                ],
+            )
+    return columns

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
+from types import SimpleNamespace
 
 from rag.corpus.asker_situations import Situation, situations
 from rag.corpus.card import Contact, CorpusCard, Elsewhere, Moved
@@ -180,8 +181,9 @@ class FakeEngine:
     mended: tuple[SpellingCorrection, ...] = ()
     bridged: tuple[ExpansionTerm, ...] = ()
     without: list[Removed] = field(default_factory=list)
-    keyword: None = None  # `app.py` makes an extractor of an engine's parts
-    meaning: None = None
+    searcher: SimpleNamespace = field(  # `app.py` makes an extractor of an engine's parts
+        default_factory=lambda: SimpleNamespace(keyword=None, meaning=None)
+    )
 
     situations: tuple[Situation, ...] = ()
     like: str = "mon voisin a un arbre trop près, puis-je le faire couper"  # a question of the first article

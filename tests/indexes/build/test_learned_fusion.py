@@ -90,17 +90,17 @@ def below_learned(folder: Path) -> Mapping[str, str]:
 def test_what_is_written_is_opened(tmp_path: Path) -> None:
     build_into(tmp_path / "v", VILLAGE, "village", "v", LEARNED)
     engine = open_index(tmp_path / "v")
-    assert engine.learned is not None
-    assert engine.learned.ranker == RANKER
-    evidence = engine.learned.evidence
-    assert evidence.keyword is engine.keyword
+    assert engine.searcher.learned is not None
+    assert engine.searcher.learned.ranker == RANKER
+    evidence = engine.searcher.learned.evidence
+    assert evidence.keyword is engine.searcher.keyword
     assert evidence.law.scores("chèvre").max() > 0
     assert evidence.questions.scores("salades").argmax() == 4  # the one question that says it cites v-5
     assert [q.id for q in evidence.nearest.asked.questions] == ["q1", "q2", "q3"]  # none that is held out
     cut = [engine.analyser.terms(q.text) for q in evidence.nearest.asked.questions]
     assert load_terms(tmp_path / "v" / FOLDER / TERMS) == cut  # so the first question waits for no analyser
     result = engine.ask(GOAT, k=5)
-    by_hand = engine.learned.search([GOAT], 5)[0]
+    by_hand = engine.searcher.learned.search([GOAT], 5)[0]
     assert [(s.article.id, s.score) for s in result.shown] == [(h.article_id, h.score) for h in by_hand]
     for shown, told in zip(result.shown, engine.explain(result), strict=True):
         assert told.fused == pytest.approx(shown.score, abs=6e-6)
@@ -113,11 +113,11 @@ def test_what_articles_refer_to_is_read_once(tmp_path: Path) -> None:
     village = replace(VILLAGE, articles=(*VILLAGE.articles, told))
     build_into(tmp_path / "v", village, "village", "v", LEARNED)
     engine = open_index(tmp_path / "v")
-    assert engine.learned is not None
+    assert engine.searcher.learned is not None
     kept = np.load(tmp_path / "v" / FOLDER / REFERENCES)
     assert kept.tolist() == references(village.articles, village.card).tolist()
     assert {(12, 4), (12, 11)} <= set(map(tuple, kept.tolist()))
-    around = engine.learned.evidence.around
+    around = engine.searcher.learned.evidence.around
     assert np.argwhere(around.refers.toarray()).tolist() == sorted(kept.tolist())
     assert (around.referred.toarray() == around.refers.toarray().T).all()
 
@@ -128,8 +128,8 @@ def test_one_of_an_earlier_release_knows_of_no_references(tmp_path: Path) -> Non
     (folder / FOLDER / REFERENCES).unlink()
     stamp(replace(read(folder, AGAIN), files={}), folder)
     engine = open_index(folder)
-    assert engine.learned is not None
-    assert engine.learned.evidence.around.refers.nnz == 0
+    assert engine.searcher.learned is not None
+    assert engine.searcher.learned.evidence.around.refers.nnz == 0
     assert engine.ask(GOAT, k=5).shown
 
 
@@ -161,7 +161,7 @@ def test_what_an_index_keeps_explains_as_what_is_cut_anew(tmp_path: Path) -> Non
 def test_an_index_without_one_is_as_before(tmp_path: Path) -> None:
     build_into(tmp_path / "v", VILLAGE, "village", "v", FIT)
     assert read_ranker(tmp_path / "v") is None
-    assert open_index(tmp_path / "v").learned is None
+    assert open_index(tmp_path / "v").searcher.learned is None
     build_into(tmp_path / "none", VILLAGE, "village", "none", replace(NONE, learned=RANKER))
     assert not (tmp_path / "none" / FOLDER).exists()  # without an encoder nothing can be fused
 
@@ -180,8 +180,8 @@ def test_an_update_comes_to_what_a_build_comes_to(encoder: EncoderChoice, states
             assert hashes(Path(scratch) / f"v{n}") == wanted
             former = Path(scratch) / f"v{n}"
         engine = open_index(former)
-        assert engine.learned is not None
-        assert engine.learned.ranker == RANKER
+        assert engine.searcher.learned is not None
+        assert engine.searcher.learned.ranker == RANKER
         engine.ask(GOAT)
 
 
@@ -198,10 +198,10 @@ def test_giving_it_comes_to_what_a_build_comes_to(tmp_path: Path, updatable: boo
     old, new = read(former, AGAIN), read(made, AGAIN)
     assert (new.version, new.corpus, new.encoder, new.bm25) == (made.name, old.corpus, old.encoder, old.bm25)
     assert main(["check", "village"]) == 0
-    assert indexes.open("village").learned is not None
+    assert indexes.open("village").searcher.learned is not None
     assert former.is_dir()
     assert main(["rollback", "village"]) == 0
-    assert indexes.open("village").learned is None
+    assert indexes.open("village").searcher.learned is None
 
 
 def test_counts_of_an_earlier_release_are_made_anew(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_it_is_replaced_and_taken_away() -> None:
     gone = refine("village", Start.of("village"), None)
     assert hashes(gone) == hashes(plain)
     assert not (gone / FOLDER).exists()
-    assert indexes.open("village").learned is None
+    assert indexes.open("village").searcher.learned is None
 
 
 def test_what_changed_against_the_law_before_is_not_said_twice() -> None:
@@ -276,11 +276,11 @@ def test_an_update_keeps_it_and_a_build_does_not(tmp_path: Path) -> None:
     refine("village", Start.of("village"), RANKER)
     assert main(["update", "village", str(write(NEW, tmp_path / "new"))]) == 0
     engine = indexes.open("village")
-    assert engine.learned is not None
-    assert engine.learned.ranker == RANKER
+    assert engine.searcher.learned is not None
+    assert engine.searcher.learned.ranker == RANKER
     assert [s.article.id for s in engine.ask("nager", k=1).shown] == ["v-13"]
     assert main(["build", "village", "--encoder", "none"]) == 0
-    assert indexes.open("village").learned is None
+    assert indexes.open("village").searcher.learned is None
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_killed_at_its_steps_it_leaves_the_former_version(
         ended = refining(str(file), step=step)
         engine = indexes.open("village")  # its files are held against its manifest
         assert [shown.article.id for shown in engine.ask(GOAT, k=1).shown] == ["v-5"]
-        new = engine.learned is not None and engine.learned.ranker.about == {"step": step}
+        new = engine.searcher.learned is not None and engine.searcher.learned.ranker.about == {"step": step}
         assert new is (paths.current("village") != before)
         outcomes.append(new)
         if not ended["killed"]:

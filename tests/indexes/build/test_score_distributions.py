@@ -86,14 +86,14 @@ def test_estimated_from_every_score_of_every_question() -> None:
 def test_they_are_kept_with_the_index_and_read_when_it_is_opened() -> None:
     folder = install(settings=FIT)
     engine = indexes.open("village")
-    assert set(engine.distributions) == {KEYWORD, MEANING}
+    assert set(engine.searcher.distributions) == {KEYWORD, MEANING}
     asked = score_distributions.sample(LEARNT, VILLAGE.articles)
-    meaning = engine.meaning
+    meaning = engine.searcher.meaning
     assert isinstance(meaning, Dense)
-    parts = {KEYWORD: engine.keyword, MEANING: meaning}
-    assert score_distributions.estimate(parts, asked) == engine.distributions  # type: ignore[arg-type]
-    assert engine.distributions[MEANING].size == len(asked) * len(VILLAGE.articles)
-    assert score_distributions.load(folder) == engine.distributions
+    parts = {KEYWORD: engine.searcher.keyword, MEANING: meaning}
+    assert score_distributions.estimate(parts, asked) == engine.searcher.distributions  # type: ignore[arg-type]
+    assert engine.searcher.distributions[MEANING].size == len(asked) * len(VILLAGE.articles)
+    assert score_distributions.load(folder) == engine.searcher.distributions
     listed = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
     assert score_distributions.FILE in listed
     (folder / score_distributions.FILE).write_text("{}", encoding="utf-8")
@@ -103,12 +103,12 @@ def test_they_are_kept_with_the_index_and_read_when_it_is_opened() -> None:
 
 def test_an_index_of_keywords_has_one() -> None:
     install(settings=NONE)
-    assert set(indexes.open("village").distributions) == {KEYWORD}
+    assert set(indexes.open("village").searcher.distributions) == {KEYWORD}
 
 
 def test_all_cosines_are_those_of_the_search() -> None:
     install(settings=FIT)
-    meaning = indexes.open("village").meaning
+    meaning = indexes.open("village").searcher.meaning
     assert isinstance(meaning, Dense)
     for question in (GOAT, "le puits du voisin"):
         [found] = meaning.search([question], 99)
@@ -121,16 +121,16 @@ def test_all_cosines_are_those_of_the_search() -> None:
 def test_percentiles_at_question_time_are_those_of_whole_benchmarks() -> None:
     install(settings=replace(FIT, fusion=FusionSettings("percentile", {KEYWORD: 0.3, MEANING: 0.7})))
     engine = indexes.open("village")
-    assert engine.fusion.method == "percentile"
-    meaning = engine.meaning
+    assert engine.searcher.fusion.method == "percentile"
+    meaning = engine.searcher.meaning
     assert isinstance(meaning, Dense)
     questions = [GOAT, "le puits", "un chien mord", "musique la nuit"]
     scores = np.full((2, len(questions), len(VILLAGE.articles)), np.nan)
-    for row, system in enumerate((engine.keyword, meaning)):
+    for row, system in enumerate((engine.searcher.keyword, meaning)):
         for column, ranking in enumerate(system.search(questions, 1000)):
             for hit in ranking:
                 scores[row, column, meaning.order.ids.index(hit.article_id)] = hit.score
-    shapes = [engine.distributions[KEYWORD], engine.distributions[MEANING]]
+    shapes = [engine.searcher.distributions[KEYWORD], engine.searcher.distributions[MEANING]]
     fused = matrix_fusion.normalised(scores, partial(percentile, distributions=shapes), (0.3, 0.7))
     for question, mine in zip(questions, fused, strict=True):
         expected = rank(mine, meaning.order, 5, decimals=None)
@@ -211,7 +211,7 @@ def test_the_command_builds_with_a_fusion(capsys: pytest.CaptureFixture[str]) ->
     assert main(["build", "town", "--encoder", "borrow", "--fusion", "percentile"]) == 0, (
         capsys.readouterr().err
     )
-    assert indexes.open("town").fusion == FusionSettings("percentile")
+    assert indexes.open("town").searcher.fusion == FusionSettings("percentile")
 
 
 @pytest.mark.parametrize(

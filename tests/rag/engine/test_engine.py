@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard, Elsewhere, Moved
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine.engine import MAX_QUESTION, Engine, IndexInfo
+from rag.engine.confidence import Confidence
+from rag.engine.engine import MAX_QUESTION, Engine
 from rag.engine.result import Mode, Result
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
@@ -22,6 +23,7 @@ from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article, Filter, Question, Retriever
+from tests.fakes.ranking.engines import engine_of
 
 CUT = analyser("fr")
 CIVIL, RURAL = "Code civil", "Code rural"
@@ -94,15 +96,8 @@ def build(articles: list[Article], *, meaning: bool = True, card: CorpusCard = C
     vectors = np.random.default_rng(0).standard_normal((len(words), 24)).astype(np.float32)
     encoder = StaticEncoder.of("small", CUT, {w: i for i, w in enumerate(words)}, vectors)
     index = build_vectors(encoder.encode_articles(articles))
-    return Engine(
-        card=card,
-        info=IndexInfo("small", "Petit corpus", "1", len(articles), len(ASKED), "small", "00", "2025-01-01"),
-        articles=articles,
-        questions=ASKED,
-        analyser=CUT,
-        keyword=keyword,
-        meaning=Dense(encoder, index, counts.order, mask) if meaning else None,
-    )
+    dense = Dense(encoder, index, counts.order, mask) if meaning else None
+    return engine_of(articles, CUT, keyword, dense, card=card, questions=ASKED)
 
 
 ENGINE = build(ARTICLES)
@@ -199,9 +194,9 @@ def test_why_terms_are_the_question_s_words_in_the_article() -> None:
 
 
 def test_why_ranks_are_places_in_each_list() -> None:
-    [keyword] = ENGINE.keyword.search([ARBRE], 100)
-    assert ENGINE.meaning is not None
-    [meaning] = ENGINE.meaning.search([ARBRE], 100)
+    [keyword] = ENGINE.searcher.keyword.search([ARBRE], 100)
+    assert ENGINE.searcher.meaning is not None
+    [meaning] = ENGINE.searcher.meaning.search([ARBRE], 100)
     places = {
         KEYWORD: {h.article_id: n for n, h in enumerate(keyword, start=1)},
         MEANING: {h.article_id: n for n, h in enumerate(meaning, start=1)},
@@ -292,7 +287,7 @@ def test_the_hybrid_looks_no_further_than_its_parts() -> None:
             return [() for _ in questions]
 
     engine = build(ARTICLES)
-    engine.meaning = cast("Retriever", Silent())
+    engine.searcher.meaning = cast("Retriever", Silent())
     assert ids(engine.ask(ARBRE)) == ids(engine.ask(ARBRE, mode="keyword"))
     assert engine.ask(ARBRE, mode="meaning").status == "nothing"
 
@@ -375,64 +370,51 @@ def test_a_topic_of_another_law_is_known_by_a_mistyped_word() -> None:
     assert [topic.title["en"] for topic in said.elsewhere] == ["Deposit for a rented home"]
 
 
+def again(engine: Engine, confidence: Confidence) -> Engine:
+    """The same engine with another calibration."""
+    s, bare = engine.searcher, replace(engine.notices, confidence=None, signals=None)
+    notices = bare.calibrated(confidence, s, engine.info.corpus_sha256, ())
+    law = list(engine.articles.values())
+    return Engine(
+        card=engine.card,
+        info=engine.info,
+        articles=law,
+        searcher=s,
+        explainer=engine.explainer,
+        notices=notices,
+    )
+
+
 def test_a_calibration_for_another_corpus_is_left_aside() -> None:
     import indexes
-    from rag.engine.confidence import Confidence
 
     engine = indexes.open()
     elsewhere = engine.info.corpus_sha256[::-1]
-    shipped = engine._confidence
+    shipped = engine.notices.confidence
     assert isinstance(shipped, Confidence)
-    again = Engine(
-        card=engine.card,
-        info=engine.info,
-        articles=list(engine.articles.values()),
-        questions=[],
-        analyser=engine.analyser,
-        keyword=engine.keyword,
-        meaning=engine.meaning,
-        learned=engine.learned,
-        fusion=engine.fusion,
-        nearest=engine._near,
-        confidence=replace(shipped, corpus_sha256=elsewhere),
-    )
-    assert again.ask("arbre du voisin").confidence is None
+    assert again(engine, shipped).ask("arbre du voisin").confidence is not None
+    assert again(engine, replace(shipped, corpus_sha256=elsewhere)).ask("arbre du voisin").confidence is None
 
 
 def test_a_calibration_for_other_trees_is_left_aside() -> None:
     import indexes
-    from rag.engine.confidence import Confidence
 
     engine = indexes.open()
-    shipped = engine._confidence
+    shipped = engine.notices.confidence
     assert isinstance(shipped, Confidence)
-    assert shipped.ranked_by == engine.ranked_by
-    parts = {
-        "card": engine.card,
-        "info": engine.info,
-        "articles": list(engine.articles.values()),
-        "questions": [],
-        "analyser": engine.analyser,
-        "keyword": engine.keyword,
-        "meaning": engine.meaning,
-        "learned": engine.learned,
-        "fusion": engine.fusion,
-        "nearest": engine._near,
-        "bridge": engine.bridging.words,
-    }
-    assert Engine(**parts, confidence=shipped).ask("arbre du voisin").confidence is not None
+    assert shipped.ranked_by == engine.searcher.ranked_by
     other = replace(shipped, ranked_by="0123456789abcdef")
-    assert Engine(**parts, confidence=other).ask("arbre du voisin").confidence is None
+    assert again(engine, other).ask("arbre du voisin").confidence is None
 
 
 def test_what_the_first_question_would_wait_for_can_be_done_before() -> None:
     import indexes
 
     engine = indexes.open()
-    signals = engine._signals
+    signals = engine.notices.signals
     assert signals is not None
     assert "asked" not in vars(signals)
     engine.warm()
     assert len(vars(signals)["asked"]) == len(signals._annotated) > 1000
-    if engine.learned is not None:
-        assert "asked" in vars(engine.learned.evidence.nearest)
+    if engine.searcher.learned is not None:
+        assert "asked" in vars(engine.searcher.learned.evidence.nearest)

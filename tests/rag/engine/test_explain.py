@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.corpus.card import CorpusCard
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine.engine import Engine, IndexInfo
+from rag.engine.engine import Engine
 from rag.engine.explain import MAX_QUESTIONS
 from rag.engine.result import Explanation, Mode, Result
 from rag.ltr.reranker import KEYWORD, MEANING
@@ -23,6 +22,7 @@ from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text.analysers import analyser
 from rag.types import Article, Encoder, Floats, Question, Retriever
+from tests.fakes.ranking.engines import engine_of
 
 CUT = analyser("fr")
 WORDS = (
@@ -75,15 +75,8 @@ def build(
 ) -> Engine:
     mask, fields = Mask(ARTICLES), counts()
     meaning = encoder and Dense(encoder, build_vectors(encoder.encode_articles(ARTICLES)), fields.order, mask)
-    return Engine(
-        card=CorpusCard("small", "Petit corpus", "fr"),
-        info=IndexInfo("small", "Petit corpus", "1", 5, len(ASKED), "small", "00", "2025-01-01"),
-        articles=ARTICLES,
-        questions=ASKED,
-        analyser=CUT,
-        keyword=keyword or BM25.build(fields, bm25 or BM25Settings(), mask, CUT),
-        meaning=meaning or None,
-    )
+    keyword = keyword or BM25.build(fields, bm25 or BM25Settings(), mask, CUT)
+    return engine_of(ARTICLES, CUT, keyword, meaning or None, questions=ASKED)
 
 
 ENGINE = build(encoder=static())
@@ -106,7 +99,7 @@ def test_words_add_up_to_bm25_and_fields_to_words(
 ) -> None:
     chosen = BM25Settings(variant=variant, weights=weights)  # type: ignore[arg-type]
     engine = build(chosen)
-    keyword = engine.keyword
+    keyword = engine.searcher.keyword
     assert isinstance(keyword, BM25)
     result, told = of(engine, question)
     scores = dict(zip(keyword.order.ids, keyword.scores(result.question).tolist(), strict=True))
@@ -168,15 +161,8 @@ def test_equal_scores_share_a_rank_as_they_do_in_fusion() -> None:
     twins = [replace(ARTICLES[0], id=i, article_no=i) for i in ("x", "y")]
     mask, fields = Mask(twins), count(twins, CUT)
     encoder = static()
-    engine = Engine(
-        card=CorpusCard("t", "t", "fr"),
-        info=IndexInfo("t", "t", "1", 2, 0, None, "00", "2025-01-01"),
-        articles=twins,
-        questions=[],
-        analyser=CUT,
-        keyword=BM25.build(fields, BM25Settings(), mask, CUT),
-        meaning=Dense(encoder, build_vectors(encoder.encode_articles(twins)), fields.order, mask),
-    )
+    meaning = Dense(encoder, build_vectors(encoder.encode_articles(twins)), fields.order, mask)
+    engine = engine_of(twins, CUT, BM25.build(fields, BM25Settings(), mask, CUT), meaning)
     result, told = of(engine, "arbre voisin")
     assert [dict(s.why.ranks) for s in result.shown] == [{KEYWORD: 1, MEANING: 1}] * 2
     assert [told[s.article.id].fused for s in result.shown] == [s.score for s in result.shown]
@@ -247,7 +233,7 @@ def test_another_kind_of_retriever_is_passed_over() -> None:
         """Ranks by BM25, the last first."""
 
         def search(self, questions, k, where=None):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-            return [tuple(reversed(r)) for r in ENGINE.keyword.search(questions, k, where)]
+            return [tuple(reversed(r)) for r in ENGINE.searcher.keyword.search(questions, k, where)]
 
     _, told = of(build(keyword=Reversed()), ARBRE)
     assert told["a"].words == ()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag.corpus.card import CorpusCard, Moved
 from rag.encoders.static import StaticEncoder, article_terms
-from rag.engine.engine import Engine, IndexInfo
+from rag.engine.engine import Engine
 from rag.engine.result import Result
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
@@ -19,6 +19,7 @@ from rag.retrieval.known_item import together
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import Article, Filter, in_force
+from tests.fakes.ranking.engines import engine_of
 
 CUT = analyser("fr")
 CODE, RURAL = "Code civil", "Code rural"
@@ -33,15 +34,8 @@ def build(articles: list[Article], *, card: CorpusCard | None = None) -> Engine:
     vectors = np.random.default_rng(0).standard_normal((len(words), 8)).astype(np.float32)
     encoder = StaticEncoder.of("small", CUT, {w: i for i, w in enumerate(words)}, vectors)
     index = build_vectors(encoder.encode_articles(articles))
-    return Engine(
-        card=card or CorpusCard("small", "Petit corpus", "fr"),
-        info=IndexInfo("small", "Petit corpus", "1", len(articles), 0, "small", "00", "2025-01-01"),
-        articles=articles,
-        questions=(),
-        analyser=CUT,
-        keyword=BM25.build(counts, BM25Settings(), mask, CUT),
-        meaning=Dense(encoder, index, counts.order, mask),
-    )
+    keyword = BM25.build(counts, BM25Settings(), mask, CUT)
+    return engine_of(articles, CUT, keyword, Dense(encoder, index, counts.order, mask), card=card)
 
 
 def ids(result: Result) -> list[str]:

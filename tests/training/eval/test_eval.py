@@ -468,8 +468,8 @@ def test_the_bench_knows_the_words_that_the_page_knows() -> None:
 
     engine = indexes.open()
     corpus = read(paths.builtin() / "corpus")
-    assert engine.meaning is not None
-    encoder = engine.meaning.encoder  # type: ignore[attr-defined]
+    assert engine.searcher.meaning is not None
+    encoder = engine.searcher.meaning.encoder  # type: ignore[attr-defined]
     pairs = read_pairs(paths.builtin())
     assert pairs is not None
     bench = Bench(corpus, ready=FittedParts(encoder, None, load_fusion(paths.builtin()), pairs))

@@ -8,6 +8,7 @@ import io
 import json
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,13 @@ from indexes.store.manifest import read, stamp
 from indexes.store.versions import new_corpus
 from indexes.update.reuse import Start
 from rag.corpus.card import CorpusCard
+from rag.engine.engine import Engine
 from rag.fusion.rank_fusion import Fuse
 from rag.fusion.settings import FusionSettings
 from rag.ltr.features import PRIORS
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import QUESTION_KNN
-from rag.types import Article, Question
+from rag.types import Article, Question, Ranking
 from tests.fakes.ranking.ltr_examples import made_up
 from training.eval.workbench import Bench
 from training.fusion import train as train_fusion
@@ -88,7 +90,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         patch.setenv("PANDECT_HOME", str(home))
         patch.setattr("rag.errors.STAMP", "no-such-file")  # as in `home`, below
         install()
-        assert indexes.open("hamlet").learned is None
+        assert indexes.open("hamlet").searcher.learned is None
         assert fusion("--always", *QUICK) == 0
     return home, said.getvalue()
 
@@ -169,16 +171,16 @@ def test_from_the_command_to_the_answer(
 
     # what it is fitted to is what it sees: the bench's systems of all questions are those of the index
     bench, learnt, settings = train_fusion._prepared(Start.of("hamlet"), lambda *told: None)
-    assert engine.learned is not None
-    [lists] = engine.learned.search_parts([ASKED], 10)[0][1:]
-    here = engine.learned.evidence.candidates(ASKED, tuple(lists.values()))
+    assert engine.searcher.learned is not None
+    [lists] = engine.searcher.learned.search_parts([ASKED], 10)[0][1:]
+    here = engine.searcher.learned.evidence.candidates(ASKED, tuple(lists.values()))
     there = bench.evidence(learnt, settings).candidates(ASKED, tuple(lists.values()))
     assert here.positions.tolist() == there.positions.tolist()
     assert here.features == pytest.approx(there.features, abs=1e-5)
 
     assert fusion("--remove") == 0
     assert "its learned fusion is gone" in capsys.readouterr().out
-    assert indexes.open("hamlet").learned is None
+    assert indexes.open("hamlet").searcher.learned is None
     assert "has no learned fusion to remove" in refused(capsys, "--remove")
 
 
@@ -237,12 +239,18 @@ def test_it_comes_into_use_where_it_is_better(
     assert f"learned {100 * values['R@10']:5.1f}, rrf  50.0: {100 * (values['R@10'] - 0.5):+.1f}" in said
 
 
+def fused_lists(engine: Engine) -> Mapping[str, Ranking]:
+    """Return the lists that a hybrid search fuses."""
+    hybrid = engine.searcher.retriever("hybrid", engine.searcher.expansion("hybrid"))
+    return hybrid.search_parts([ASKED], 10)[0][1]
+
+
 def test_it_is_held_against_the_fusion_that_the_index_has(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(settings=replace(FITTED, fusion=FusionSettings("percentile")))
     engine = indexes.open("hamlet")
-    lists = tuple(engine._search(ASKED, 10, None, "hybrid", engine.bridging.over("hybrid"))[1].values())
+    lists = tuple(fused_lists(engine).values())
     seen: list[list[str]] = []
 
     def spy(*given: Any, fuse: Fuse, most: int) -> list[Example]:
@@ -262,7 +270,7 @@ def test_of_three_lists_it_is_held_against_the_two_that_it_looks_at(
     three = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0, QUESTION_KNN: 2.0})
     install(settings=replace(FITTED, fusion=three))
     engine = indexes.open("hamlet")
-    lists = engine._search(ASKED, 10, None, "hybrid", engine.bridging.over("hybrid"))[1]
+    lists = fused_lists(engine)
     assert set(lists) == {KEYWORD, MEANING, QUESTION_KNN}
     two = {name: lists[name] for name in (KEYWORD, MEANING)}
     wanted = FusionSettings("min-max", {KEYWORD: 1.0, MEANING: 3.0}).fuse(tuple(two))(tuple(two.values()), 10)
@@ -349,7 +357,7 @@ def test_an_encoder_of_before_there_were_several_fits_is_of_one() -> None:
     assert record["encoder"].pop("views") == ["both"]
     path.write_text(json.dumps(record), encoding="utf-8")
     assert fusion("--always") == 0
-    assert indexes.open("hamlet").learned is not None
+    assert indexes.open("hamlet").searcher.learned is not None
 
 
 def test_an_encoder_whose_fits_looked_at_other_terms_is_refused(

@@ -95,18 +95,18 @@ def test_trees_are_fitted_to_the_official_text_and_the_index_is_made_with_them(
 ) -> None:
     law = tmp_path / "articles.jsonl"
     index = shipped / builtin_corpus.INDEX
-    assert open_index(index).learned is None
+    assert open_index(index).searcher.learned is None
     assert main(["fusion", "builtin", "--law", str(law), "--rounds", "8", "--asked", "60", "--always"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "builtin: 60 annotated questions, each ranked by what was fitted to other folds"
     assert said[-2] == f"written: {shipped / builtin_corpus.TREES}"
     assert said[-1].endswith(f"make-builtin {law}")
-    assert open_index(index).learned is None, "until it is made again"
+    assert open_index(index).searcher.learned is None, "until it is made again"
 
     builtin_corpus.make(law, shipped, lambda *step: None)
     engine = open_index(index)
-    assert engine.learned is not None
-    assert engine.learned.ranker == builtin_corpus.ranker(shipped)
+    assert engine.searcher.learned is not None
+    assert engine.searcher.learned.ranker == builtin_corpus.ranker(shipped)
     assert len(engine.ask("Puis-je planter un arbre ?", k=10).shown) == 10
     capsys.readouterr()
 

@@ -21,6 +21,7 @@ from rag.ui.i18n import words
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page
 from tests.fakes.pages.html_reader import read
 from tests.fakes.pages.ui_engine import CARD, MANY_FACETS, QUESTION, FakeAnalyser, FakeEngine, explanation
+from tests.fakes.ranking.engines import engine_of
 from tests.paths import ROOT
 
 CHANGED = date(2016, 10, 1)
@@ -36,15 +37,8 @@ LAW = (
 def engine(law_date: date | None = None) -> Engine:
     cut, mask = analyser("fr"), Mask(LAW)
     info = IndexInfo("four", "Droit du four", "1", len(LAW), 0, None, "00", "2025-01-01")
-    return Engine(
-        card=CorpusCard("four", "Droit du four", "fr", law_date=law_date),
-        info=info,
-        articles=LAW,
-        questions=(),
-        analyser=cut,
-        keyword=BM25.build(count(LAW, cut), BM25Settings(), mask, cut),
-        meaning=None,
-    )
+    card = CorpusCard("four", "Droit du four", "fr", law_date=law_date)
+    return engine_of(LAW, cut, BM25.build(count(LAW, cut), BM25Settings(), mask, cut), card=card, info=info)
 
 
 def dated(law_date: date | None = None, locale: str = "en-GB") -> AppTest:

@@ -1,4 +1,4 @@
-"""An engine with a bridge: when it is gone over, what is told, and that taking a pair out searches anew."""
+"""Which retriever ranks a search, and query expansion: when it is used, displayed, and pairs removed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import math
 import numpy as np
 import pytest
 
-from rag.corpus.card import CorpusCard
 from rag.encoders.static import StaticEncoder
-from rag.engine.engine import Engine, IndexInfo
+from rag.engine.engine import Engine
 from rag.engine.result import Mode
+from rag.engine.searcher import Searcher
+from rag.errors import BadInput
+from rag.fusion.settings import FusionSettings
+from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.query_expansion import ExpandedBM25, LawWords
+from rag.retrieval.question_knn import QUESTION_KNN
 from rag.retrieval.term_counts import count
 from rag.retrieval.translation_model import Pair, TranslationModel
 from rag.text.analysers import analyser
 from rag.types import Article
+from tests.fakes.ranking.engines import engine_of
 
 CUT = analyser("fr")
 LAW = [
@@ -49,16 +54,8 @@ def engine(*, bridged: bool = True) -> Engine:
     words = dict(counts.vocabulary)
     vectors = np.random.default_rng(3).standard_normal((len(words), 8)).astype(np.float32)
     encoder = StaticEncoder.of("small", CUT, words, vectors)
-    return Engine(
-        card=CorpusCard(name="travail", title="Travail", language="fr"),
-        info=IndexInfo("travail", "Travail", "1", len(LAW), 0, "small", "0", "2026-01-01"),
-        articles=LAW,
-        questions=(),
-        analyser=CUT,
-        keyword=keyword,
-        meaning=Dense(encoder, build_vectors(encoder.encode_articles(LAW)), counts.order, mask),
-        bridge=over if bridged else None,
-    )
+    dense = Dense(encoder, build_vectors(encoder.encode_articles(LAW)), counts.order, mask)
+    return engine_of(LAW, CUT, keyword, dense, expanded=over if bridged else None)
 
 
 def ids(found: Engine, question: str, mode: Mode = "keyword", **how: object) -> list[str]:
@@ -85,7 +82,7 @@ def test_a_pair_that_is_taken_out_is_neither_searched_nor_told() -> None:
     weaker = engine().ask("patron viré viré", mode="keyword", without=without)
     assert {("vir", "salair"), ("patron", "employeur")} == {
         (p.lay, p.law)
-        for p in engine().bridging.over("keyword", without).words.used("patron viré viré")  # type: ignore[union-attr]
+        for p in engine().searcher.expansion("keyword", without).words.used("patron viré viré")  # type: ignore[union-attr]
     }
     assert [b.law for b in weaker.bridged] == ["employeur"]  # 0.1 would be told, were it not for the other
     everything = frozenset((p.lay, p.law) for pairs in PAIRS.values() for p in pairs)
@@ -96,7 +93,7 @@ def test_a_pair_that_is_taken_out_is_neither_searched_nor_told() -> None:
 def test_shares_add_up_over_the_bridge(mode: Mode) -> None:
     found = engine()
     result = found.ask(VIRER, mode=mode, without=frozenset({("vir", "salair")}))
-    over = found.bridging.over(mode, result.without)
+    over = found.searcher.expansion(mode, result.without)
     assert over is not None
     [ranking] = over.words.search([VIRER], 10)
     scores = {hit.article_id: hit.score for hit in ranking}
@@ -127,11 +124,50 @@ def test_meaning_goes_over_no_bridge() -> None:
 
 
 def test_a_hybrid_says_that_it_is_ranked_over_a_bridge() -> None:
-    assert engine(bridged=False).ranked_by == "rrf"
-    assert engine().ranked_by == "rrf bridge 1.0"
+    assert engine(bridged=False).searcher.ranked_by == "rrf"
+    assert engine().searcher.ranked_by == "rrf bridge 1.0"
     assert engine().ask(VIRER).bridged
 
 
 @pytest.mark.parametrize("question", ["", "???", "zzz", "le la"])
 def test_what_says_nothing_is_bridged_to_nothing(question: str) -> None:
     assert engine().ask(question).bridged == ()
+
+
+def test_a_mode_chooses_the_retriever() -> None:
+    searcher = engine().searcher
+    expansion = searcher.expansion("hybrid")
+    assert expansion is not None
+    for mode, lists in (("keyword", {KEYWORD}), ("meaning", {MEANING}), ("hybrid", {KEYWORD, MEANING})):
+        [(ranking, found)] = searcher.retriever(mode, expansion).search_parts([VIRER], 3)  # type: ignore[arg-type]
+        assert set(found) == lists
+        assert len(ranking) <= 3
+        if len(lists) == 1:
+            assert [ranking] == list(found.values())
+    alone = Searcher(searcher.keyword)
+    assert alone.modes == ("keyword",)
+    assert set(alone.retriever("hybrid").search_parts([VIRER], 3)[0][1]) == {KEYWORD}
+
+
+def test_shares_of_a_fused_ranking_add_up() -> None:
+    searcher = engine().searcher
+    [(ranking, lists)] = searcher.retriever("hybrid").search_parts([VIRER], 10)
+    scores = {hit.article_id: hit.score for hit in ranking}
+    places, shares = searcher.contributions(ranking, lists, scores)
+    assert set(places) == {KEYWORD, MEANING}
+    for id_, own in shares.items():
+        assert math.fsum(own.values()) == pytest.approx(scores[id_], rel=1e-12)
+    assert searcher.contributions(ranking, {KEYWORD: ranking}, scores)[1] == {}  # one list was not fused
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({KEYWORD: 1.0}, "name two lists or more"),
+        ({KEYWORD: 1.0, QUESTION_KNN: 1.0}, "is not here to be fused"),
+    ],
+)
+def test_a_fusion_of_lists_that_are_missing_is_refused(weights: dict[str, float], message: str) -> None:
+    searcher = engine().searcher
+    with pytest.raises(BadInput, match=message):
+        Searcher(searcher.keyword, searcher.meaning, FusionSettings("rrf", weights))

@@ -1,0 +1,89 @@
+"""What is said beside the articles: another law governs, typing errors were read, an answer is unlikely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rag.corpus.card import Elsewhere
+from rag.corpus.out_of_scope import Topics
+from rag.engine.confidence import Confidence, Signals
+from rag.engine.searcher import Searcher
+from rag.ltr.reranker import KEYWORD, MEANING
+from rag.retrieval.bm25 import BM25
+from rag.retrieval.dense import Dense
+from rag.text import Analyser, SpellingCorrection
+from rag.text.spelling import TolerantAnalyser
+from rag.types import Question, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """Finds what a reader must be told of one question besides its articles.
+
+    Attributes:
+        topics: what another law governs.
+        analyser: of questions; only one that reads typing errors has corrections to tell.
+        confidence: a calibrated probability that an article answers; None: nothing was calibrated.
+        signals: its features; None where there is no confidence.
+    """
+
+    topics: Topics
+    analyser: Analyser
+    confidence: Confidence | None = None
+    signals: Signals | None = None
+
+    def calibrated(
+        self,
+        confidence: Confidence | None,
+        searcher: Searcher,
+        corpus_sha256: str,
+        questions: Sequence[Question],
+    ) -> Notices:
+        """Return the same with a confidence, if it was calibrated for this corpus and this ranking.
+
+        Args:
+            confidence: read from a file; one of another corpus or ranking is ignored.
+            searcher: that ranks.
+            corpus_sha256: of the corpus that is searched.
+            questions: annotated ones, whose similarity is a feature.
+        """
+        keyword, meaning = searcher.keyword, searcher.meaning
+        if confidence is None or not isinstance(keyword, BM25) or not isinstance(meaning, Dense):
+            return self
+        if (confidence.corpus_sha256, confidence.ranked_by) != (corpus_sha256, searcher.ranked_by):
+            return self
+        nearest = searcher.nearest_questions
+        signals = Signals(self.analyser, keyword, meaning.encoder, questions, nearest)
+        return Notices(self.topics, self.analyser, confidence, signals)
+
+    def elsewhere(self, question: str) -> tuple[Elsewhere, ...]:
+        """Return the topics of a question that another law governs."""
+        return self.topics.find(question)
+
+    def corrections(self, question: str) -> tuple[SpellingCorrection, ...]:
+        """Return the words of a question that were read as others."""
+        return self.analyser.mended(question) if isinstance(self.analyser, TolerantAnalyser) else ()
+
+    def probability(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
+        """Return the calibrated probability that one of the first ten answers.
+
+        Args:
+            question: what was searched for.
+            lists: those that were fused.
+            elsewhere: whether a topic of another law was matched.
+
+        Returns:
+            0 to 1; None where nothing was calibrated, or a list is missing.
+        """
+        if self.confidence is None or self.signals is None or not {KEYWORD, MEANING} <= set(lists):
+            return None
+        return self.confidence.probability(
+            self.signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
+        )
+
+    def doubtful(self, probability: float | None) -> bool:
+        """Tell whether to say that there is probably no relevant article."""
+        return (
+            probability is not None and self.confidence is not None and self.confidence.doubtful(probability)
+        )

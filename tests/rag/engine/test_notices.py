@@ -1,0 +1,38 @@
+"""What is said beside the articles, from each part alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag.corpus.card import CorpusCard, Elsewhere
+from rag.corpus.out_of_scope import Topics
+from rag.engine.notices import Notices
+from rag.text.analysers import analyser
+from rag.text.spelling import tolerant
+from rag.types import Hit
+from tests.rag.engine.test_confidence import MODEL
+
+CUT = analyser("fr")
+TAX = Elsewhere("tax", {"fr": "Impôts"}, "Code général des impôts", ("impôt sur le revenu",), {"fr": ""})
+CARD = CorpusCard("small", "Petit corpus", "fr", elsewhere=(TAX,))
+READS = tolerant(CUT, dict.fromkeys(CUT.terms("impôt revenu clôture voisin arbre"), 3))
+NOTICES = Notices(Topics(CARD, set(), READS), READS)
+
+
+def test_a_topic_of_another_law_and_a_typing_error_are_told() -> None:
+    assert [topic.id for topic in NOTICES.elsewhere("quel impôt sur mon revenu ?")] == ["tax"]
+    assert NOTICES.elsewhere("la clôture du voisin") == ()
+    assert [(c.typed, c.read) for c in NOTICES.corrections("la clotrue du voisin")] == [
+        ("clotrue", "cloture")
+    ]
+    assert Notices(NOTICES.topics, CUT).corrections("la clotrue du voisin") == ()
+
+
+@pytest.mark.parametrize("lists", [{}, {"dense": (Hit("a", 1.0),)}])
+def test_nothing_is_calibrated_for_a_list_that_is_missing(lists: dict[str, tuple[Hit, ...]]) -> None:
+    assert NOTICES.probability("arbre", lists, elsewhere=False) is None
+    assert not NOTICES.doubtful(None)
+    assert not NOTICES.doubtful(0.01)  # no threshold is known
+    sure = Notices(NOTICES.topics, READS, MODEL)
+    assert sure.doubtful(MODEL.threshold - 0.01)
+    assert not sure.doubtful(MODEL.threshold)
