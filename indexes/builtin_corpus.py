@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from indexes.build.build import BuildSettings, build_into
-from indexes.build.encoder_choice import Report, fit_encoder
+from indexes.build.encoder_choice import fit_encoder
 from indexes.corpus import corpus as corpora
 from indexes.corpus import questions
 from indexes.corpus.articles import read_articles
@@ -34,7 +34,7 @@ from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.question_knn import QUESTION_KNN
 from rag.text.analysers import analyser
-from rag.types import Article, Question
+from rag.types import Article, Progress, Question
 
 CODE = "Code civil"
 # scores, not ranks: where each article carries the questions of laypeople, how far ahead the first
@@ -51,13 +51,13 @@ def article_id(number: str) -> str:
     return f"CC-{number}"
 
 
-def make(law: Path, folder: Path, report: Report, written: Path | None = None) -> Manifest:
+def make(law: Path, folder: Path, progress: Progress, written: Path | None = None) -> Manifest:
     """Make the index that ships, and put it in the place of the former one.
 
     Args:
         law: JSON Lines of the official articles of the Code civil and of other French codes.
         folder: holds card.json and the lists of the card, and the former index unless `written` is given.
-        report: called as the work goes on.
+        progress: called as the work goes on.
         written: code_civil_digest.jsonl and code_civil_questions.jsonl, for the first time.
 
     Raises:
@@ -69,14 +69,14 @@ def make(law: Path, folder: Path, report: Report, written: Path | None = None) -
     cut = analyser(card.language)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
-    encoder = fit_encoder(full, full.questions, cut, 1, report)
+    encoder = fit_encoder(full, full.questions, cut, 1, progress)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "index"
         made.mkdir()
         version = f"{card.law_date}-{shipped.sha256[:8]}"
         # it is only read
         settings = BuildSettings(updatable=False, learned=ranker(folder), fusion=FUSION)
-        build_into(made, shipped, BUILTIN, version, settings, report, encoder)
+        build_into(made, shipped, BUILTIN, version, settings, progress, encoder)
         _plain_text(made / "corpus", shipped)
         manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
         if (folder / INDEX).exists():

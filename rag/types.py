@@ -17,6 +17,8 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
+# what is being done, how much of it is done, how much in all (None: not known)
+Progress: TypeAlias = Callable[[str, int, int | None], object]
 DECIMALS = 5  # scores are rounded to this many places before ranking: see rank()
 
 
@@ -263,3 +265,12 @@ class Reason:
 
     group: str  # a value of `rag.ltr.features.GROUPS`, or "base": what every candidate begins with
     share: float  # below 0 where it spoke against the article
+
+
+def no_progress(what: str, done: int, total: int | None) -> None:
+    """Show nothing: the `Progress` of who asked for none."""
+
+
+def named(progress: Progress, what: str) -> Progress:
+    """Return the same progress, always under this name."""
+    return lambda _, done, total: progress(what, done, total)

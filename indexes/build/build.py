@@ -13,7 +13,6 @@ from indexes.build import query_expansion, score_distributions
 from indexes.build.encoder_choice import (
     FIT_FROM,
     EncoderChoice,
-    Report,
     choose,
     fit_encoder,
     pretrained,
@@ -39,13 +38,12 @@ from rag.retrieval.question_knn import QUESTION_KNN
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
 from rag.text.analysers import analyser
-from rag.types import Floats, Question
+from rag.types import Floats, Progress, Question, no_progress
 
 __all__ = [
     "FIT_FROM",
     "BuildSettings",
     "IndexParts",
-    "Report",
     "build",
     "build_into",
     "fit_encoder",
@@ -84,7 +82,7 @@ def build(
     corpus: Corpus,
     name: str,
     settings: BuildSettings | None = None,
-    report: Report | None = None,
+    progress: Progress = no_progress,
     keep: int = DEFAULT_VERSIONS,
 ) -> Path:
     """Build the index of a corpus and switch it in; the former one serves until then.
@@ -93,7 +91,7 @@ def build(
         corpus: the law and its annotated questions.
         name: of the index, under PANDECT_HOME.
         settings: what to build.
-        report: called as the work goes on.
+        progress: called as the work goes on.
         keep: how many versions are kept, the new one among them.
 
     Returns:
@@ -105,7 +103,7 @@ def build(
     version = f"{versions.stamp_now()}-{corpus.sha256[:8]}"
     with versions.new_version(name, version, keep) as folder:
         _record_changes(name, corpus, folder)
-        build_into(folder, corpus, name, version, settings, report)
+        build_into(folder, corpus, name, version, settings, progress)
     return paths.index_folder(name) / version
 
 
@@ -124,7 +122,7 @@ def build_into(
     name: str,
     version: str,
     settings: BuildSettings | None = None,
-    report: Report | None = None,
+    progress: Progress = no_progress,
     encoder: tuple[StaticEncoder, Mapping[str, Any]] | None = None,
 ) -> Manifest:
     """Write an index into an empty folder; the manifest is its last file.
@@ -135,21 +133,22 @@ def build_into(
         name: of the index.
         version: of this build.
         settings: what to build.
-        report: called as the work goes on.
+        progress: called as the work goes on.
         encoder: a fitted encoder and the manifest's entry for it, instead of the settings' choice.
     """
     chosen = settings or BuildSettings()
-    tell = report or (lambda what, done, total: None)
     cut, options = resolve_analyser(corpus, chosen.analyser)
     learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
     write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
-    counts = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
+    counts = count(corpus.articles, cut, progress)
     counts = canonical(counts.with_questions(learnt, cut.terms))
-    meaning = EncoderChoice(*encoder) if encoder is not None else _encoder(corpus, learnt, cut, chosen, tell)
+    meaning = (
+        EncoderChoice(*encoder) if encoder is not None else _encoder(corpus, learnt, cut, chosen, progress)
+    )
     vectors = None
     if meaning is not None:
         vectors = meaning.encoder.encode_articles(corpus.articles)
-        tell("encoding articles", total, total)
+        progress("encoding articles", total, total)
         if isinstance(meaning.encoder, StaticEncoder):
             meaning.encoder.save(folder / "encoder")
     ready = IndexParts(corpus, learnt, cut, options, counts, meaning, vectors)
@@ -170,10 +169,10 @@ def resolve_analyser(corpus: Corpus, chosen: Mapping[str, Any]) -> tuple[Analyse
 
 
 def _encoder(
-    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, tell: Report
+    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, progress: Progress
 ) -> EncoderChoice | None:
     if settings.encoder in ("auto", "fit", "borrow", "none"):
-        return choose(settings.encoder, corpus, learnt, cut, settings.fit, tell, settings.lent)
+        return choose(settings.encoder, corpus, learnt, cut, settings.fit, progress, settings.lent)
     if settings.lent:
         raise BadInput(
             f"--lent: {settings.encoder} is pretrained and learns from no questions: leave out one"

@@ -11,7 +11,7 @@ evidence for this one. What it gives is in docs/results.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from rag.corpus.licence import provenance
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text import Analyser
-from rag.types import Article, Encoder, Question
+from rag.types import Article, Encoder, Progress, Question
 
 
 def read_lending_corpora(names: Iterable[str], language: str) -> tuple[Corpus, ...]:
@@ -86,8 +86,6 @@ def _renamed(n: int, id_: str) -> str:
     return f"lent-{n}\N{INFORMATION SEPARATOR ONE}{id_}"  # a control character, which no id of a file holds
 
 
-Report = Callable[[str, int, int], object]  # what is being done, how many of it are done, how many in all
-
 TRAINED = "manifest.json"  # beside the folder of a model that `python -m training.train` made
 FIT_FROM = 3000  # articles; a smaller corpus says too little about a language's words
 
@@ -105,7 +103,7 @@ def choose(
     learnt: Sequence[Question],
     cut: Analyser,
     fit: FitSpec,
-    tell: Report,
+    progress: Progress,
     lent: Sequence[Corpus] = (),
 ) -> EncoderChoice | None:
     """Return the static encoder that was asked for: "auto", "fit", "borrow" or "none".
@@ -120,7 +118,7 @@ def choose(
         return None
     asked_for = wanted == "fit" or lent or (isinstance(fit, int) and fit > 1)
     if asked_for or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
-        return EncoderChoice(*fit_encoder(corpus, learnt, cut, fit, tell, lent))
+        return EncoderChoice(*fit_encoder(corpus, learnt, cut, fit, progress, lent))
     return borrow(corpus, cut, required=wanted == "borrow")
 
 
@@ -164,7 +162,7 @@ def fit_encoder(
     learnt: Sequence[Question],
     cut: Analyser,
     how: FitSpec,
-    tell: Report,
+    progress: Progress,
     lent: Sequence[Corpus] = (),
 ) -> tuple[StaticEncoder, Mapping[str, Any]]:
     """Fit a static encoder to a corpus and its annotated questions.
@@ -174,7 +172,7 @@ def fit_encoder(
         learnt: its questions.
         cut: cuts both.
         how: its settings, or how many fits.
-        tell: called as the work goes on.
+        progress: called as the work goes on.
         lent: other corpora of the language, whose articles and questions it learns too.
 
     Returns:
@@ -187,9 +185,7 @@ def fit_encoder(
     fitted = ensemble.fit(
         Fitter(articles, cut, chosen),
         asked,
-        law=lambda done, total, loss: tell("fitting the encoder to the law", done, total),
-        taught=lambda done, total, loss: tell("fitting the encoder to written questions", done, total),
-        asked=lambda done, total, loss: tell("fitting the encoder to questions", done, total),
+        progress=progress,
     )
     dim = fitted.vectors.shape[1]
     name = f"static-{corpus.card.language}-{dim}"

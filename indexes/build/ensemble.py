@@ -17,12 +17,12 @@ import numpy as np
 
 from indexes.build.contrastive import Bags, embed
 from indexes.build.fit_settings import FitSettings, FittedParameters, for_written, resolve_settings
-from indexes.build.static_encoder import Fitter, Progress
+from indexes.build.static_encoder import Fitter
 from indexes.build.training_pairs import bag
 from indexes.corpus.corpus import human_or_synthetic
 from rag.text import Analyser
 from rag.text.chinese import Units, uses_words_and_bigrams
-from rag.types import Floats, Question
+from rag.types import Floats, Progress, Question, named, no_progress
 
 _VIEWS: tuple[Units, ...] = ("both", "bigrams", "words")  # and from the beginning again
 # Fits to the law, of whatever seed, and then to questions that a machine wrote, if there are any.
@@ -35,9 +35,7 @@ def fit(
     fits: int = 1,
     *,
     begin: Begin | None = None,
-    law: Progress | None = None,
-    taught: Progress | None = None,
-    asked: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> FittedParameters:
     """Fit to the law, then to questions where there are any, as often as is wanted.
 
@@ -50,9 +48,7 @@ def fit(
         fits: how often, where it was given none.
         begin: gives what comes before the questions that people asked, where that is kept; left out, it
             is fitted.
-        law: called as the fits to the law go on, if they are made here.
-        taught: called as those to written questions do, if they are made here.
-        asked: called as those to questions that people asked do.
+        progress: called as the fits go on, those that are made here.
 
     Raises:
         BadInput: fewer than one fit.
@@ -60,14 +56,12 @@ def fit(
     people, written = human_or_synthetic(questions)
     each = _each(fitter, len(people), fits)
     made = [
-        begin(one, written)
-        if begin
-        else pretrain(one, written, law=_part(law, n, len(each)), taught=_part(taught, n, len(each)))
+        begin(one, written) if begin else pretrain(one, written, progress=_part(progress, n, len(each)))
         for n, one in enumerate(each)
     ]
     if people:
         made = [
-            one.fit_questions(start, people, _part(asked, n, len(each)))
+            one.fit_questions(start, people, _part(progress, n, len(each)))
             for n, (one, start) in enumerate(zip(each, made, strict=True))
         ]
     if len(made) == 1:
@@ -80,9 +74,7 @@ def pretrain(
     fitter: Fitter,
     written: Sequence[Question],
     of_law: FittedParameters | None = None,
-    *,
-    law: Progress | None = None,
-    taught: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> FittedParameters:
     """Fit once to the law and to synthetic questions.
 
@@ -90,14 +82,13 @@ def pretrain(
         fitter: the corpus, analysed, with the settings of one fit.
         written: the questions, or none.
         of_law: what is fitted to the law, where that is known.
-        law: called as the fit to the law goes on.
-        taught: called as that to the questions does.
+        progress: called as the fits go on.
     """
-    fitted = of_law or fitter.fit_corpus(law)
+    fitted = of_law or fitter.fit_corpus(progress)
     if not written:
         return fitted
     suiting = fitter.with_settings(for_written(fitter.settings, len(written)))
-    return suiting.fit_questions(fitted, written, taught)
+    return suiting.fit_questions(fitted, written, named(progress, "fitting the encoder to written questions"))
 
 
 def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:
@@ -146,8 +137,6 @@ def _even(vectors: Floats, articles: Bags) -> Floats:
     return np.asarray(vectors / lengths[said].mean(), np.float32)
 
 
-def _part(progress: Progress | None, nth: int, of: int) -> Progress | None:
-    """Return a progress that knows of the other fits."""
-    if progress is None:
-        return None
-    return lambda done, total, loss: progress(nth * total + done, of * total, loss)
+def _part(progress: Progress, nth: int, of: int) -> Progress:
+    """Return the progress of one fit of several, counted over all of them."""
+    return lambda what, done, total: progress(what, nth * (total or 0) + done, of * (total or 0))

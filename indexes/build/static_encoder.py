@@ -9,7 +9,7 @@ articles and 1,000 questions, a quarter of one for 15,000 (docs/results.md).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import chain
@@ -24,11 +24,9 @@ from indexes.build.training_pairs import TASKS, AnnotatedTexts, Batch, Make, Ter
 from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser
-from rag.types import Article, Bools, Floats, Question
+from rag.types import Article, Bools, Floats, Progress, Question, named, no_progress
 
 __all__ = ["FitSettings", "FittedParameters", "Fitter", "Progress"]
-
-Progress = Callable[[int, int, float], object]  # steps done, steps in all, loss
 
 
 class Fitter:
@@ -131,10 +129,15 @@ class Fitter:
             )
         )
 
-    def fit_corpus(self, progress: Progress | None = None) -> FittedParameters:
+    def fit_corpus(self, progress: Progress = no_progress) -> FittedParameters:
         """Fit to the law alone."""
         s = self.settings
-        return self._descend(self.start(), list(self._corpus_batches()), s.temperature, progress)
+        return self._descend(
+            self.start(),
+            list(self._corpus_batches()),
+            s.temperature,
+            named(progress, "fitting the encoder to the law"),
+        )
 
     def _corpus_batches(self) -> Iterator[Make]:
         s = self.settings
@@ -152,7 +155,7 @@ class Fitter:
                     )
 
     def fit_questions(
-        self, fitted: FittedParameters, questions: Sequence[Question], progress: Progress | None = None
+        self, fitted: FittedParameters, questions: Sequence[Question], progress: Progress = no_progress
     ) -> FittedParameters:
         """Fit further to questions, their answers and the articles that they cite.
 
@@ -170,10 +173,15 @@ class Fitter:
             questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
         )
         s = self.given or suited(len(questions))
-        return self._descend(start, list(asked.batches(s)), s.question_temperature, progress)
+        return self._descend(
+            start,
+            list(asked.batches(s)),
+            s.question_temperature,
+            named(progress, "fitting the encoder to questions"),
+        )
 
     def _descend(
-        self, fitted: FittedParameters, batches: Sequence[Make], temperature: float, progress: Progress | None
+        self, fitted: FittedParameters, batches: Sequence[Make], temperature: float, progress: Progress
     ) -> FittedParameters:
         s = self.settings
         vectors, log_weights = fitted.vectors.copy(), fitted.log_weights.copy()
@@ -197,8 +205,7 @@ class Fitter:
             for part, of_vectors, of_weights in gradient.parts():
                 adam_vectors.step(vectors, batch.terms[part], of_vectors, scale)
                 adam_weights.step(log_weights, batch.terms[part], of_weights, scale)
-            if progress is not None:
-                progress(step + 1, len(batches), gradient.loss)
+            progress("fitting", step + 1, len(batches))
         return replace(fitted, vectors=vectors, log_weights=log_weights)
 
 

@@ -74,7 +74,7 @@ def bring_in(
             source=parsed.format,
             sha256=parsed.sha256,
             revision=parsed.revision,
-            progress=lambda what, done, total: bars(what, done, total or done),
+            progress=bars,
         )
     finally:
         bars.close()
@@ -124,7 +124,7 @@ def _read(
             path,
             lenient=parsed.lenient,
             name=parsed.name,
-            progress=lambda done, total: bars("reading", done, total or done),
+            progress=bars,
             **given,
         )
     except BadInput as error:

@@ -21,15 +21,15 @@ class Bars:
         self._unit = unit
         self._mute = False
 
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Move the bar of `what` to done of total; when it begins again, a new bar begins."""
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        """Move the bar of `what` to done of total, a `Progress`; when it begins again, a new bar begins."""
         if self._mute:
             return
         if self._bar is None or what != self._what or done < self._bar.n:
             self.close()
             self._bar = self._begin(what)
             self._what = what
-        self._bar.total = total
+        self._bar.total = total or done
         self._bar.update(done - self._bar.n)
 
     def _begin(self, what: str) -> tqdm[NoReturn]:

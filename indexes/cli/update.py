@@ -52,7 +52,7 @@ def update_law(parsed: argparse.Namespace, typed: Mapping[str, object]) -> Itera
         return
     bars = Bars()
     try:
-        done = update(name, new.imported, new.start, refit=parsed.refit, keep=parsed.keep, report=bars)
+        done = update(name, new.imported, new.start, refit=parsed.refit, keep=parsed.keep, progress=bars)
     finally:
         bars.close()
     yield from _told(name, new, done)

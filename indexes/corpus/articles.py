@@ -8,10 +8,10 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
-from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.jsonl import Record, records
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.errors import BadInput
-from rag.types import Article
+from rag.types import Article, Progress, no_progress
 
 # The keys of articles.jsonl, in the order in which they are written.
 REQUIRED = ("id", "code", "article_no", "text")
@@ -46,7 +46,7 @@ class ValueCache:
 
 
 def read_articles(
-    path: Path, *, inspection: Inspection | None = None, progress: Progress | None = None
+    path: Path, *, inspection: Inspection | None = None, progress: Progress = no_progress
 ) -> tuple[Article, ...]:
     """Read articles.jsonl or articles.jsonl.gz.
 

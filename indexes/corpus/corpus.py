@@ -32,13 +32,13 @@ from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import card_bytes, read_card
 from indexes.corpus.extras import Extras
 from indexes.corpus.questions import read_questions
-from indexes.formats.jsonl import Progress, dump, write_lines
+from indexes.formats.jsonl import dump, write_lines
 from indexes.formats.validation import Inspection
 from indexes.store import atomic
 from indexes.store.paths import command
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
-from rag.types import Article, Question
+from rag.types import Article, Progress, Question, no_progress
 
 ARTICLES = ("articles.jsonl.gz", "articles.jsonl")
 QUESTIONS = ("questions.jsonl", "questions.jsonl.gz")
@@ -158,7 +158,7 @@ def read(
     lenient: bool = False,
     report: Inspection | None = None,
     questions: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> Corpus:
     """Read a corpus folder.
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexes.corpus.articles import ids, name, number, optional, text
-from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.jsonl import Record, records
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
-from rag.types import Article, Question
+from rag.types import Article, Progress, Question, no_progress
 
 # The keys of questions.jsonl that are written, in order; code and article_no are read as well.
 KEYS = ("id", "question", "article_ids", "answer", "category", "split")
@@ -29,7 +29,7 @@ def read_questions(
     articles: Iterable[Article],
     *,
     inspection: Inspection | None = None,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> tuple[Question, ...]:
     """Read questions whose gold articles must be among these articles.
 

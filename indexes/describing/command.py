@@ -9,11 +9,12 @@ from indexes.corpus.card import FILE, read_card
 from indexes.corpus.corpus import appearing
 from indexes.describing.datacard import DataCard, data_card
 from indexes.describing.description import Description
-from indexes.describing.measure import Report, measure, units
+from indexes.describing.measure import measure, units
 from indexes.describing.plots import plots
 from indexes.describing.tables import as_csv, as_markdown, as_text, tables
 from indexes.store import paths
 from rag.errors import BadInput, MissingIndex
+from rag.types import Progress, no_progress
 
 
 def find_corpus(name: str) -> Path:
@@ -45,7 +46,7 @@ def find_corpus(name: str) -> Path:
 
 
 def describe(
-    name: str, output: Path | None = None, tokenizer: str | None = None, report: Report | None = None
+    name: str, output: Path | None = None, tokenizer: str | None = None, progress: Progress = no_progress
 ) -> str:
     """Measure a corpus, write what was found, and return what is told on a terminal of 80 columns.
 
@@ -53,7 +54,7 @@ def describe(
         name: as `find_corpus` takes it.
         output: a new folder for tables, plots and data card; None writes nothing.
         tokenizer: what cuts tokens, as `indexes.describing.measure.units` takes it.
-        report: called as the files are read.
+        progress: called as the files are read.
 
     Raises:
         BadInput, MissingIndex, MissingExtra: what was named is not there or cannot be used.
@@ -61,7 +62,7 @@ def describe(
     folder = find_corpus(name)
     if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise BadInput(f"{output} is there already. Remove it or give another --output.")  # before the work
-    found = measure(folder, units(read_card(folder / FILE).language, tokenizer), report)
+    found = measure(folder, units(read_card(folder / FILE).language, tokenizer), progress)
     card = data_card(found, "builtin" if folder == paths.builtin() / "corpus" else "")
     told = [as_text(table) for table in tables(found)]
     if output is not None:

@@ -33,12 +33,12 @@ from indexes.describing.description import (
     SplitSummary,
     TableColumn,
 )
-from indexes.formats.jsonl import Progress, dump, records
+from indexes.formats.jsonl import dump, records
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, MissingExtra
 from rag.text.analysers import LANGUAGES, analyser
-from rag.types import Article
+from rag.types import Article, Progress, named, no_progress
 
 _RUN = re.compile(r"\w+")
 
@@ -52,7 +52,6 @@ class Unit:
 
 
 Units = Mapping[str, Unit]  # "characters", "words", "tokens"
-Report = Callable[[str, int, int], object]  # what is read, bytes read, bytes in all
 _CHUNK = 512  # texts that are cut at once: a tokenizer does them in parallel
 
 
@@ -73,17 +72,6 @@ class Lengths:
     def spreads(self) -> dict[str, Distribution]:
         """Return unit -> lengths."""
         return {name: Distribution.of(counts) for name, counts in self._counts.items()}
-
-
-def nested_progress(what: str, report: Report | None) -> Progress | None:
-    """Return what readers of files call, for a report of several files."""
-    if report is None:
-        return None
-
-    def tell(done: int, total: int | None) -> None:
-        report(what, done, total or done)
-
-    return tell
 
 
 def units(language: str, tokenizer: str | None = None) -> Units:
@@ -217,7 +205,7 @@ class RawQuestions:
         return {name: SplitSummary(every[name], answered[name]) for name in sorted(every)}
 
 
-def read_questions(folder: Path, units: Units, progress: Progress | None) -> RawQuestions:
+def read_questions(folder: Path, units: Units, progress: Progress) -> RawQuestions:
     """Read the questions of a corpus folder, none where it has no file of them.
 
     Raises:
@@ -263,21 +251,21 @@ class _ArticleCounts:
     in_force: int = 0
 
 
-def measure(folder: Path, units: Units, report: Report | None = None) -> Description:
+def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Description:
     """Describe the corpus of a folder.
 
     Args:
         folder: of a corpus, as `indexes.corpus.corpus.write` leaves it.
         units: what lengths are counted in.
-        report: called as the files are read.
+        progress: called as the files are read.
 
     Raises:
         BadInput: a file cannot be used; the text names file, line and cure.
     """
     card = read_card(folder / FILE)
-    asked = read_questions(folder, units, nested_progress("reading questions", report))
+    asked = read_questions(folder, units, named(progress, "reading questions"))
     found, lengths = _ArticleCounts(), Lengths(units)
-    stream = _articles(articles_file(folder), found, nested_progress("reading articles", report))
+    stream = _articles(articles_file(folder), found, named(progress, "reading articles"))
     lengths.add(_note_article(article, found, card, asked).text for article in stream)
     total = found.codes.total()
     if not total:
@@ -306,7 +294,7 @@ def measure(folder: Path, units: Units, report: Report | None = None) -> Descrip
     )
 
 
-def _articles(path: Path, found: _ArticleCounts, progress: Progress | None) -> Iterator[Article]:
+def _articles(path: Path, found: _ArticleCounts, progress: Progress) -> Iterator[Article]:
     inspection = Inspection()
     for place, record in records(path, inspection, progress):
         try:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.build.encoder_choice import Report
 from indexes.builtin_corpus import CODE, INDEX
 from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import articles_file
@@ -16,7 +15,7 @@ from indexes.digest.accepted import FILE, AcceptedFindings, finding_record, read
 from indexes.digest.check import check
 from indexes.digest.finding import KINDS, Finding
 from rag.errors import BadInput
-from rag.types import Article
+from rag.types import Article, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +50,13 @@ class CheckReport:
             yield f"accepted, but no longer found ({place}): take it out of {FILE}"
 
 
-def check_builtin(law: Path, folder: Path, report: Report) -> CheckReport:
+def check_builtin(law: Path, folder: Path, progress: Progress) -> CheckReport:
     """Check every summary that ships.
 
     Args:
         law: JSON Lines of the official articles, of the Code civil and perhaps of others.
         folder: holds the index that ships and accepted.json.
-        report: called as the work goes on.
+        progress: called as the work goes on.
 
     Raises:
         BadInput: a file cannot be used, or the two do not hold the same articles.
@@ -71,7 +70,7 @@ def check_builtin(law: Path, folder: Path, report: Report) -> CheckReport:
     findings: list[Finding] = []
     for done, article in enumerate(official, start=1):
         findings += check(article, shipped[article.article_no])
-        report("summaries", done, len(official))
+        progress("summaries", done, len(official))
     summaries = {number: article.text for number, article in shipped.items()}
     return CheckReport(tuple(findings), settle(findings, accepted, summaries), summaries)
 

@@ -24,8 +24,8 @@ from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
-from indexes.formats.jsonl import Progress
 from rag.errors import PandectError
+from rag.types import Progress, no_progress
 
 
 def file_size(part: Path) -> int:
@@ -211,7 +211,7 @@ def fetch(
     wanted: FileRequest,
     target: Path,
     *,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     timeout: float = 30.0,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
@@ -268,7 +268,7 @@ def sha256_of(path: Path) -> str:
 
 
 def _bring(
-    wanted: FileRequest, part: Path, progress: Progress | None, timeout: float, sleep: Callable[[float], None]
+    wanted: FileRequest, part: Path, progress: Progress, timeout: float, sleep: Callable[[float], None]
 ) -> str:
     """Try until the file is there, with longer and longer pauses while nothing comes; return its SHA-256."""
     idle = 0
@@ -300,7 +300,7 @@ def _bring(
         sleep(wait if wait is not None else min(2.0 ** max(0, idle - 1), LONGEST_WAIT))
 
 
-def _attempt(wanted: FileRequest, part: Path, progress: Progress | None, timeout: float) -> None:
+def _attempt(wanted: FileRequest, part: Path, progress: Progress, timeout: float) -> None:
     """Get the rest of the file.
 
     Raises:
@@ -346,7 +346,7 @@ def _take(
     part: Path,
     answer: Any,  # noqa: ANN401  # urllib's answers have no type of their own
     extent: tuple[int, int | None],
-    progress: Progress | None,
+    progress: Progress,
     timeout: float,
 ) -> None:
     """Append what comes to the part, as it comes.
@@ -373,8 +373,7 @@ def _take(
             if wanted.size is not None and done > wanted.size:
                 raise FetchError(f"{wanted.url}: longer than the {wanted.size:,} bytes it should have.")
             append(chunk)
-            if progress is not None:
-                progress(done, total)
+            progress(wanted.url, done, total)
             if time.monotonic() - since >= timeout:
                 if done - then < SLOWEST:
                     raise _BrokenOffError(f"only {done - then:,} bytes came in {timeout:g} seconds")

@@ -32,6 +32,7 @@ from indexes.download.http import (
     refusal,
     retry_after,
 )
+from rag.types import Progress, named, no_progress
 
 ENDPOINT = "https://huggingface.co"  # HF_ENDPOINT names a mirror
 _LARGEST_LISTING = 32 * 2**20  # bytes
@@ -230,7 +231,7 @@ def download(
     *,
     hub: Hub | None = None,
     revision: str = "main",
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress = no_progress,
     fetching: Callable[..., str] = fetch,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Path:
@@ -267,10 +268,9 @@ def download(
         if target.is_file() and not _fault(target, listed):
             continue
         url = address(hub, "datasets", dataset.id, "resolve", commit, listed.path)
-        told = (lambda done, total, path=listed.path: progress(path, done, total)) if progress else None
         file = FileRequest(url, listed.sha256, listed.size, hub.headers)
         try:
-            fetching(file, target, progress=told)
+            fetching(file, target, progress=named(progress, listed.path))
         except FetchError as error:
             raise explained(error, hub, dataset) from None
         fault = _fault(target, listed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import urllib.parse
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from indexes.download.hub import DATASETS, download
 from indexes.sources import legi
 from indexes.store.paths import home
 from rag.errors import BadInput
+from rag.types import Progress, named, no_progress
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
@@ -32,7 +32,7 @@ def bring(
     source: str | None = None,
     sha256: str | None = None,
     revision: str = "main",
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress = no_progress,
 ) -> Arrival:
     """Bring law here and return where it lies; a path that exists is taken as it is.
 
@@ -69,9 +69,7 @@ def downloads() -> Path:
     return home() / "downloads"
 
 
-def _from_address(
-    url: str, sha256: str | None, progress: Callable[[str, int, int | None], None] | None
-) -> Path:
+def _from_address(url: str, sha256: str | None, progress: Progress) -> Path:
     if sha256 is None or not _SHA256.fullmatch(sha256):
         came = "no checksum came" if sha256 is None else f"{sha256!r} is no SHA-256"
         raise BadInput(
@@ -81,8 +79,7 @@ def _from_address(
     last = urllib.parse.unquote(urllib.parse.urlsplit(url).path).rpartition("/")[2]
     name = re.sub(r"[^\w.-]", "_", last)[-120:].lstrip(".") or "file"
     target = downloads() / sha256.lower()[:16] / name
-    told = (lambda done, total: progress(name, done, total)) if progress else None
-    fetch(FileRequest(url, sha256), target, progress=told)
+    fetch(FileRequest(url, sha256), target, progress=named(progress, name))
     return target
 
 

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from indexes.formats.jsonl import Progress, Record, decode, lines
+from indexes.formats.jsonl import Record, decode, lines
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 _NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 DELIMITERS = (",", ";", "\t")  # the first wins a tie in the header
@@ -21,7 +22,7 @@ DELIMITERS = (",", ";", "\t")  # the first wins a tie in the header
 class _Decoded:
     """The decoded lines of a file; remembers which ones were not UTF-8."""
 
-    def __init__(self, path: Path, inspection: Inspection, progress: Progress | None) -> None:
+    def __init__(self, path: Path, inspection: Inspection, progress: Progress) -> None:
         self._lines = lines(path, inspection, progress)
         self._inspection = inspection
         self.broken_at = 0  # the last line that could not be decoded
@@ -42,7 +43,7 @@ def rows(
     required: Collection[str] = (),
     fields: Mapping[str, str] = _NO_FIELDS,
     delimiter: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each row as column -> text, with its place; a row of several lines has its first.
 
@@ -119,7 +120,7 @@ def cells(
     path: Path,
     columns: Sequence[str],
     inspection: Inspection,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> Iterator[tuple[SourceLocation, list[str]]]:
     """Yield the cells of each line, as many as there are columns; blank lines are passed over.
 

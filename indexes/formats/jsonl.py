@@ -9,7 +9,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,9 +17,9 @@ from typing import TypeAlias
 
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 Record: TypeAlias = Mapping[str, object]
-Progress: TypeAlias = Callable[[int, int | None], None]  # bytes read so far, bytes in all
 
 LONGEST = (
     64 * 2**20
@@ -42,7 +42,7 @@ _BEFORE, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
 def lines(
-    path: Path, inspection: Inspection, progress: Progress | None = None
+    path: Path, inspection: Inspection, progress: Progress = no_progress
 ) -> Iterator[tuple[SourceLocation, bytes]]:
     """Yield each line with its place; gzip is recognised by its first bytes, not by its name.
 
@@ -66,16 +66,15 @@ def lines(
                         line = stream.readline(LONGEST)
                     continue
                 yield place, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                if progress is not None and number % _EVERY == 0:
-                    progress(raw.tell(), total)
+                if number % _EVERY == 0:
+                    progress("reading", raw.tell(), total)
         except _DAMAGE as error:
             _damaged(error, SourceLocation(path, number + 1), inspection)
-        if progress is not None:
-            progress(total, total)
+        progress("reading", total, total)
 
 
 def records(
-    path: Path, inspection: Inspection, progress: Progress | None = None
+    path: Path, inspection: Inspection, progress: Progress = no_progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each JSON object of a JSON Lines file with its place; blank lines are passed over.
 
@@ -98,7 +97,7 @@ def records(
 
 
 def array(
-    path: Path, inspection: Inspection, progress: Progress | None = None
+    path: Path, inspection: Inspection, progress: Progress = no_progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield the objects of a file that is one JSON array, each with the line on which it begins.
 
@@ -206,7 +205,7 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _pieces(path: Path, inspection: Inspection, progress: Progress | None) -> Iterator[str]:
+def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[str]:
     """Yield the text of a file, a megabyte at a time; bytes that are not UTF-8 become half surrogates."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     line = 1
@@ -215,8 +214,7 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress | None) -> It
             while chunk := stream.read(_CHUNK):
                 yield decoder.decode(chunk)
                 line += chunk.count(b"\n")
-                if progress is not None:
-                    progress(raw.tell(), total)
+                progress("reading", raw.tell(), total)
         except _DAMAGE as error:
             _damaged(error, SourceLocation(path, line), inspection)
         yield decoder.decode(b"", final=True)

@@ -9,9 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from indexes.formats.jsonl import Progress, Record
+from indexes.formats.jsonl import Record
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput, MissingExtra
+from rag.types import Progress, no_progress
 
 BATCH = 256  # rows in memory at once: articles can be long
 _BUFFER = 2**20  # bytes read ahead of a column, so that a row group of gigabytes is never whole in memory
@@ -23,7 +24,7 @@ def rows(
     inspection: Inspection,
     *,
     required: Collection[str] = (),
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each row as column -> value, with its place: the number of the row, counted from 1.
 
@@ -56,8 +57,7 @@ def rows(
                 for row in batch.to_pylist():
                     done += 1
                     yield SourceLocation(path, done), {name: plain(value) for name, value in row.items()}
-                if progress is not None:
-                    progress(done, total)
+                progress("reading", done, total)
     except BadInput:  # which is a ValueError, as pyarrow's errors are
         raise
     except faults as error:

@@ -11,7 +11,7 @@ from typing import Unpack
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats.csv import rows
-from indexes.formats.jsonl import Progress, Record
+from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen
@@ -19,6 +19,7 @@ from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 _FRENCH = CorpusCard(
     name="bbsard-fr",
@@ -56,7 +57,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     splits: str = "train,test",
     tags: str = NO_TAGS,
     **card: Unpack[CardOptions],

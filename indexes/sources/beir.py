@@ -8,11 +8,12 @@ from typing import Unpack
 
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
-from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.jsonl import Record, records
 from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources import judged
 from indexes.sources.source import Source, assembled, first_file, read_adjacent_card
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 
@@ -21,7 +22,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     code: str | None = None,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:

@@ -11,13 +11,14 @@ from typing import Unpack
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import SYNTHETIC, Corpus
 from indexes.formats.csv import rows
-from indexes.formats.jsonl import Progress, Record, decode
+from indexes.formats.jsonl import Record, decode
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources.source import Source, assembled, chosen, first_file, published_counts
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
 from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 CARD = CorpusCard(
     name="bsard",
@@ -73,7 +74,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     splits: str = "train,test",
     tags: str = NO_TAGS,
     negatives: bool = False,

@@ -7,10 +7,10 @@ from typing import Unpack
 
 from indexes.corpus.card import CardOptions
 from indexes.corpus.corpus import Corpus
-from indexes.formats.jsonl import Progress
 from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources.source import Source, load_folder
 from rag.corpus.card import Contact, CorpusCard
+from rag.types import Progress, no_progress
 
 CONTACTS = (
     Contact(
@@ -57,7 +57,7 @@ PUBLISHED = {
 
 
 def load(
-    path: Path, *, lenient: bool = False, progress: Progress | None = None, **card: Unpack[CardOptions]
+    path: Path, *, lenient: bool = False, progress: Progress = no_progress, **card: Unpack[CardOptions]
 ) -> tuple[Corpus, ImportReport]:
     """Load the folder: articles.jsonl.gz and questions_dev.jsonl."""
     inspection = Inspection(lenient=lenient)

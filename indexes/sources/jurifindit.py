@@ -11,7 +11,7 @@ from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import SYNTHETIC, Corpus
 from indexes.corpus.extras import Node
 from indexes.formats import parquet
-from indexes.formats.jsonl import Progress, Record
+from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources.bsard import parse_ids
 from indexes.sources.source import Source, assembled, chosen
@@ -19,6 +19,7 @@ from indexes.sources.source import published_counts as counts_of
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
 from rag.corpus.card import CorpusCard
+from rag.types import Progress, no_progress
 
 CARD = CorpusCard(
     name="jurifindit",
@@ -59,7 +60,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     splits: str = "train,validation",
     tags: str = NO_TAGS,
     **card: Unpack[CardOptions],
@@ -143,7 +144,7 @@ def _article(row: Record) -> Record:
 
 
 def _questions(
-    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress | None
+    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
     for split in chosen(splits, list(FILES)):
         needed = ("question", "relevant_doc_ids")

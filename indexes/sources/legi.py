@@ -10,11 +10,12 @@ from typing import IO, Any, Unpack
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
-from indexes.formats.jsonl import Progress, Record
+from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
 from indexes.sources.source import Source, assembled
 from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput, MissingExtra, install_hint
+from rag.types import Progress, no_progress
 
 CARD = CorpusCard(
     name="legi",
@@ -43,7 +44,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     states: str = IN_FORCE,
     codes: str | None = None,
     **card: Unpack[CardOptions],
@@ -78,7 +79,7 @@ def _records(
     states: frozenset[str] | None,
     codes: frozenset[str] | None,
     inspection: Inspection,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Iterator[tuple[SourceLocation, Record]]:
     for number, (name, file) in enumerate(_files(path), 1):
         for place, element in _articles(name, file, inspection):
@@ -87,8 +88,8 @@ def _records(
             title, id_ = _law(element)
             if codes is None or {title, id_} & codes:
                 yield place, _record(element, title)
-        if progress is not None and number % _EVERY == 0:
-            progress(number, None)
+        if number % _EVERY == 0:
+            progress("reading", number, None)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:

@@ -8,13 +8,14 @@ from typing import Unpack
 
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
-from indexes.formats.jsonl import Progress, Record, array, lines, records
+from indexes.formats.jsonl import Record, array, lines, records
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources import bsard
 from indexes.sources.source import Source, assembled, chosen, first_file
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
 from rag.corpus.card import CorpusCard
+from rag.types import Progress, no_progress
 
 CARD = CorpusCard(
     name="lleqa",
@@ -51,7 +52,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     splits: str = "train,validation,test",
     tags: str = NO_TAGS,
     **card: Unpack[CardOptions],
@@ -78,7 +79,7 @@ def load(
 
 
 def objects(
-    path: Path, inspection: Inspection, progress: Progress | None = None
+    path: Path, inspection: Inspection, progress: Progress = no_progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield the objects of a file that is one JSON array or JSON Lines, told apart by its first character."""
     first = next(
@@ -112,7 +113,7 @@ def _article(record: Record) -> Record:
 
 
 def _questions(
-    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress | None
+    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
     typed = ",".join("validation" if split.strip() == "dev" else split for split in splits.split(","))
     for split in chosen(typed, list(FILES)):

@@ -18,13 +18,14 @@ from typing import Unpack
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats.csv import cells
-from indexes.formats.jsonl import Progress, Record
+from indexes.formats.jsonl import Record
 from indexes.formats.trec import judgements
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources.bsard import parse_ids
 from indexes.sources.source import Source, assembled, chosen
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 CARD = CorpusCard(
     name="mmarco-fr",
@@ -51,7 +52,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     splits: str = "dev",
     passages: int | str | None = None,
     queries: int | str | None = None,

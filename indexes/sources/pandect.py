@@ -7,16 +7,16 @@ from typing import Unpack
 
 from indexes.corpus.card import FILE, CardOptions, read_card
 from indexes.corpus.corpus import Corpus
-from indexes.formats.jsonl import Progress
 from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources.source import Source, load_folder
+from rag.types import Progress, no_progress
 
 
 def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     questions: str | None = None,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:

@@ -11,11 +11,12 @@ from indexes.corpus import articles as articles_
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats import parquet
-from indexes.formats.jsonl import Progress, Record
+from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
 from indexes.sources import table
 from indexes.sources.source import Source, assembled, read_adjacent_card
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 ARTICLES, QUESTIONS = "articles.parquet", "questions.parquet"
 EXTRAS = "extras"  # the column that holds, as JSON, the columns that nothing uses
@@ -26,7 +27,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     columns: str | Path | table.Mappings | None = None,
     column: Sequence[str] = (),
     questions: str | Path | None = None,
@@ -60,7 +61,7 @@ def load(
 
 
 def _own(
-    file: Path, asked: Path | None, lenient: bool, progress: Progress | None, card: CardOptions
+    file: Path, asked: Path | None, lenient: bool, progress: Progress, card: CardOptions
 ) -> tuple[Corpus, ImportReport]:
     """Read what `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text."""
     inspection = Inspection(lenient=lenient)

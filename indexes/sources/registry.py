@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from indexes.corpus.card import CardOptions
 from indexes.corpus.corpus import ARTICLES, Corpus
-from indexes.formats.jsonl import Progress
 from indexes.formats.validation import ImportReport
 from indexes.sources import (
     bbsard,
@@ -30,6 +29,7 @@ from indexes.sources import (
 )
 from indexes.sources.source import Source
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 __all__ = ["SOURCES", "Source", "detect", "load", "options", "recognise"]
 
@@ -58,7 +58,7 @@ _COMMON = ("lenient", "progress")
 
 
 def load(
-    name: str, path: Path, /, *, lenient: bool = False, progress: Progress | None = None, **given: object
+    name: str, path: Path, /, *, lenient: bool = False, progress: Progress = no_progress, **given: object
 ) -> tuple[Corpus, ImportReport]:
     """Load a corpus with the source of this name.
 

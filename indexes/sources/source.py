@@ -21,10 +21,11 @@ from indexes.corpus.corpus import (
 )
 from indexes.corpus.extras import Node
 from indexes.corpus.questions import read_questions
-from indexes.formats.jsonl import Progress, Record
+from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 Recognise = Callable[[Path], bool]
 
@@ -52,7 +53,7 @@ def load_folder(
     *,
     inspection: Inspection,
     questions: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> tuple[Corpus, ImportReport]:
     """Load JSON Lines of the project's own keys: a folder, or the articles' file itself.
 

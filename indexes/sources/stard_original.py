@@ -12,7 +12,6 @@ from indexes.corpus import questions as questions_
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus, gathered
 from indexes.formats.jsonl import (
-    Progress,
     Record,
     array,
     decode,
@@ -23,6 +22,7 @@ from indexes.formats.validation import ImportReport, Inspection, SkipReason, Sou
 from indexes.sources import stard
 from indexes.sources.source import Source
 from rag.corpus.card import CorpusCard
+from rag.types import Progress, no_progress
 
 CARD = CorpusCard(
     name="stard-original",
@@ -44,7 +44,7 @@ _TEXTS = "相关法规"  # {name: text} of the gold articles, which the corpus h
 
 
 def load(
-    path: Path, *, lenient: bool = False, progress: Progress | None = None, **card: Unpack[CardOptions]
+    path: Path, *, lenient: bool = False, progress: Progress = no_progress, **card: Unpack[CardOptions]
 ) -> tuple[Corpus, ImportReport]:
     """Load the repository's folder or its data folder.
 
@@ -70,7 +70,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def _articles(
-    path: Path, inspection: Inspection, progress: Progress | None
+    path: Path, inspection: Inspection, progress: Progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
     for place, record in records(path, inspection, progress):
         rest = {key: value for key, value in record.items() if key not in ("name", "content")}

@@ -14,10 +14,11 @@ from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats import parquet
 from indexes.formats.csv import rows
-from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.jsonl import Record, records
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources.source import Source, assembled
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 # field -> the column (or columns, for headings) it comes from; "=Code rural" is the same text for all
 Mapped: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -32,7 +33,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     columns: str | Path | Mappings | None = None,
     column: Sequence[str] = (),
     delimiter: str | None = None,
@@ -84,7 +85,7 @@ def _mapped(
     inspection: Inspection,
     *,
     delimiter: str | None,
-    progress: Progress | None,
+    progress: Progress,
     asked: str = "",
 ) -> Iterator[tuple[SourceLocation, Record]]:
     named = {field: [of] if isinstance(of, str) else list(of) for field, of in mapping.items()}

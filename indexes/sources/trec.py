@@ -10,11 +10,12 @@ from indexes.corpus.articles import name
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats.csv import cells
-from indexes.formats.jsonl import Progress, Record, records
+from indexes.formats.jsonl import Record, records
 from indexes.formats.validation import ImportReport, Inspection, UnfitError
 from indexes.sources import judged
 from indexes.sources.source import Source, assembled, first_file, read_adjacent_card
 from rag.errors import BadInput
+from rag.types import Progress, no_progress
 
 COLLECTION, QUERIES = "collection.tsv", "queries.tsv"
 # What the format cannot hold: our own export writes it beside, one record a line.
@@ -25,7 +26,7 @@ def load(
     path: Path,
     *,
     lenient: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     code: str | None = None,
     **card: Unpack[CardOptions],
 ) -> tuple[Corpus, ImportReport]:

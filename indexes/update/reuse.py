@@ -14,7 +14,6 @@ import numpy as np
 
 from indexes.build.encoder_choice import (
     EncoderChoice,
-    Report,
     borrow,
     fit_encoder,
     pretrained,
@@ -35,7 +34,7 @@ from rag.errors import BadInput
 from rag.retrieval.dense import Dense, Kind
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
-from rag.types import ArticleOrder, Floats, Ints, Question
+from rag.types import ArticleOrder, Floats, Ints, Progress, Question
 
 VECTORS = "vectors.faiss"
 ENCODER = "encoder"
@@ -141,7 +140,9 @@ class ReusedVectors:
     note: str = ""  # why all of them were, if they were
 
 
-def counts(start: Start, compared: CorpusDiff, corpus: Corpus, cut: Analyser, tell: Report) -> ReusedCounts:
+def counts(
+    start: Start, compared: CorpusDiff, corpus: Corpus, cut: Analyser, progress: Progress
+) -> ReusedCounts:
     """Return the counts that a build would make, analysing what changed alone.
 
     An index of before counts were kept, or of another analyser, is analysed from the beginning.
@@ -154,9 +155,10 @@ def counts(start: Start, compared: CorpusDiff, corpus: Corpus, cut: Analyser, te
         with damaged_if_unreadable(start.folder, start.again):
             former = stored_counts(start.folder, ArticleOrder.of(compared.former_ids))
     if former is None or set(former.fields) != set(counted.FIELDS):  # of an earlier release
-        total = len(corpus.articles)
-        made = count(corpus.articles, cut, lambda done: tell("analysing articles", done, total))
-        return ReusedCounts(counted.canonical(made.with_questions(learnt, cut.terms)), total, note)
+        made = count(corpus.articles, cut, progress)
+        return ReusedCounts(
+            counted.canonical(made.with_questions(learnt, cut.terms)), len(corpus.articles), note
+        )
     asked = _same_questions(to_learn_from(start.former.questions), learnt, corpus, compared.same_id)
     fresh = int(np.sum(compared.same_words < 0))
     made = counted.updated(
@@ -165,7 +167,7 @@ def counts(start: Start, compared: CorpusDiff, corpus: Corpus, cut: Analyser, te
         learnt,
         cut,
         (compared.same_words, asked),
-        lambda done: tell("analysing articles", done, fresh),
+        progress,
     )
     return ReusedCounts(made, fresh)
 
@@ -194,7 +196,7 @@ def vectors(
     compared: CorpusDiff,
     corpus: Corpus,
     cut: Analyser,
-    tell: Report,
+    progress: Progress,
     *,
     refit: bool = False,
 ) -> ReusedVectors:
@@ -206,7 +208,7 @@ def vectors(
         compared: with which the new law was compared.
         corpus: the new law.
         cut: its analyser.
-        tell: called as the work goes on.
+        progress: called as the work goes on.
         refit: fit the encoder anew.
 
     Raises:
@@ -229,7 +231,7 @@ def vectors(
         chosen = pretrained(options.pop("model"), options)
         note = _other_model(entry, chosen)
     elif refit or cut.id != start.manifest.analyser["id"]:
-        made = _anew(entry, corpus, cut, tell)
+        made = _anew(entry, corpus, cut, progress)
         if made is None:
             return ReusedVectors(
                 kind=kind, note="no encoder that ships knows these words: keywords only from here"
@@ -249,7 +251,7 @@ def vectors(
     else:
         stored = kept.vectors
     made_of, fresh = _filled(stored, rows, corpus, chosen)
-    tell("encoding articles", fresh, fresh)
+    progress("encoding articles", fresh, fresh)
     return ReusedVectors(chosen, made_of, kind, fresh, known, note)
 
 
@@ -269,13 +271,15 @@ def _other_model(entry: Mapping[str, Any], chosen: EncoderChoice) -> str:
     return f"the model {entry['name']} is another one than before: all articles are encoded again"
 
 
-def _anew(entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, tell: Report) -> EncoderChoice | None:
+def _anew(
+    entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, progress: Progress
+) -> EncoderChoice | None:
     """Fit an encoder as the former one was fitted, or borrow as it was borrowed."""
     if "borrowed_from" in entry:
         return borrow(corpus, cut, required=False)
     settings = FitSettings(**entry["settings"])
     lent = read_lending_corpora((each["name"] for each in entry.get("lent", ())), corpus.card.language)
-    return EncoderChoice(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, tell, lent))
+    return EncoderChoice(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, progress, lent))
 
 
 def _linked(start: Start, part: Path) -> dict[str, str]:

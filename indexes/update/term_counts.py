@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts, Frequencies, count, term_ids
 from rag.text import Analyser
-from rag.types import Article, ArticleOrder, Ints, Question
+from rag.types import Article, ArticleOrder, Ints, Progress, Question, no_progress
 
 FOLDER = "counts"  # of an index
 FIELDS = (*LAW_FIELDS, *ANNOTATED_FIELDS)  # in which fields are summed: a sum of floats depends on it
@@ -154,7 +154,7 @@ def updated(
     learnt: Sequence[Question],
     analyser: Analyser,
     same: tuple[Ints, Ints],
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = no_progress,
 ) -> FieldCounts:
     """Return the counts of changed law, made from those of the former law and what is new.
 
@@ -165,7 +165,7 @@ def updated(
         analyser: the one that made the former counts.
         same: two arrays (n_articles,): the former row of an article whose words are the same, and of
             one whose questions and answers are the same; -1 for what is to be analysed.
-        progress: called with the number of articles analysed.
+        progress: called with the articles analysed.
     """
     law_rows, question_rows = same
     fresh = [article for article, row in zip(articles, law_rows, strict=True) if row < 0]

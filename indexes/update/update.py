@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from indexes.build.build import BuildSettings, IndexParts, resolve_analyser, write_index
-from indexes.build.encoder_choice import Report
 from indexes.build.learned_fusion import read_ranker
 from indexes.build.score_distributions import load_fusion
 from indexes.cleaning.steps import RemovedArticle, read_removed
@@ -48,7 +47,7 @@ from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25Settings
 from rag.text import Analyser
-from rag.types import Article, Question
+from rag.types import Article, Progress, Question, no_progress
 
 FILE_FIELDS = ("origin",)  # what a card says of the files that came, not of the corpus
 
@@ -157,7 +156,7 @@ def update(
     *,
     refit: bool = False,
     keep: int = DEFAULT_VERSIONS,
-    report: Report | None = None,
+    progress: Progress = no_progress,
 ) -> UpdateOutcome:
     """Bring corpus and index of a name up to date, and switch both in one step.
 
@@ -167,7 +166,7 @@ def update(
         start: the version in use, from which card and questions were taken.
         refit: fit the encoder anew.
         keep: how many versions are kept, the new one among them.
-        report: called as the work goes on.
+        progress: called as the work goes on.
 
     Raises:
         BadInput: a setting cannot be used; another command of this name is running, or ran meanwhile.
@@ -187,7 +186,7 @@ def update(
             sync(waiting)
             with written(name, version, keep) as part:
                 _copy(waiting, part / "corpus")
-                done = update_into(part, start, compared, imported.corpus, version, refit, report)
+                done = update_into(part, start, compared, imported.corpus, version, refit, progress)
         finally:
             recover(name)  # after an error: the corpus that waits for no switch is taken away
     return done
@@ -200,7 +199,7 @@ def update_into(
     corpus: Corpus,
     version: str,
     refit: bool = False,
-    report: Report | None = None,
+    progress: Progress = no_progress,
 ) -> UpdateOutcome:
     """Write a new version into a folder that holds its corpus; the manifest is its last file.
 
@@ -211,15 +210,14 @@ def update_into(
         corpus: the new law.
         version: its name.
         refit: fit the encoder anew.
-        report: called as the work goes on.
+        progress: called as the work goes on.
 
     Returns:
         What was done; the version is where it will be when it is switched in.
     """
-    tell = report or (lambda what, done, total: None)
     cut, options = _analyser(start, corpus)
-    words = reuse.counts(start, compared, corpus, cut, tell)
-    made = reuse.vectors(part, start, compared, corpus, cut, tell, refit=refit)
+    words = reuse.counts(start, compared, corpus, cut, progress)
+    made = reuse.vectors(part, start, compared, corpus, cut, progress, refit=refit)
     with damaged_if_unreadable(start.folder, start.again):
         bm25, fusion = BM25Settings(**start.manifest.bm25), load_fusion(start.folder)
         ranker = read_ranker(start.folder)

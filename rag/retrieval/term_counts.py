@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rag.text import Analyser
-from rag.types import Article, ArticleOrder, Ints, Question
+from rag.types import Article, ArticleOrder, Ints, Progress, Question, no_progress
 
 LAW_FIELDS = ("text", "headings", "code")
 QUESTIONS_FIELD = "questions"  # annotated-question expansion
@@ -79,23 +79,21 @@ class FieldCounts:
         return FieldCounts(self.order, vocabulary, fields)
 
 
-def count(
-    articles: Sequence[Article], analyser: Analyser, progress: Callable[[int], object] | None = None
-) -> FieldCounts:
+def count(articles: Sequence[Article], analyser: Analyser, progress: Progress = no_progress) -> FieldCounts:
     """Analyse the text, headings and code of every article.
 
     Args:
         articles: the corpus, in its order.
         analyser: cuts the text.
-        progress: called with the number of articles done, now and then.
+        progress: called now and then with the articles done.
     """
     vocabulary: dict[str, int] = {}
     repeated = lru_cache(maxsize=None)(analyser.terms)  # headings and codes stand above many articles
     text: list[list[str]] = []
     for done, article in enumerate(articles, start=1):
         text.append(analyser.terms(article.text))
-        if progress is not None and (done % 500 == 0 or done == len(articles)):
-            progress(done)
+        if done % 500 == 0 or done == len(articles):
+            progress("analysing articles", done, len(articles))
     headings = [list(chain.from_iterable(repeated(h) for h in a.headings)) for a in articles]
     codes = [repeated(a.code) for a in articles]
     made = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from indexes.cli.progress import Bars
 from indexes.store import paths
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
-from rag.types import Question
+from rag.types import Question, named
 from training.answers import contexts, report, tasks
 from training.answers.aggregate import ModelResult, Overlap, Prices, pooled, row
 from training.answers.chat import Chat, replies
@@ -267,7 +267,7 @@ def _answers(
             given = _contexts(run, name, asked, found)
             groups[name] = ask(
                 who, given, cut.language, run.cache, give_up=parsed.give_up_after,
-                tell=_bar(run, f"{who.name}, {name}", len(given)),
+                progress=named(run.progress, f"{who.name}, {name}"),
             )  # fmt: skip
             judged = _judged(run, judging, f"{who.name}, {name}", groups[name])
             rows.append(
@@ -293,9 +293,8 @@ def _judged(
 ) -> JudgedAnswers | None:
     if judging is None:
         return None
-    sentences = sum(len(w.answer.sentences) for w in written)
-    tell = _bar(run, f"judging {what}", sentences)
-    return judge(judging, written, run.cache, tell=tell, give_up=run.parsed.give_up_after)
+    progress = named(run.progress, f"judging {what}")
+    return judge(judging, written, run.cache, progress=progress, give_up=run.parsed.give_up_after)
 
 
 def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResult]:
@@ -305,16 +304,12 @@ def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResu
         for name in run.parsed.contexts:
             given = _contexts(run, name, task.questions, found)
             prompts = [write(c.articles) for write, c in zip(task.prompts, given, strict=True)]
-            tell = _bar(run, f"{model.name}, {name}", len(prompts))
-            said = replies(model, prompts, run.cache, tell=tell, give_up=run.parsed.give_up_after)
+            progress = named(run.progress, f"{model.name}, {name}")
+            said = replies(model, prompts, run.cache, progress=progress, give_up=run.parsed.give_up_after)
             rows.append(
                 tasks.row(task, f"{model.name}, {name}", said, seed=run.parsed.seed, prices=run.prices)
             )
     return rows
-
-
-def _bar(run: _Run, what: str, total: int) -> Callable[[int], object]:
-    return lambda done: run.progress(what, done, total)
 
 
 def _tell(run: _Run, rows: Sequence[ModelResult], task: tasks.Task | None) -> None:

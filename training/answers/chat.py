@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from rag.answer.types import Usage
 from rag.errors import PandectError
+from rag.types import Progress, no_progress
 from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key
 
 
@@ -52,7 +53,7 @@ def replies(
     prompts: Sequence[str],
     cache: Cache,
     *,
-    tell: Callable[[int], object] = lambda done: None,
+    progress: Progress = no_progress,
     give_up: int = GIVE_UP,
 ) -> list[Reply]:
     """Return a reply to each prompt; what is in the cache is not asked again.
@@ -61,7 +62,7 @@ def replies(
         chat: whom to ask.
         prompts: what to ask.
         cache: what it replied before; new replies join it, failures do not.
-        tell: called with how many have been answered.
+        progress: called with how many have been answered.
         give_up: after how many failures in a row to stop; 0 never does.
 
     Raises:
@@ -85,7 +86,7 @@ def replies(
             if not reply.failed:
                 cache.put(name, {"text": reply.text, "usage": asdict(reply.usage)})
         found.append(reply)
-        tell(len(found))
+        progress("asking", len(found), len(prompts))
     return found
 
 

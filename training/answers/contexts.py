@@ -125,5 +125,5 @@ def rankings(bench: Bench, names: Sequence[str], parts: Sequence[Part], depth: i
             for question in held:
                 [found[name][question.id]] = system.search([question.text], depth)
                 done += 1
-                bench.tell("searching", done, total)
+                bench.progress("searching", done, total)
     return found

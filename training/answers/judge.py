@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rag.answer.types import AcceptedSentence
+from rag.types import Progress, no_progress
 from training.answers.chat import Chat, Reply, replies
 from training.answers.run import GIVE_UP, Cache, WrittenAnswer
 from training.answers.score import Ratio, passages
@@ -53,12 +54,12 @@ def judge(
     written: Sequence[WrittenAnswer],
     cache: Cache,
     *,
-    tell: Callable[[int], object] = lambda done: None,
+    progress: Progress = no_progress,
     give_up: int = GIVE_UP,
 ) -> JudgedAnswers:
     """Have every sentence judged that passed the gate; see `training.answers.chat.replies`."""
     asked = [(n, _prompt(s, w)) for n, w in enumerate(written) for s in w.answer.sentences]
-    said = replies(chat, [prompt for _, prompt in asked], cache, tell=tell, give_up=give_up)
+    said = replies(chat, [prompt for _, prompt in asked], cache, progress=progress, give_up=give_up)
     supported, all_of = np.zeros(len(written)), np.zeros(len(written))
     unreadable = 0
     for (n, _), reply in zip(asked, said, strict=True):

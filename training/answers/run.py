@@ -35,7 +35,7 @@ from rag.answer.types import (
     Writer,
 )
 from rag.errors import BadInput, PandectError
-from rag.types import Article
+from rag.types import Article, Progress, no_progress
 from training.answers.contexts import Context
 
 
@@ -184,7 +184,7 @@ def ask(
     language: str,
     cache: Cache,
     *,
-    tell: Callable[[int], object] = lambda done: None,
+    progress: Progress = no_progress,
     give_up: int = GIVE_UP,
     sleep: Callable[[float], object] = time.sleep,
 ) -> list[WrittenAnswer]:
@@ -195,7 +195,7 @@ def ask(
         contexts: questions with their articles.
         language: of the questions.
         cache: what it answered before; new answers join it, failures do not.
-        tell: called with how many are answered.
+        progress: called with how many are answered.
         give_up: after how many failures in a row to stop; 0 never does.
         sleep: waits so many seconds, where a rate limit says when to come back.
 
@@ -225,7 +225,7 @@ def ask(
             if written.answer.ending not in RETRIED_ENDINGS:
                 cache.put(name, {"answer": to_json(written.answer), "first_seconds": written.first_seconds})
         found.append(written)
-        tell(len(found))
+        progress("asking", len(found), len(contexts))
     return found
 
 

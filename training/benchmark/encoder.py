@@ -18,12 +18,12 @@ from indexes.store.paths import BUILTIN, locate
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
-from training.benchmark.timing import Report, mebibytes, milliseconds
+from training.benchmark.timing import ReportFigure, mebibytes, milliseconds
 
 QUESTIONS = 500
 
 
-def shipped(say: Report) -> None:
+def shipped(say: ReportFigure) -> None:
     """Measure the encoder that ships, as an index opens it: its size, and each test question.
 
     Args:
@@ -36,7 +36,7 @@ def shipped(say: Report) -> None:
     time_questions(encoder, [q.text for q in read_test_questions(folder)], say)
 
 
-def fitting(path: Path, say: Report) -> None:
+def fitting(path: Path, say: ReportFigure) -> None:
     """Fit an encoder to law and its annotated questions, as a build does, and measure what comes of it.
 
     Args:
@@ -61,7 +61,7 @@ def fitting(path: Path, say: Report) -> None:
     time_questions(encoder, [q.text for q in corpus.questions] or [a.text[:60] for a in corpus.articles], say)
 
 
-def time_questions(encoder: StaticEncoder, asked: Sequence[str], say: Report) -> None:
+def time_questions(encoder: StaticEncoder, asked: Sequence[str], say: ReportFigure) -> None:
     """Encode questions one at a time, as they are asked; the first warms up and is not timed.
 
     Args:
@@ -79,6 +79,6 @@ def time_questions(encoder: StaticEncoder, asked: Sequence[str], say: Report) ->
     say("    95th percentile", float(np.quantile(took, 0.95)), "ms")
 
 
-def _kept(encoder: StaticEncoder, folder: Path, say: Report) -> None:
+def _kept(encoder: StaticEncoder, folder: Path, say: ReportFigure) -> None:
     say("terms that the encoder knows", len(encoder.vocabulary), "")
     say("encoder on disk", mebibytes(folder), "MiB")

@@ -32,7 +32,7 @@ from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker, first_stage_list
 from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Floats
-from training.benchmark.timing import Report
+from training.benchmark.timing import ReportFigure
 from training.fusion.learned import NETWORKS, LearnedSettings
 from training.fusion.listwise import NetworkSettings
 
@@ -53,7 +53,7 @@ class FusionTimes:
     cores: Values  # on all cores together: what other processes disturb less
 
 
-def measure(path: Path, say: Report, *, questions: int = QUESTIONS) -> None:
+def measure(path: Path, say: ReportFigure, *, questions: int = QUESTIONS) -> None:
     """Build an index with a made-up learned fusion over a corpus with questions, and time it.
 
     Args:
@@ -76,7 +76,7 @@ def measure(path: Path, say: Report, *, questions: int = QUESTIONS) -> None:
         timed(open_index(folder), asked, say)
 
 
-def timed(engine: Engine, asked: Sequence[str], say: Report) -> None:
+def timed(engine: Engine, asked: Sequence[str], say: ReportFigure) -> None:
     """Time an engine that has a learned fusion: every question of every system, one after the other.
 
     Args:

@@ -100,7 +100,7 @@ def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
     told.send((statistics.median(times), peak_memory() - before, same))
 
 
-Report: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
+ReportFigure: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
 
 
 def milliseconds(ask: Callable[[str], object], asked: Iterable[str]) -> npt.NDArray[np.float64]:

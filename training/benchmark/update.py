@@ -16,12 +16,14 @@ from typing import NamedTuple
 from indexes.corpus.corpus import Corpus, write
 from indexes.sources import registry
 from rag.types import Article
-from training.benchmark.timing import Report
+from training.benchmark.timing import ReportFigure
 
 NAME = "measured"
 
 
-def measure(path: Path, say: Report, *, share: float = 0.01, seed: int = 0, encoder: str = "auto") -> float:
+def measure(
+    path: Path, say: ReportFigure, *, share: float = 0.01, seed: int = 0, encoder: str = "auto"
+) -> float:
     """Build an index, change a share of the articles, update it; return update / build in seconds.
 
     Starting Python, reading the law and every write are in both figures.
@@ -59,7 +61,7 @@ class ProcessCost(NamedTuple):
     cores: float  # seconds on all cores together: the figure that other processes disturb less
 
 
-def _say_both(say: Report, what: str, took: ProcessCost) -> None:
+def _say_both(say: ReportFigure, what: str, took: ProcessCost) -> None:
     say(what, took.seconds, "s")
     say("    on the cores", took.cores, "s")
 

@@ -18,8 +18,8 @@ from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.translation_model import TranslationModel
 from rag.text import Analyser
-from rag.types import ArticleOrder, Question
-from training.eval.encoders import FitCache, Tell
+from rag.types import ArticleOrder, Progress, Question
+from training.eval.encoders import FitCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class BenchLike(Protocol):
         ...
 
     @property
-    def tell(self) -> Tell:
+    def progress(self) -> Progress:
         """Called as the work goes on."""
         ...
 

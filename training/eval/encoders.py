@@ -24,7 +24,7 @@ from indexes.corpus.corpus import Corpus, appearing
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
 from rag.text import Analyser
-from rag.types import Floats, Question
+from rag.types import Floats, Progress, Question
 
 _T = TypeVar("_T")
 
@@ -70,7 +70,6 @@ def load_fitted(folder: Path) -> FittedParameters:
 
 
 MAX_CACHED_FITS = 8  # fitted to different questions: of one fold and its inner folds
-Tell = Callable[[str, int, int], object]
 
 
 class EncoderFits:
@@ -82,7 +81,7 @@ class EncoderFits:
         cut: Callable[[], Analyser],
         how: FitSpec,
         cache: Path | None,
-        tell: Tell,
+        progress: Progress,
     ) -> None:
         """Take what is fitted to.
 
@@ -91,10 +90,10 @@ class EncoderFits:
             cut: gives the analyser of the language.
             how: settings, or how many fits, as is suited to the number of questions.
             cache: folder that keeps what is fitted to the law, by the corpora's hashes; None keeps nothing.
-            tell: called as the work goes on.
+            progress: called as the work goes on.
         """
         self.law, self._lent = corpora[0], tuple(corpora[1:])
-        self._cut, self._how, self._tell = cut, how, tell
+        self._cut, self._how, self._progress = cut, how, progress
         hashes = "+".join(each.sha256[:16] for each in corpora)
         self._kept = FitCache(cache / hashes if cache is not None else None)
         self._begun: dict[str, FittedParameters] = {}  # to the law alone, by settings
@@ -119,9 +118,7 @@ class EncoderFits:
         if settings.id not in self._begun:
             self._begun[settings.id] = self._kept(
                 f"fitted-{self._cut().id}-{settings.id}",
-                lambda: fitter.fit_corpus(
-                    lambda done, total, loss: self._tell("fitting to the law", done, total)
-                ),
+                lambda: fitter.fit_corpus(self._progress),
                 save_fitted,
                 load_fitted,
             )
@@ -140,7 +137,7 @@ class EncoderFits:
                 fitter,
                 written,
                 law,
-                taught=lambda done, total, loss: self._tell("fitting to written questions", done, total),
+                self._progress,
             )
         return made[key]
 
@@ -157,7 +154,7 @@ class EncoderFits:
                 asked,
                 self._how if isinstance(self._how, int) else 1,
                 begin=self._before_people,
-                asked=lambda done, total, loss: self._tell("fitting to questions", done, total),
+                progress=self._progress,
             )
             self._made[asked] = fitted.encoder("static", self._cut())
         self._made.move_to_end(asked)  # folds that learn from the same questions share it

@@ -48,11 +48,10 @@ class FoldEvaluation:
         """Make the systems of one part of the questions, and ask them."""
         held, learn, tune_on = self.plan[number]
         bench = self.bench
-        settings = choose(bench, tune_on, self.annotated, bench.tell) if self.tune else BenchSettings()
+        settings = choose(bench, tune_on, self.annotated, bench.progress) if self.tune else BenchSettings()
         systems = bench.systems(self.names, learn, settings, unseen(tune_on, learn))
-        total = len(held) * len(systems)
         found: SystemAnswers = {}
-        answer(systems, held, found, lambda done: bench.tell("asking", done, total), self.where)
+        answer(systems, held, found, bench.progress, self.where)
         fusions = {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)}
         return FoldChoice(settings, fusions), found
 

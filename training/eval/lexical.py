@@ -20,9 +20,9 @@ from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts, count, docu
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.text.spelling import document_frequencies, tolerant
-from rag.types import ArticleOrder, Question, Retriever
+from rag.types import ArticleOrder, Progress, Question, Retriever
 from training.eval.context import BenchSettings
-from training.eval.encoders import MAX_CACHED_FITS, FitCache, Tell
+from training.eval.encoders import MAX_CACHED_FITS, FitCache
 
 
 class QuestionAnalysers:
@@ -70,7 +70,12 @@ class Lexicon:
     """The words of one corpus; each way to cut it is counted once."""
 
     def __init__(
-        self, corpus: Corpus, kept: FitCache, options: Mapping[str, Any], also: Collection[str], tell: Tell
+        self,
+        corpus: Corpus,
+        kept: FitCache,
+        options: Mapping[str, Any],
+        also: Collection[str],
+        progress: Progress,
     ) -> None:
         """Take a corpus.
 
@@ -79,9 +84,9 @@ class Lexicon:
             kept: keeps the counts.
             options: of the analyser; they go before what settings say.
             also: words of an encoder that is not fitted here, which typing errors may mean.
-            tell: called as the work goes on.
+            progress: called as the work goes on.
         """
-        self._corpus, self._kept, self._options, self._tell = corpus, kept, options, tell
+        self._corpus, self._kept, self._options, self._progress = corpus, kept, options, progress
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
         self._counts: dict[bool, FieldCounts] = {}
@@ -102,9 +107,7 @@ class Lexicon:
             cut, articles = self.analyser(stop_words=stop_words), self._corpus.articles
             self._counts[stop_words] = self._kept(
                 f"counts-{cut.id}",
-                lambda: count(
-                    articles, cut, lambda done: self._tell("analysing articles", done, len(articles))
-                ),
+                lambda: count(articles, cut, self._progress),
                 counted.save,
                 partial(counted.load, order=self.order),
             )

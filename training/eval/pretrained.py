@@ -101,9 +101,9 @@ def _add(made: dict[str, Extra], name: str, make: Callable[[BenchLike], Retrieve
 def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: BenchLike) -> Dense:
     encoder = WordVectorEncoder(file, word_splitter(bench.corpus.card.language))
     articles = bench.corpus.articles
-    bench.tell(f"reading {file.path.name}", 0, 1)
+    bench.progress(f"reading {file.path.name}", 0, 1)
     encoder.prepare([*(article_text(a) for a in articles), *questions])  # one pass for both
-    bench.tell(f"reading {file.path.name}", 1, 1)
+    bench.progress(f"reading {file.path.name}", 1, 1)
     shares = [100 * encoder.prepare(texts) for texts in (map(article_text, articles), questions)]
     say(
         f"vectors:{file.name}: {shares[0]:.1f} % of the words of the law and {shares[1]:.1f} % of those "
@@ -123,9 +123,9 @@ def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Be
 
 def _tokens(recipe: HubRecipe, options: dict[str, bool | str | None], bench: BenchLike) -> ColBERT:
     encoder = model_recipes.load_tokens(recipe, **options)  # type: ignore[arg-type]  # each is of its own type
-    bench.tell(f"encoding tokens with {recipe.name}", 0, 1)
+    bench.progress(f"encoding tokens with {recipe.name}", 0, 1)
     vectors = token_vectors(encoder, bench.corpus.articles)
-    bench.tell(f"encoding tokens with {recipe.name}", 1, 1)
+    bench.progress(f"encoding tokens with {recipe.name}", 1, 1)
     return ColBERT(encoder, vectors, bench.order, bench.mask)
 
 
@@ -146,9 +146,9 @@ def _encode(encoder: TransformerEncoder, bench: BenchLike) -> Floats:
     articles = bench.corpus.articles
     parts = [np.zeros((0, encoder.dim), dtype=np.float32)]
     for begin in range(0, len(articles), PROGRESS_BATCH):
-        bench.tell(f"encoding articles with {encoder.name}", begin, len(articles))
+        bench.progress(f"encoding articles with {encoder.name}", begin, len(articles))
         parts.append(encoder.encode_articles(articles[begin : begin + PROGRESS_BATCH]))
-    bench.tell(f"encoding articles with {encoder.name}", len(articles), len(articles))
+    bench.progress(f"encoding articles with {encoder.name}", len(articles), len(articles))
     return np.concatenate(parts)
 
 
@@ -207,9 +207,9 @@ def splade(of: HubRecipe, options: Mapping[str, Any], bench: BenchLike) -> Retri
     require()
     system = SpladeSystem.build(published_recipe(of, remote_code=options["remote_code"]), of.model)
     _place(system, options["device"])
-    bench.tell(f"encoding articles with {of.name}", 0, 1)
+    bench.progress(f"encoding articles with {of.name}", 0, 1)
     made_ = system.retriever(bench.corpus)
-    bench.tell(f"encoding articles with {of.name}", 1, 1)
+    bench.progress(f"encoding articles with {of.name}", 1, 1)
     return made_
 
 

@@ -57,7 +57,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
             ready=FittedParts(
                 encoder, read_ranker(folder), load_fusion(folder), query_expansion.read_pairs(folder)
             ),
-            tell=progress,
+            progress=progress,
         )
         asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
         if not asked:
@@ -66,7 +66,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
         return bench, asked, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
     corpus = registry.law(parsed.corpus, language=parsed.language)
     lent = read_lending_corpora(parsed.lent, corpus.card.language)
-    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, tell=progress)
+    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, progress=progress)
     asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
     return bench, asked, _cited(parsed.annotated, corpus)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from rag.types import Filter, Question, Ranking, Retriever
+from rag.types import Filter, Progress, Question, Ranking, Retriever, no_progress
 from training.eval.metrics import DEFAULT, per_question
 from training.eval.significance import Interval, interval
 
@@ -43,7 +43,7 @@ def answer(
     systems: Mapping[str, Retriever],
     questions: Sequence[Question],
     into: dict[str, SystemRun],
-    told: Callable[[int], object] = lambda done: None,
+    progress: Progress = no_progress,
     where: Filter | None = None,
 ) -> None:
     """Ask every system every question, one at a time, as a page would.
@@ -52,7 +52,7 @@ def answer(
         systems: by name.
         questions: all are asked, those without gold articles too.
         into: the answers join what is there already.
-        told: called with how many answers there are.
+        progress: called with how many answers there are.
         where: which articles may be returned.
     """
     done = 0
@@ -64,7 +64,7 @@ def answer(
             [ranking] = system.search([question.text], DEPTH, where)
             collected.seconds.append(time.perf_counter() - begun)
             collected.run[question.id] = ranking
-            told(done := done + 1)
+            progress("asking", done := done + 1, len(systems) * len(questions))
 
 
 def measure(

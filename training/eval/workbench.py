@@ -33,9 +33,9 @@ from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
 from rag.retrieval.term_counts import FieldCounts
 from rag.retrieval.translation_model import TranslationModel
 from rag.text import Analyser
-from rag.types import Article, Ints, Question, Retriever
+from rag.types import Article, Ints, Progress, Question, Retriever, no_progress
 from training.eval.context import BenchSettings, FittedParts, FoldContext
-from training.eval.encoders import EncodedArticles, EncoderFits, FitCache, Tell
+from training.eval.encoders import EncodedArticles, EncoderFits, FitCache
 from training.eval.external_system import Extras
 from training.eval.lexical import Lexicon
 from training.eval.system_names import (
@@ -118,7 +118,7 @@ class Bench:
         fitted_to: Sequence[Corpus] = (),
         fit: FitSpec = 1,
         analyser_options: Mapping[str, Any] | None = None,
-        tell: Tell | None = None,
+        progress: Progress = no_progress,
     ) -> None:
         """Take a corpus.
 
@@ -132,7 +132,7 @@ class Bench:
                 others of the language, whose articles and questions encoders learn too.
             fit: how to fit: settings, or how many fits, as is suited to the number of questions.
             analyser_options: of an index that is measured; they go before what settings say.
-            tell: called as the work goes on.
+            progress: called as the work goes on.
         """
         self.corpus = corpus
         self.more: Extras = {}  # systems that are not known here, by name
@@ -141,10 +141,10 @@ class Bench:
         self.ranker = ready.ranker if ready else None
         self.fusion = ready.fusion if ready else None
         self._bridges = TranslationModels(corpus.articles, self.encoder, ready.bridge if ready else None)
-        self.tell = tell or (lambda what, done, total: None)
+        self.progress = progress
         mended = self.given.vocabulary if self.given is not None else ()
-        self._words = Lexicon(corpus, self.kept, dict(analyser_options or {}), mended, self.tell)
-        self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, self.tell)
+        self._words = Lexicon(corpus, self.kept, dict(analyser_options or {}), mended, self.progress)
+        self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, self.progress)
         self._vectors = EncodedArticles(corpus, self.analyser)
         self.order, self.mask = self._words.order, self._words.mask
         self._lawful: tuple[BenchSettings, dict[str, Retriever]] = BenchSettings(), {}

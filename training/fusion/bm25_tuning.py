@@ -22,9 +22,8 @@ from indexes.sources import registry
 from rag.errors import BadInput, PandectError
 from rag.fusion.settings import FusionSettings
 from rag.retrieval.hybrid import DEPTH
-from rag.types import Question, Ranking, Retriever
+from rag.types import Progress, Question, Ranking, Retriever, no_progress
 from training.eval.context import BenchSettings
-from training.eval.encoders import Tell
 from training.eval.metrics import per_question
 from training.eval.system_names import EXPANDED_BM25
 from training.eval.workbench import Bench
@@ -46,7 +45,10 @@ INNER_FOLDS = 5
 
 
 def choose(
-    bench: Bench, questions: Sequence[Question], annotated: Sequence[Question] = (), tell: Tell | None = None
+    bench: Bench,
+    questions: Sequence[Question],
+    annotated: Sequence[Question] = (),
+    progress: Progress = no_progress,
 ) -> BenchSettings:
     """Return the settings that serve these questions best, found one coordinate at a time.
 
@@ -57,7 +59,7 @@ def choose(
         bench: the corpus.
         questions: training questions with gold articles.
         annotated: other questions to learn from.
-        tell: called as the work goes on.
+        progress: called as the work goes on.
 
     Raises:
         BadInput: too few questions to tune on.
@@ -74,8 +76,7 @@ def choose(
             tried[_key(candidate)] = _lexical_score(bench, parts, candidate)
         if tried[_key(candidate)] > tried[_key(best)] + 1e-9:
             best = candidate
-        if tell is not None:
-            tell("tuning BM25", done, len(steps))
+        progress("tuning BM25", done, len(steps))
     return _fused(bench, parts, best)
 
 

@@ -133,7 +133,7 @@ def examples(
     for fold, (held, others) in enumerate(inner_folds(gold)):
         asked = _drawn(held, -(-most // FOLDS), fold)
         evidence = bench.evidence(others, settings)
-        bench.tell("asking what was not learnt", 0, len(asked))
+        bench.progress("asking what was not learnt", 0, len(asked))
         for done, question in enumerate(asked, start=1):
             [lists] = first_stage_lists(evidence, [question.text])
             rankings = tuple(lists.values())
@@ -141,7 +141,7 @@ def examples(
             there = ArticleOrder(tuple(order.ids[p] for p in found.positions), order.by_id[found.positions])
             right = np.array([id_ in question.article_ids for id_ in there.ids], dtype=np.bool_)
             yield Example(question, fold, there, found.features, right, fuse(rankings, MEASURED))
-            bench.tell("asking what was not learnt", done, len(asked))
+            bench.progress("asking what was not learnt", done, len(asked))
 
 
 def _drawn(held: Sequence[Question], most: int, seed: int) -> Sequence[Question]:

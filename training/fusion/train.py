@@ -25,9 +25,8 @@ from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25Settings
 from rag.text.analysers import analyser
-from rag.types import Question
+from rag.types import Progress, Question
 from training.eval.context import BenchSettings
-from training.eval.encoders import Tell
 from training.eval.significance import paired_bootstrap
 from training.eval.workbench import Bench
 from training.fusion.learned import Example, LearnedSettings, examples, fit, out_of_fold_rankings
@@ -38,7 +37,7 @@ LISTS = (KEYWORD, MEANING)
 DECIDING = ("R@10", "MRR@10")  # their mean must be larger
 
 
-def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
+def run(parsed: argparse.Namespace, progress: Progress) -> Iterator[str]:
     """Fit, check and switch in; yield what is to be told of it.
 
     Raises:
@@ -55,7 +54,7 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
         seed=parsed.seed,
     )
     if name == paths.BUILTIN and parsed.law is not None and not parsed.remove:
-        yield from _of_what_ships(parsed, how, tell)
+        yield from _of_what_ships(parsed, how, progress)
         return
     if name == paths.BUILTIN or parsed.law is not None:
         raise BadInput(
@@ -70,7 +69,7 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
         refine(name, start, None)
         yield f"{name}: its learned fusion is gone; lists are fused as before"
         return
-    bench, learnt, settings = _prepared(start, tell)
+    bench, learnt, settings = _prepared(start, progress)
     former, fuse = _former(start)
     found = list(examples(bench, learnt, settings, fuse=fuse, most=parsed.asked))
     corpus = start.manifest.corpus
@@ -83,13 +82,13 @@ def run(parsed: argparse.Namespace, tell: Tell) -> Iterator[str]:
     yield f"next: {paths.page(name)}"
 
 
-def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, tell: Tell) -> Iterator[str]:
+def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, progress: Progress) -> Iterator[str]:
     """Fit the learned fusion of the index that ships; as its encoder, folds read the official text."""
     folder = paths.builtin().parent
     corpus = read(paths.builtin() / "corpus")
     full = full_text(corpus, read_articles(parsed.law))
     cache = paths.home() / "cache" / "eval"
-    bench = Bench(corpus, cache, fitted_to=[full], tell=tell)
+    bench = Bench(corpus, cache, fitted_to=[full], progress=progress)
     found = list(examples(bench, to_learn_from(corpus.questions), BenchSettings(), most=parsed.asked))
     of = {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256}
     ranker = yield from _fitted(parsed, found, how, FusionSettings().method, of)
@@ -135,7 +134,7 @@ def _fitted(
     return fit(found, how, {**of, "held_back": told})
 
 
-def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], BenchSettings]:
+def _prepared(start: Start, progress: Progress) -> tuple[Bench, list[Question], BenchSettings]:
     encoder = start.manifest.encoder
     if encoder is None or encoder["kind"] != "static" or "borrowed_from" in encoder:
         has = "no encoder" if encoder is None else f"the encoder {encoder['name']}"
@@ -158,7 +157,7 @@ def _prepared(start: Start, tell: Tell) -> tuple[Bench, list[Question], BenchSet
     if tuple(encoder.get("views", ["both"] * fitted.fits)) != looked_at:
         raise other
     cache = paths.home() / "cache" / "eval"
-    bench = Bench(corpus, cache, fit=fitted, analyser_options=options, tell=tell)
+    bench = Bench(corpus, cache, fit=fitted, analyser_options=options, progress=progress)
     return bench, to_learn_from(corpus.questions), BenchSettings(bm25=bm25)
 
 

@@ -25,7 +25,7 @@ from indexes.sources import registry
 from indexes.store import paths
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
-from rag.types import Article
+from rag.types import Article, named
 from training.answers.chat import replies
 from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
@@ -79,7 +79,7 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> No
             writer,
             [p.prompt for p in asked],
             cache,
-            tell=lambda done: progress("writing questions", done, len(asked)),
+            progress=named(progress, "writing questions"),
             give_up=parsed.give_up_after,
         )
     written = accept_replies(answers, asked, analyser(language), count=parsed.count, known=known)

@@ -97,13 +97,15 @@ def test_three_fits_are_of_three_seeds_and_make_one_of_three_times_the_length() 
     chosen = replace(TINY, fits=3)
     assert [each.seed for each in chosen.each] == [0, 10, 20]
     assert {each.fits for each in chosen.each} == {1}
-    told: list[tuple[int, int]] = []
-    made = ensemble.fit(fitter(chosen), QUESTIONS, law=lambda done, total, loss: told.append((done, total)))
+    steps: list[tuple[str, int, int | None]] = []
+    made = ensemble.fit(fitter(chosen), QUESTIONS, progress=lambda *step: steps.append(step))
     one = ensemble.fit(fitter(), QUESTIONS)
     assert made.vectors.shape == (len(one.vectors), 3 * TINY.dim)
     assert made.vocabulary == one.vocabulary
     assert np.isfinite(made.vectors).all()
-    assert [done for done, _ in told] == list(range(1, told[-1][1] + 1))
+    told = [step for step in steps if step[0] == "fitting the encoder to the law"]
+    assert [done for _, done, _ in told] == list(range(1, len(told) + 1))
+    assert {total for *_, total in told} == {len(told)}
     again = ensemble.fit(fitter(chosen), QUESTIONS)
     assert np.array_equal(again.vectors, made.vectors)
     assert len({settings.id for settings in (TINY, chosen, replace(TINY, fits=2))}) == 3

@@ -238,7 +238,7 @@ def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
     for compress in (True, False):
         folder = write(Corpus(CARD, many), tmp_path / str(compress), compress=compress)
         seen: list[tuple[int, int | None]] = []
-        read(folder, progress=lambda *at, to=seen: to.append(at))
+        read(folder, progress=lambda what, *at, to=seen: to.append(at))
         size = next(folder.glob("articles*")).stat().st_size
         assert [at for at, _ in seen] == sorted(at for at, _ in seen)
         assert len(seen) == 3

@@ -51,7 +51,7 @@ def test_a_file(odd: Odd, tmp_path: Path, sha256: str | None, length: int | None
     odd.in_turn(Answer(200, LAW, length=length))
     shown: list[tuple[int, int | None]] = []
     wanted = FileRequest(f"{odd.address}/law", sha256)
-    fetch(wanted, tmp_path / "sub" / "law", progress=lambda done, total: shown.append((done, total)))
+    fetch(wanted, tmp_path / "sub" / "law", progress=lambda what, done, total: shown.append((done, total)))
     assert (tmp_path / "sub" / "law").read_bytes() == LAW
     assert shown[-1] == (len(LAW), len(LAW) if length is None else None)
     assert len(odd.seen) == 1

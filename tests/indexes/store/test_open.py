@@ -269,7 +269,7 @@ def test_a_build_that_fails_leaves_nothing_and_changes_nothing(home: Path) -> No
         raise RuntimeError(what)
 
     with pytest.raises(RuntimeError, match="analysing articles"):
-        build(edition(1), "village", report=fails)
+        build(edition(1), "village", progress=fails)
     with (
         pytest.raises(DamagedIndex, match=r"left without a manifest"),
         versions.new_version("village", "v") as part,

@@ -42,9 +42,9 @@ def test_a_term_of_a_field_without_weight_stands_nowhere() -> None:
 
 
 def test_progress_ends_at_the_number_of_articles() -> None:
-    told: list[int] = []
-    count(plain_articles([["mur"]] * 1201), SPLIT, told.append)
-    assert told == [500, 1000, 1201]
+    steps: list[tuple[str, int, int | None]] = []
+    count(plain_articles([["mur"]] * 1201), SPLIT, lambda *step: steps.append(step))
+    assert steps == [("analysing articles", n, 1201) for n in (500, 1000, 1201)]
 
 
 def test_annotated_questions_are_a_field_of_the_articles_they_cite() -> None:

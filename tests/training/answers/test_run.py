@@ -79,12 +79,12 @@ def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     with opened(path) as cache:
         first = ask(candidate(writer), contexts[:1], "fr", cache)
-    told: list[int] = []
+    told: list[tuple[str, int, int | None]] = []
     with opened(path) as cache:
-        both = ask(candidate(writer), contexts, "fr", cache, tell=told.append)
+        both = ask(candidate(writer), contexts, "fr", cache, progress=lambda *step: told.append(step))
     assert writer.asked == ["Question q1 ?", "Question q2 ?"]
     assert both[:1] == first
-    assert told == [1, 2]
+    assert [step[1:] for step in told] == [(1, 2), (2, 2)]
     assert len(both[0].answer.removed) == 2
     assert b"Question q1" not in path.read_bytes()  # a question is kept as a hash
 

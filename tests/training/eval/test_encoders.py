@@ -47,6 +47,6 @@ def test_folds_share_what_is_fitted_to_written_questions(how: FitSettings, tmp_p
     for learn in parts:
         alone = ensemble.fit(Fitter(CORPUS.articles, CUT, how), learn).encoder("static", CUT)
         assert np.array_equal(vectors_of(fits, learn), alone.encode_articles(CORPUS.articles))
-    assert told.begun.count("fitting to the law") == how.fits
-    assert told.begun.count("fitting to written questions") == 2 * how.fits  # of two sets of them
-    assert told.begun.count("fitting to questions") >= len(parts)
+    assert told.begun.count("fitting the encoder to the law") == how.fits
+    assert told.begun.count("fitting the encoder to written questions") == 2 * how.fits  # of two sets of them
+    assert told.begun.count("fitting the encoder to questions") >= len(parts)

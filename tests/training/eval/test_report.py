@@ -47,11 +47,11 @@ POOR = {"un": "za", "deux": "zb", "trois": "", "quatre": "z", "cinq": "z"}
 @pytest.fixture
 def results() -> dict[str, Measured]:
     collected: dict[str, SystemRun] = {}
-    told: list[int] = []
+    steps: list[tuple[str, int, int | None]] = []
     systems = {"poor": Told(POOR), "good + better": Told(GOOD)}
-    answer(systems, QUESTIONS[:3], collected, told.append)
+    answer(systems, QUESTIONS[:3], collected, lambda *step: steps.append(step))
     answer(systems, QUESTIONS[3:], collected)
-    assert told == [1, 2, 3, 4, 5, 6]
+    assert steps == [("asking", n, 6) for n in range(1, 7)]
     assert systems["poor"].batches == [1] * 5  # one at a time, as a page asks
     return measure(collected, QUESTIONS, 42, MEASURES)
 

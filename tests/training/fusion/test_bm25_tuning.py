@@ -39,7 +39,7 @@ MISLED = Corpus(
 
 def test_it_finds_the_field_that_answers() -> None:
     told: list[tuple[str, int, int]] = []
-    chosen = choose(Bench(MISLED, fit=SMALL), MISLED.questions, tell=lambda *step: told.append(step))
+    chosen = choose(Bench(MISLED, fit=SMALL), MISLED.questions, progress=lambda *step: told.append(step))
     assert chosen.bm25.weights["headings"] > chosen.bm25.weights["text"]
     steps = [(done, total) for what, done, total in told if what == "tuning BM25"]
     assert steps[-1][0] == steps[-1][1] == len(steps)

@@ -68,7 +68,7 @@ class Records:
         self.learnt: list[tuple[Question, ...]] = []
         self.told: list[tuple[str, int, int]] = []
 
-    def tell(self, what: str, done: int, total: int) -> None:
+    def progress(self, what: str, done: int, total: int | None) -> None:
         self.told.append((what, done, total))
 
     def evidence(self, learn: Sequence[Question], settings: BenchSettings) -> Evidence:
