@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Unpack
 
 from indexes.corpus.card import CardOptions, with_options
@@ -14,42 +12,14 @@ from indexes.formats.csv import rows
 from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources import bsard
-from indexes.sources.source import Source, assembled, chosen
+from indexes.sources.source import Source, assembled, card_of, chosen, published
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags
-from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
-_FRENCH = CorpusCard(
-    name="bbsard-fr",
-    origin="bbsard",
-    title="Droit belge : codes fédéraux, wallons et bruxellois (bBSARD)",
-    language="fr",
-    jurisdiction="BE",
-    licence="CC BY-NC-SA 4.0",
-    licence_url="https://creativecommons.org/licenses/by-nc-sa/4.0/",
-    source="bBSARD, CLiPS, University of Antwerp (2025), from BSARD, Maastricht Law & Tech Lab (2022)",
-    official_site="https://www.ejustice.just.fgov.be",
-    note="As published in 2025, for measuring: do not show it as the law in force.",
-    contacts=bsard.CARD.contacts,
-)
-CARDS: Mapping[str, CorpusCard] = MappingProxyType(
-    {
-        "fr": _FRENCH,
-        "nl": replace(
-            _FRENCH,
-            name="bbsard-nl",
-            title="Belgisch recht: federale, Waalse en Brusselse wetboeken (bBSARD)",
-            language="nl",
-            note="As published in 2025, for measuring: do not show it as the law in force. The Dutch "
-            "questions were translated from French by a language model.",
-            contacts=(),  # those of the French part answer in French
-        ),
-    }
-)
-# The articles as its data card counts them; the questions are those of BSARD, translated.
-PUBLISHED = {"articles": 22_417, "questions": 1_108, "questions (test)": 222, "questions (train)": 886}
+CARDS = {language: card_of(f"bbsard-{language}") for language in ("fr", "nl")}
+PUBLISHED = published("bbsard")
 SPLITS = ("train", "test")
 
 

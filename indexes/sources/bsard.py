@@ -13,44 +13,14 @@ from indexes.corpus.corpus import SYNTHETIC, Corpus
 from indexes.formats.csv import rows
 from indexes.formats.jsonl import Record, decode
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
-from indexes.sources.source import Source, assembled, chosen, first_file, published_counts
+from indexes.sources.source import Source, assembled, card_of, chosen, first_file, published, published_counts
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
-from rag.corpus.card import Contact, CorpusCard
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
-CARD = CorpusCard(
-    name="bsard",
-    origin="bsard",
-    title="Droit belge : codes fédéraux, wallons et bruxellois",
-    language="fr",
-    jurisdiction="BE",
-    licence="CC BY-NC-SA 4.0",
-    licence_url="https://creativecommons.org/licenses/by-nc-sa/4.0/",
-    source="BSARD, Maastricht Law & Tech Lab, with Droits Quotidiens (2022)",
-    law_date=None,  # the data set does not give one day for all codes
-    official_site="https://www.ejustice.just.fgov.be",
-    note="As published in 2022, for measuring: do not show it as the law in force.",
-    contacts=(
-        Contact(name="Droits Quotidiens", url="https://www.droitsquotidiens.be"),
-        Contact(
-            name="Avocats.be",
-            url="https://avocats.be",
-            note="Bureaux d'aide juridique de première et de deuxième ligne.",
-        ),
-    ),
-)
-# Of the training and test questions; the synthetic ones are not counted.
-PUBLISHED = {
-    "articles": 22_633,
-    "codes": 32,
-    "questions": 1_108,
-    "questions (test)": 222,
-    "questions (train)": 886,
-    "relevant articles": 1_612,
-    "most articles of one question": 109,
-}
+CARD = card_of("bsard")
+PUBLISHED = published("bsard")
 SPLITS = ("train", "test", SYNTHETIC)
 HEADINGS = ("book", "part", "act", "chapter", "section", "subsection")
 _USED = ("id", "article", "code", "article_no", "reference", "law_type", "description", *HEADINGS)

@@ -14,36 +14,14 @@ from indexes.formats import parquet
 from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources.bsard import parse_ids
-from indexes.sources.source import Source, assembled, chosen
+from indexes.sources.source import Source, assembled, card_of, chosen, published
 from indexes.sources.source import published_counts as counts_of
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
-from rag.corpus.card import CorpusCard
 from rag.types import Progress, no_progress
 
-CARD = CorpusCard(
-    name="jurifindit",
-    origin="jurifindit",
-    title="Diritto italiano ed europeo: il corpus di JuriFindIT",
-    language="it",
-    jurisdiction="IT",
-    licence="CC BY-NC-SA 4.0",
-    licence_url="https://creativecommons.org/licenses/by-nc-sa/4.0/",
-    source="JuriFindIT: an Italian legal retrieval dataset (2025)",
-    official_site="https://www.normattiva.it",
-    note="As published in 2025, for measuring: do not show it as the law in force.",
-)
-PUBLISHED = {
-    "articles": 23_458,
-    "questions": 895,
-    "questions (synthetic)": 169_301,
-    "questions (train)": 716,  # those that are not of the validation
-    "questions (validation)": 179,
-    "relevant articles": 2_439,
-    "references": 20_608,
-    "articles with references": 3_814,
-    "nodes kept apart": 159,  # the files it was made of: see `nodes`
-}
+CARD = card_of("jurifindit")
+PUBLISHED = published("jurifindit")
 FILES: Mapping[str, str] = {
     "train": "questions/train.parquet",
     "validation": "questions/validation.parquet",

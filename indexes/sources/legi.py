@@ -12,26 +12,11 @@ from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Record
 from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
-from indexes.sources.source import Source, assembled
-from rag.corpus.card import Contact, CorpusCard
+from indexes.sources.source import Source, assembled, card_of
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Progress, no_progress
 
-CARD = CorpusCard(
-    name="legi",
-    origin="legi",
-    title="Droit français en vigueur (LEGI)",
-    language="fr",
-    jurisdiction="FR",
-    licence="Licence Ouverte 2.0",
-    licence_url="https://www.etalab.gouv.fr/licence-ouverte-open-licence/",
-    source="LEGI, Direction de l'information légale et administrative (DILA)",
-    official_site="https://www.legifrance.gouv.fr",
-    contacts=(
-        Contact(name="Service-Public.fr", url="https://www.service-public.fr"),
-        Contact(name="France Services", url="https://www.france-services.gouv.fr"),
-    ),
-)
+CARD = card_of("legi")
 # In force today, later, and until a day that is known already.
 IN_FORCE = "VIGUEUR,VIGUEUR_DIFF,ABROGE_DIFF"
 _NEVER = ("2999-01-01", "2222-02-22")  # how LEGI writes that a day is not known

@@ -11,32 +11,13 @@ from indexes.corpus.corpus import Corpus
 from indexes.formats.jsonl import Record, array, lines, records
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources import bsard
-from indexes.sources.source import Source, assembled, chosen, first_file
+from indexes.sources.source import Source, assembled, card_of, chosen, first_file, published
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
-from rag.corpus.card import CorpusCard
 from rag.types import Progress, no_progress
 
-CARD = CorpusCard(
-    name="lleqa",
-    origin="lleqa",
-    title="Droit belge : le corpus de LLeQA",
-    language="fr",
-    jurisdiction="BE",
-    licence="CC BY-NC-SA 4.0, with the data use agreement of LLeQA",
-    licence_url="https://creativecommons.org/licenses/by-nc-sa/4.0/",
-    source="LLeQA, Maastricht Law & Tech Lab, with Droits Quotidiens (2024)",
-    official_site="https://www.ejustice.just.fgov.be",
-    note="As published, for measuring: do not show it as the law in force.",
-    contacts=bsard.CARD.contacts,
-)
-PUBLISHED = {
-    "articles": 27_942,
-    "questions": 1_868,
-    "questions (test)": 195,
-    "questions (train)": 1_472,
-    "questions (validation)": 201,
-}
+CARD = card_of("lleqa")
+PUBLISHED = published("lleqa")
 # split -> the names its file has had, on the hub and in the authors' repository
 FILES: Mapping[str, tuple[str, ...]] = {
     "train": ("questions_train.json",),

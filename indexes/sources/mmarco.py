@@ -22,22 +22,12 @@ from indexes.formats.jsonl import Record
 from indexes.formats.trec import judgements
 from indexes.formats.validation import ImportReport, Inspection, SourceLocation
 from indexes.sources.bsard import parse_ids
-from indexes.sources.source import Source, assembled, chosen
-from rag.corpus.card import CorpusCard
+from indexes.sources.source import Source, assembled, card_of, chosen, published
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
-CARD = CorpusCard(
-    name="mmarco-fr",
-    origin="mmarco",
-    title="mMARCO, passages from the web",
-    language="fr",
-    licence="Apache-2.0 for the translation; MS MARCO: non-commercial research only",
-    licence_url="https://microsoft.github.io/msmarco/",
-    source="mMARCO (unicamp-dl, 2021), from MS MARCO (Microsoft, 2016)",
-    note="Passages from web pages, translated by machine: no law. For training and measuring only.",
-)
-PUBLISHED = {"articles": 8_841_823, "questions (dev)": 6_980}
+CARD = card_of("mmarco-fr")
+PUBLISHED = published("mmarco")
 LANGUAGES: Mapping[str, str] = MappingProxyType(
     {"de": "german", "en": "english", "fr": "french", "it": "italian", "nl": "dutch", "zh": "chinese"}
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 
 from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
 from indexes.corpus.articles import read_articles
-from indexes.corpus.card import FILE, CardOptions, read_card, with_options
+from indexes.corpus.card import FILE, CardOptions, parse_card, read_card, with_options
 from indexes.corpus.corpus import (
     SYNTHETIC,
     Corpus,
@@ -32,6 +34,25 @@ Recognise = Callable[[Path], bool]
 
 def _never(path: Path) -> bool:
     return False
+
+
+_CORPORA = tomllib.loads((files("indexes.sources") / "corpora.toml").read_text(encoding="utf-8"))
+
+
+def card_of(name: str) -> CorpusCard:
+    """Return the card of a published corpus."""
+    record = dict(_CORPORA[name])
+    if "law_date" in record:
+        record["law_date"] = record["law_date"].isoformat()
+    if "contacts" in record:
+        record["contacts"] = _CORPORA["contacts"][record["contacts"]]
+    return parse_card(record, name)
+
+
+def published(name: str) -> Mapping[str, int]:
+    """Return the counts that were published of a corpus."""
+    counts: Mapping[str, int] = _CORPORA["published"][name]
+    return counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,25 +19,11 @@ from indexes.formats.jsonl import (
     records,
 )
 from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
-from indexes.sources import stard
-from indexes.sources.source import Source
-from rag.corpus.card import CorpusCard
+from indexes.sources.source import Source, card_of, published
 from rag.types import Progress, no_progress
 
-CARD = CorpusCard(
-    name="stard-original",
-    origin="stard-original",
-    title="STARD：中国法律法规（作者原始语料）",
-    language="zh",
-    jurisdiction="CN",
-    licence="MIT",
-    licence_url="https://github.com/oneal2000/STARD/blob/main/LICENSE",
-    source="STARD: A Statute Retrieval Dataset for Layperson Queries (THUIR, 2024)",
-    official_site="https://flk.npc.gov.cn",
-    note="For measuring: the law as the authors collected it, not the law in force.",
-    contacts=stard.CONTACTS,
-)
-PUBLISHED = {"articles": 55_348, "questions": 1_543}
+CARD = card_of("stard-original")
+PUBLISHED = published("stard-original")
 _NUMBER = re.compile(r"第[〇零一二三四五六七八九十百千万两\d]+条(?:之[一二三四五六七八九十\d]+)?$")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _TEXTS = "相关法规"  # {name: text} of the gold articles, which the corpus holds as well

@@ -7,88 +7,15 @@ nobody misreads.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
+import tomllib
+from importlib.resources import files
 
 from rag.corpus.card import CorpusCard
 from rag.types import Article
 
 _MARKS = ("§", "第", "art", "section", "schedule", "anne", "alleg", "anhang", "bijlage")
-_FRENCH = {
-    "code civil": "C. civ.",
-    "code pénal": "C. pén.",
-    "code du travail": "C. trav.",
-    "code de commerce": "C. com.",
-    "code de la consommation": "C. consom.",
-    "code de procédure pénale": "C. pr. pén.",
-}
 # country -> whole name in small letters -> the usual short form
-_SHORT: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "FR": _FRENCH
-        | {
-            "code de procédure civile": "C. pr. civ.",
-            "code de la sécurité sociale": "CSS",
-            "code de la construction et de l'habitation": "CCH",
-            "code des assurances": "C. assur.",
-            "code de l'urbanisme": "C. urb.",
-            "code de la santé publique": "CSP",
-            "code de la route": "C. route",
-            "code rural et de la pêche maritime": "C. rur.",
-        },
-        "BE": _FRENCH
-        | {
-            "code judiciaire": "C. jud.",
-            "code d'instruction criminelle": "C. i. cr.",
-            "code de droit économique": "CDE",
-            "burgerlijk wetboek": "BW",
-            "strafwetboek": "Sw.",
-            "gerechtelijk wetboek": "Ger. W.",
-            "wetboek van strafvordering": "Sv.",
-            "wetboek van economisch recht": "WER",
-        },
-        "LU": _FRENCH | {"nouveau code de procédure civile": "NCPC"},
-        "CH": {
-            "obligationenrecht": "OR",
-            "zivilgesetzbuch": "ZGB",
-            "schweizerisches zivilgesetzbuch": "ZGB",
-            "strafgesetzbuch": "StGB",
-            "schweizerisches strafgesetzbuch": "StGB",
-            "code des obligations": "CO",
-            "code civil": "CC",
-            "code civil suisse": "CC",
-            "code pénal": "CP",
-            "codice delle obbligazioni": "CO",
-            "codice civile": "CC",
-            "codice civile svizzero": "CC",
-        },
-        "DE": {
-            "bürgerliches gesetzbuch": "BGB",
-            "strafgesetzbuch": "StGB",
-            "zivilprozessordnung": "ZPO",
-            "strafprozessordnung": "StPO",
-            "handelsgesetzbuch": "HGB",
-            "grundgesetz": "GG",
-            "grundgesetz für die bundesrepublik deutschland": "GG",
-        },
-        "AT": {"allgemeines bürgerliches gesetzbuch": "ABGB", "strafgesetzbuch": "StGB"},
-        "IT": {
-            "codice civile": "c.c.",
-            "codice penale": "c.p.",
-            "codice di procedura civile": "c.p.c.",
-            "codice di procedura penale": "c.p.p.",
-            "costituzione": "Cost.",
-        },
-        "NL": {
-            "burgerlijk wetboek": "BW",
-            "wetboek van strafrecht": "Sr",
-            "wetboek van strafvordering": "Sv",
-            "wetboek van burgerlijke rechtsvordering": "Rv",
-            "algemene wet bestuursrecht": "Awb",
-            "grondwet": "Gw.",
-        },
-    }
-)
+_SHORT = tomllib.loads((files("rag.corpus") / "citations.toml").read_text(encoding="utf-8"))
 _PARAGRAPHS = ("DE", "AT")  # countries whose laws in German are cut into §§
 _ARTICLES_IN_GERMAN = ("GG", "EGBGB", "EGStGB")  # German laws whose units are articles, not paragraphs
 _LANGUAGE_HOME = {

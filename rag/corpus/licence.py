@@ -10,10 +10,12 @@ not known here that a text may be used.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
 from types import MappingProxyType
 
 from rag.corpus.card import CorpusCard
@@ -32,54 +34,12 @@ class Grant(StrEnum):
 
 # Patterns meet text in small letters, in which hyphens, underscores and slashes have become blanks.
 _EDGE, _END = r"(?<![a-z0-9])", r"(?![a-z0-9])"
-_WORDS: tuple[tuple[Grant, str], ...] = (
-    (
-        Grant.NONE,
-        r"all rights reserved|tous droits réservés|alle rechte vorbehalten|alle rechten voorbehouden"
-        r"|tutti i diritti riservati|版权所有|保留所有权利|保留一切权利|未声明许可|未授权|无许可"
-        r"|no (?:known |explicit |stated )?(?:licen[cs]e|grant)|licen[cs]e:? (?:is )?(?:unknown|none)"
-        r"|none stated|not stated|unlicensed|proprietary|without (?:an? )?(?:licen[cs]e|grant)|sans licence"
-        r"|licence (?:inconnue|non précisée)|pas de licence|aucune licence|keine lizenz|ohne lizenz"
-        r"|geen licentie|nessuna licenza|senza licenza|not (?:in the )?public domain"
-        r"|pas dans le domaine public|nicht gemeinfrei",
-    ),
-    (
-        Grant.NON_COMMERCIAL,
-        r"non ?commercial\w*|pas d['’]utilisation commerciale|(?:usage|utilisation) commerciale? interdite?"
-        r"|(?:nicht|niet|non) ?(?:kommerziell|commercie|commercial)\w*|no commercial use|not for commercial"
-        r"|commercial use (?:is )?(?:not|prohibited|forbidden)|(?:research|academic|educational)"
-        r"(?: (?:use|purposes?|research))* only|only for (?:research|academic)|非商业|非商用|禁止商用"
-        r"|仅供(?:学术)?研究|仅限(?:学术)?研究|nur (?:für|zu)(?: die)? forschung\w*|recherche uniquement",
-    ),
-    (
-        Grant.NO_DERIVATIVES,
-        r"no ?deriv\w*|pas de modifications?|keine bearbeitung\w*|geen ?afgeleide ?werken"
-        r"|non opere derivate|禁止演绎",
-    ),
-    (
-        Grant.SHARE_ALIKE,
-        r"share ?alike|partage dans les mêmes conditions|gleichen bedingungen|gelijk ?delen"
-        r"|condividi allo stesso modo|相同方式共享|(?:a|l)?gpl(?:v?[ .]?\d\S*)?|general public licen[cs]e"
-        r"|mpl(?: ?\d\S*)?|odbl(?: ?\d\S*)?|open database licen[cs]e|eupl(?: ?\d\S*)?|gfdl(?: ?\d\S*)?"
-        r"|cecill(?: ?\d\S*)?|iodl(?! ?v?2)|iodl ?v?1(?:\.0)?|epl(?: ?\d\S*)?",
-    ),
-    (
-        Grant.ATTRIBUTION,
-        r"apache(?: software)?(?: licen[cs]e)?(?:,? version)? ?v?2?(?:\.0)?|bsd(?: ?\d\S*)?|mit licen[cs]e"
-        r"|licence ouverte(?: ?v?\d\S*)?|etalab(?: ?\d\S*)?|odc by(?: ?\d\S*)?|iodl ?v?2(?:\.0)?"
-        r"|italian open data licen[cs]e v?2(?:\.0)?|ogl(?: uk)?(?: ?v?\d\S*)?|open government licen[cs]e"
-        r"|dl de ?(?:>|->)? ?by(?: ?\d\S*)?|datenlizenz deutschland namensnennung|nlod(?: ?\d\S*)?"
-        r"|creative commons (?:attribution|paternité|namensnennung|naamsvermelding|attribuzione|署名)",
-    ),
-    (
-        Grant.OPEN,
-        r"cc ?0(?: ?1\.0)?|(?:cc|creative commons) zero|public ?domain(?: (?:zero|mark|dedication))?"
-        r"|pddl(?: ?\d\S*)?|unlicense|0bsd|wtfpl|domaine public|gemeinfrei|§ ?5 urhg|publiek domein"
-        r"|pubblico dominio|公有领域|不受著作权(?:法)?保护|not protected by copyright|dl de ?zero(?: ?\d\S*)?"
-        r"|datenlizenz deutschland zero",
-    ),
+_NAMED = tuple(
+    (Grant(grant), re.compile(f"{_EDGE}(?:{'|'.join(words)}){_END}"))
+    for grant, words in tomllib.loads(
+        (files("rag.corpus") / "licences.toml").read_text(encoding="utf-8")
+    ).items()
 )
-_NAMED = tuple((grant, re.compile(f"{_EDGE}(?:{words}){_END}")) for grant, words in _WORDS)
 _ELEMENTS = re.compile(  # of Creative Commons: with its name or address before them, or two at least
     rf"{_EDGE}cc ?((?:by|nc|nd|sa)(?: ?(?:by|nc|nd|sa))*){_END}|{_EDGE}by((?: (?:nc|nd|sa))+){_END}"
     rf"|creativecommons\.org licenses ((?:by|nc|nd|sa)(?: (?:nc|nd|sa))*){_END}"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from types import MappingProxyType
 
+from rag.answer.screening.patterns import data
 from rag.answer.verification.normalise import signs_of, word_pattern
 
 
@@ -33,141 +33,16 @@ class ForceWords:
     bound: re.Pattern[str]  # at least, at most, before, after: a limit read the other way round is another
 
 
-_PRONOUNS = r"(?:(?:le|la|les|lui|leur|en|y|se|me|nous|vous) |[lsmt]'){0,2}"
-_NE = r"n(?:e |')"
-_PARTNER = "pas|point|jamais|aucune?|nulle?|rien|guere|plus|personne"
-_FRENCH = ForceWords(
-    negation=re.compile(  # "ne" alone denies before a few verbs; else it only fills in
-        rf"(?<!\w)(?:(?:nul(?:le)?|aucune?|personne|ni|jamais)(?: [\w'-]+){{0,5}}? )?{_NE}"
-        rf"(?:{_PRONOUNS}[\w-]+ (?:[\w-]+ ){{0,2}}?(?:{_PARTNER})(?!\w)"
-        rf"|(?={_PRONOUNS}(?:peu|pou|puis|sau|ces|doi|dev|ose)))"
-        rf"|(?<!\w)(?:nul(?:le)?|aucune?|personne)(?= (?:[\w'-]+ ){{0,5}}?n[e'])"
-        r"|(?<!\w)(?:pas|point(?= de\b)|jamais|nul(?:le)?s?|non(?! plus)|ni)(?!\w)"
-    ),
-    may=word_pattern(
-        "peu(?:t|vent|x) pouvez pourr\\w+ puiss\\w+ (?:a|ont|avez)_le_droit (?:est|sont)_autorise\\w*",
-        "(?:est|sont)_libres? (?:est|sont)_permis\\w* est_loisible (?:a|ont)_la_faculte",
-    ),
-    must=word_pattern("doi(?:t|vent|s|ve) dev(?:ez|ra|ront|rait|raient) il_faut faut faudra"),
-    duty=word_pattern(
-        "tenu(?:e?s?) oblige(?:e?s?) astrein\\w+ obligatoire\\w* incombe\\w* requis\\w* exige\\w*"
-    ),
-    ban=word_pattern("interdi\\w+ prohib\\w+ defendu\\w*"),
-    only=re.compile(
-        r"(?<!\w)(?:seul\w*|uniquement|exclusivement|ne(?= \w)(?= (?:[\w'-]+"
-        r" ){1,6}?qu(?:e(?!\w)|'))|n'(?=(?:[\w'-]+ ){1,6}?qu(?:e(?!\w)|')))"
-    ),
-    exception=word_pattern("sauf hormis excepte\\w* a_moins exception\\w* sous_reserve hors_le_cas"),
-    without=word_pattern("sans"),
-    condition=word_pattern("si s'ils? lorsqu\\w* quand en_cas a_condition pourvu des_lors dans_le_cas"),
-    joint=word_pattern("mais et ou toutefois cependant tandis"),
-    bound=word_pattern(
-        "au_moins au_plus moins_de plus_de plus_tard plus_tot maximum minimum avant apres",
-        "superieur\\w* inferieur\\w* depuis jusqu\\w*",
-    ),
-)
-_ENGLISH = ForceWords(
-    negation=word_pattern("not no never nobody none neither nor cannot \\w+n't"),
-    may=word_pattern("may can can(?=not) could might (?:is|are)_(?:entitled|allowed|permitted|free)"),
-    must=word_pattern("must shall should has_to have_to ought"),
-    duty=word_pattern("required obliged bound obligatory mandatory need(?:s|ed)? compulsory"),
-    ban=word_pattern("prohibited forbidden unlawful banned barred"),
-    only=word_pattern("only solely exclusively"),
-    exception=word_pattern("unless except\\w* save subject_to other_than"),
-    without=word_pattern("without"),
-    condition=word_pattern("if when where provided whenever in_case so_long as_long"),
-    joint=word_pattern("but and or however whereas while"),
-    bound=word_pattern(
-        "at_least at_most not_more_than less_than more_than no_later no_earlier maximum minimum",
-        "before after until since exceed\\w*",
-    ),
-)
-_GERMAN = ForceWords(
-    negation=word_pattern("nicht kein\\w* nie niemals niemand weder noch"),
-    may=word_pattern("kann konn\\w+ darf durf\\w+ berechtigt befugt steht_frei"),
-    must=word_pattern("soll sollen"),
-    duty=word_pattern(
-        "muss muß mussen mußten musste\\w* verpflichtet zwingend braucht brauchen"
-        " (?:hat|haben)(?=_(?:[\\w-]+_){0,14}?(?:zu_|(?:ab|an|auf|aus|bei|durch|ein|fest|fort|frei|heraus|hin"
-        "|mit|nach|nieder|sicher|vor|weg|weiter|wieder|zuruck|zusammen|bereit|statt|dar|bekannt)zu\\w+n\\b))"
-    ),
-    ban=word_pattern("verboten untersagt unzulassig"),
-    only=word_pattern("nur ausschließlich ausschliesslich allein lediglich"),
-    exception=word_pattern("außer ausser es_sei_denn ausgenommen soweit_nicht vorbehaltlich abweichend"),
-    without=word_pattern("ohne"),
-    condition=word_pattern(  # a verb first, then a comma: "wird die Miete nicht gezahlt, so ..."
-        "wenn falls sofern soweit solange sobald",
-        "(?<![^.;][^.;])(?:wird|werden|ist|sind|hat|haben|kann|konnen|darf|durfen|muss|mussen|soll|sollen|will"
-        "|macht|besteht|bestehen|liegt|erfolgt|fehlt|tritt|verletzt|stirbt|kommt|gibt|lasst|verlangt|steht)"
-        "(?=_[^,.;]+,_(?:so|kann|konnen|darf|durfen|muss|mussen|hat|haben|ist|sind|wird|werden|gilt|gelten)\\b)",
-    ),
-    joint=word_pattern("aber und oder jedoch sondern wahrend"),
-    bound=word_pattern(
-        "mindestens hochstens wenigstens spatestens fruhestens weniger_als mehr_als vor nach bis seit",
-        "maximal minimal",
-    ),
-)
-_DUTCH = ForceWords(
-    negation=word_pattern("niet geen nooit niemand noch"),
-    may=word_pattern("mag mogen kan kunnen bevoegd gerechtigd"),
-    must=word_pattern("moet moeten dient dienen zal zullen"),
-    duty=word_pattern("verplicht\\w* gehouden hoeft hoeven verplichte"),
-    ban=word_pattern("verboden"),
-    only=word_pattern("alleen slechts enkel uitsluitend"),
-    exception=word_pattern("tenzij behalve uitgezonderd behoudens"),
-    without=word_pattern("zonder"),
-    condition=word_pattern("als indien wanneer mits zodra"),
-    joint=word_pattern("maar en of echter terwijl"),
-    bound=word_pattern(
-        "ten_minste minstens hoogstens ten_hoogste uiterlijk minder_dan meer_dan voor na tot sinds",
-        "maximaal minimaal",
-    ),
-)
-_ITALIAN = ForceWords(
-    negation=word_pattern("non ne mai nessun\\w* nulla neppure"),
-    may=word_pattern("puo possono potra\\w* potranno possa possano ha_diritto ha_facolta hanno_diritto"),
-    must=word_pattern("deve devono dovra dovranno debba debbano bisogna"),
-    duty=word_pattern("tenut[oaie] obbligat[oaie] obbligatori\\w+ occorre"),
-    ban=word_pattern("vietat[oaie] proibit[oaie]"),
-    only=word_pattern("solo soltanto solamente esclusivamente"),
-    exception=word_pattern("salvo tranne eccetto a_meno fatta_eccezione fatt[oi]_salv[oi]"),
-    without=word_pattern("senza"),
-    condition=word_pattern("se quando qualora purche a_condizione in_caso ove"),
-    joint=word_pattern("ma e o ed tuttavia mentre"),
-    bound=word_pattern(
-        "almeno al_massimo al_piu meno_di piu_di entro_e_non_oltre prima dopo fino massimo minimo"
-    ),
-)
-_CHINESE = ForceWords(
-    negation=signs_of(
-        "没有 并非 不(?!动产|可抗力|当得利) 未(?!来|婚|成年) 无(?!偿|权处分|形) 非(?!法|常) 否则? 勿"
-    ),
-    may=signs_of("可以 有权 得以 能够"),
-    must=signs_of("应当 必须 (?<![相适反对供响])应(?![用付收答急]) (?<![无不毋])须"),
-    duty=signs_of("有义务 有责任 必要 (?<=[无不毋])[须需必]"),
-    ban=signs_of("不得 禁止 严禁 不准 不可以? 不能"),
-    only=signs_of("只能 只有 仅限?于? 方可 唯一 只可"),
-    exception=signs_of("除外 除非 例外 除(?=.{1,30}外)"),
-    without=signs_of("未经"),
-    condition=signs_of(  # last, a clause that ends with 的: "...的，应当..."
-        "如果 倘若 若 只要 (?<![例比假诸])如(?!何|实|期|下) 假如 的时候",
-        "(?<![^,;:，。；：])(?=[^,;:，。；：]{2,60}的[,，])",
-    ),
-    joint=signs_of("但是? 并且 而且 且 而(?!且)"),
-    bound=signs_of(
-        "至少 至多 最多 最少 最低 最高 不超过 不少于 不低于 以上 以下 以内 以前 以后 之前 之后 超过"
-    ),
-)
-WORDS: Mapping[str, ForceWords] = MappingProxyType(
-    {
-        "fr": _FRENCH,
-        "en": _ENGLISH,
-        "de": _GERMAN,
-        "nl": _DUTCH,
-        "it": _ITALIAN,
-        "zh": _CHINESE,
-    }
-)
+def _pattern(language: str, value: str | Sequence[str]) -> re.Pattern[str]:
+    if isinstance(value, str):
+        return re.compile(value)
+    return (signs_of if language == "zh" else word_pattern)(*value)
+
+
+WORDS: Mapping[str, ForceWords] = {
+    language: ForceWords(**{name: _pattern(language, value) for name, value in words.items()})
+    for language, words in data("modality").items()
+}
 
 # Words that deny or oblige in one of the languages: in a text of another they are no harmless noise.
 FOREIGN = word_pattern(

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from types import MappingProxyType
 
+from rag.answer.screening.patterns import data
 from rag.answer.verification.normalise import signs_of, word_pattern
 from rag.text.article_numbers import chinese_number
 from rag.text.code_names import CodeNames
@@ -20,106 +20,13 @@ from rag.text.references import Reference, find_references
 
 PART = "part"  # the unit of fractions
 
+_DATA = data("units")
 # unit -> how many of it one is, and the words (patterns of flat text, parted by spaces)
-_TIME: Mapping[tuple[str, int], str] = MappingProxyType(
-    {
-        (
-            "month",
-            12,
-        ): "ans? annees? years? jahr(?:e[ns]?|es)? jaar jaren anno anni years?_old lebensjahr\\w*",
-        ("month", 6): "semestres? halbjahr\\w*",
-        ("month", 3): "trimestres? quarters? quartale?n?",
-        ("month", 1): "mois months? monat(?:e[ns]?|es|s)? maand(?:en)? mes[ei]",
-        ("day", 7): "semaines? weeks? wochen? weken week settiman[ae]",
-        (
-            "day",
-            1,
-        ): "jours? days? tag(?:e[ns]?|es)? dag(?:en)? giorn[oi] werktag\\w* kalendertag\\w* werkdagen",
-        ("hour", 1): "heures? hours? stunden? uur uren or[ae]",
-        ("minute", 1): "minut\\w+",
-    }
+_TIME, _OTHER, _HAN = (
+    {(unit, factor): words for unit, factor, words in _DATA[name]} for name in ("time", "other", "han")
 )
-_OTHER: Mapping[tuple[str, int], str] = MappingProxyType(
-    {
-        ("euro", 1): "euros? eur €",
-        ("franc", 1): "francs? franken chf",
-        ("dollar", 1): "dollars? \\$ usd",
-        ("pound", 1): "pounds? £ gbp",
-        ("%", 1): "% pour_cent per_?cent prozent procent per_cento pourcent",
-        ("degree", 1): "degres? degrees? grad(?:es)? graad grad[oi]",
-        ("cm", 1): "centimetres? cm zentimetern? centimeters?",
-        ("cm", 100): "metres? m metern? meters? metr[oi]",
-        ("km", 1): "kilometres? km kilometern? kilometers? chilometr[oi]",
-        ("hectare", 1): "hectares? hektar ettar[oi]",
-    }
-)
-_HAN: Mapping[tuple[str, int], str] = MappingProxyType(
-    {
-        ("month", 12): "周?岁 年",
-        ("month", 3): "个?季度",
-        ("month", 1): "个月 月",
-        ("day", 7): "个?星期 周",
-        ("day", 1): "个?工作日 日内? 天",
-        ("hour", 1): "个?小时",
-        ("euro", 1): "欧元",
-        ("dollar", 1): "美元",
-        ("yuan", 1): "元",
-        ("yuan", 10_000): "万元",
-        ("%", 1): "% 个百分点",
-        ("cm", 100): "米",
-        ("km", 1): "公里",
-    }
-)
-FRACTIONS: Mapping[str, Fraction] = MappingProxyType(
-    {  # flat words that are a share by themselves
-        "moitie": Fraction(1, 2),
-        "moities": Fraction(1, 2),
-        "half": Fraction(1, 2),
-        "halfte": Fraction(1, 2),
-        "helft": Fraction(1, 2),
-        "meta": Fraction(1, 2),
-        "一半": Fraction(1, 2),
-        "半数": Fraction(1, 2),
-    }
-)
-BELOW: Mapping[str, int] = MappingProxyType(
-    {  # what stands below the line: "deux tiers", "two thirds"
-        "tiers": 3,
-        "third": 3,
-        "thirds": 3,
-        "drittel": 3,
-        "drittels": 3,
-        "derde": 3,
-        "derden": 3,
-        "terzi": 3,
-        "terzo": 3,
-        "quart": 4,
-        "quarts": 4,
-        "quarter": 4,
-        "quarters": 4,
-        "viertel": 4,
-        "kwart": 4,
-        "quarti": 4,
-        "quarto": 4,
-        "cinquieme": 5,
-        "cinquiemes": 5,
-        "fifth": 5,
-        "fifths": 5,
-        "funftel": 5,
-        "vijfde": 5,
-        "quinto": 5,
-        "quinti": 5,
-        "sixieme": 6,
-        "sixiemes": 6,
-        "sixth": 6,
-        "dixieme": 10,
-        "dixiemes": 10,
-        "tenth": 10,
-        "zehntel": 10,
-        "tiende": 10,
-        "decimo": 10,
-    }
-)
+FRACTIONS = dict.fromkeys(_DATA["half"].split(), Fraction(1, 2))  # words that are a share by themselves
+BELOW = {word: int(n) for n, words in _DATA["below"].items() for word in words.split()}
 
 
 @lru_cache(maxsize=2)
@@ -171,7 +78,7 @@ _TIMES = re.compile(
     r"[ -]?(?:(?P<k>mille|thousand|tausend|duizend|mila|千)|(?P<w>万)|(?P<m>millio\w+|miljoen\w*|milion[ei])"
     r"|(?P<b>milliard\w*|billions?|miljard\w*|miliard[oi])|(?P<y>亿))(?!\w)"
 )
-_POWER = MappingProxyType({"k": 10**3, "w": 10**4, "m": 10**6, "b": 10**9, "y": 10**8})
+_POWER = {"k": 10**3, "w": 10**4, "m": 10**6, "b": 10**9, "y": 10**8}
 _BEFORE = re.compile(r"(?P<unit>€|\$|£|eur|chf|usd|gbp) ?$")
 _ONWARD = re.compile(  # "two or three years": the unit stands once
     r"(?: ?,)? ?(?:a|ou|et|or|and|to|oder|und|bis|of|en|tot|o|e|或者?|至|到|、|-) ?(?:de |von |da |di )?"
@@ -186,32 +93,9 @@ _SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
 _ONE = re.compile(r"(?<!\w)one[ -]$")  # "one half" is no one
 _HAN_SHARE = re.compile(r"([零一二三四五六七八九十百千万\d]+)分之([零一二三四五六七八九十百千万\d.]+)")
 _HAN_RANK = re.compile(r"第([零一二三四五六七八九十百\d]+)(?![零一二三四五六七八九十百\d]*[条章节编款项目])")
-_RANKS = MappingProxyType(
-    {
-        "en": "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
-        "de": "erst zweit dritt viert funft sechst sieb(?:en)?t acht neunt zehnt elft zwolft",
-        "nl": "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde",
-        "it": "prim[oaie] second[oaie] terz[oaie] quart[oaie] quint[oaie] sest[oaie] settim[oaie]"
-        " ottav[oaie] non[oaie] decim[oaie] undicesim[oaie] dodicesim[oaie]",
-    }
-)
 _OF = re.compile(r" (?:de|du|des|of|der|van)\b")  # "un tiers" alone is somebody else
 _HAN_SIGN = re.compile(r"[\u4e00-\u9fff]")
-# What tells a date, a rhythm or a multiple without a number: if the law does not say it, it is invented.
-_TELLING = word_pattern(
-    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
-    "january february march april june july august september october november december",
-    "januar februar marz april juni juli oktober dezember januari februari maart mei augustus",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "annuel\\w* mensuel\\w* hebdomadaire\\w* quotidien\\w* trimestriel\\w* semestriel\\w* doubles?"
-    " triples? demie?s?",
-    "annual\\w* yearly monthly weekly daily quarterly twice thrice double triple",
-    "jahrlich\\w* monatlich\\w* wochentlich\\w* taglich\\w* vierteljahrlich\\w* doppelt\\w*"
-    " dreifach\\w* zweifach\\w*",
-    "jaarlijks\\w* maandelijks\\w* wekelijks\\w* dagelijks\\w* dubbel\\w* drievoud\\w*",
-    "annual[ei] mensil[ei] settimanal[ei] giornalier\\w+ doppi[oa] tripl[oa]",
-)
-_HAN_TELLING = signs_of("每年 每月 每周 每日 每天 按月 按年 按日 双倍 两倍 三倍 加倍 同日 次日 次月 次年")
+_TELLING, _HAN_TELLING = word_pattern(*_DATA["words_alone"]), signs_of(_DATA["han_alone"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +217,7 @@ def _ranks(plain: str, language: str) -> Iterator[Quantity]:
 @lru_cache(maxsize=4)
 def _rank_patterns(language: str) -> tuple[re.Pattern[str], ...]:
     ending = "e[nmrs]?" if language == "de" else ""
-    return tuple(re.compile(rf"\b{word}{ending}\b") for word in _RANKS[language].split())
+    return tuple(re.compile(rf"\b{word}{ending}\b") for word in _DATA["ranks"][language].split())
 
 
 def _numbers(plain: str, language: str) -> Iterator[_Number]:
