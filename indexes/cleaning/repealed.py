@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date
+from importlib.resources import files
 
 from indexes.cleaning.editorial_marks import struck_out, unmarked
 from rag.text.analysers import analyser
@@ -37,38 +38,13 @@ _BY = (  # how a citation of the act, or of the day, begins
     r"par|bij|door|durch|mit|ab|am|zum|seit|per|vanaf|met|dal|dalla|dall'|dallo|dai|dagli|dalle|da|con|ai|a|à|au"
     r"|aux|depuis|le|du|en vertu|from|with|by|on|since|infolge|gemäß|gem|ingevolge|krachtens|overeenkomstig"
 )
-# Words of which such citations are made. Single letters, months and numbers are allowed beside them.
-_VOCABULARY = (
-    # fr
-    "par la loi lois le les du de des et en art article articles al alinéa décret loi-programme "
-    "ordonnance arrêté royal ministériel gouvernement wallon flamand bruxellois région décrétale date "
-    "vigueur effet compter partir depuis lors au aux sous réserve er ter bis quater quinquies no nos n° "
-    "jorf mb moniteur belge dernière constitution constitutionnelle organique spéciale communauté "
-    "française germanophone capitale numéro codifié "
-    # nl
-    "bij door de het van wet wetten koninklijk besluit decreet ordonnantie artikel artikelen met ingang "
-    "vanaf per vlaamse regering waalse brusselse gewest kb mb bs nr inwerkingtreding ministerieel "
-    "bijzondere "
-    # de
-    "durch das die der des dem gesetz gesetzes verordnung vom von zum am ab mit wirkung abs absatz nr "
-    "nummer satz bgbl buchst seit ablauf gem gemäß und artikelgesetz inkrafttreten inkraftsetzung kraft "
-    # it
-    "dal dalla dall dallo dai dagli dalle del della dell dello dei degli delle legge decreto "
-    "legislativo lgs dlgs dl dpr regio luogotenenziale comma commi lettera articolo numero num "
-    "decorrere da con effetto convertito modificazioni in corte costituzionale presidente repubblica "
-    "consiglio ministri il lo gli ai sensi "
-    # en
-    "by the act of section sections s ss schedule sch part pt no and with effect from on since order "
-    "regulations regulation para paragraph i ii iii iv "
-    # Justel's short names of acts
-    "l ar ac arw agw d drw dcfl dcfr dvr dcg ord ordonn w kb bvr am erratum indéterminée inséré abrogé "
-    # months
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre januari "
-    "februari maart april mei juni juli augustus september oktober november december januar februar "
-    "märz august dezember gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre "
-    "dicembre january february march may june july october "
+# words of which such citations are made; single letters, months and numbers are allowed beside them
+_WORDS = frozenset(
+    word
+    for line in (files("indexes.cleaning") / "repeal_words.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for word in line.split()
 )
-_WORDS = frozenset(_VOCABULARY.split())
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 _EDGES = " \t\n\u00a0()[]{}<>.;:,*—–-«»\"'…"
 _OWN = re.compile(r"[^\w]+")
