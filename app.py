@@ -51,14 +51,14 @@ def main() -> None:
     t = layout.interface(st.session_state.get("corpus_language"))
     layout.masthead(t)
     page = navigation.draw(t)
-    begun = begin(t) if page == navigation.ASK else None
+    header = begin(t) if page == navigation.ASK else None
     try:
         with st.spinner(t("Opening the law…"), show_time=False):
             engine = engine_cache.engine(index, version, _open)
-            kept = engine_cache.feedback()
+            feedback_store = engine_cache.feedback()
     except PandectError as error:
-        if begun is not None:
-            begun.stage.empty()
+        if header is not None:
+            header.stage.empty()
         notices.draw_failure(error, t)
         layout.notice(t)
         return
@@ -75,7 +75,11 @@ def main() -> None:
 
         handed = (partial(results.read_results, index),)
     elif page in (navigation.ASK, navigation.ABOUT):
-        handed = (engine_cache.answers(index, version, engine), kept, *([begun] if begun is not None else []))
+        handed = (
+            engine_cache.answers(index, version, engine),
+            feedback_store,
+            *([header] if header is not None else []),
+        )
     page_module = import_module(f"rag.ui.pages.{page or 'ask'}")  # only now: it brings the analysers
     page_module.render(engine, t, *handed)
 

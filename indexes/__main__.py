@@ -70,7 +70,7 @@ def _import(parsed: argparse.Namespace) -> None:
     imported = with_cleaning(bring_in(parsed, _card(parsed)), parsed.clean)
     if not parsed.no_shipped_questions:
         imported = with_shipped(imported)
-    corpus, source, counted = imported.corpus, imported.source, imported.counted()
+    corpus, source, counted = imported.corpus, imported.source, imported.counts()
     building = replace(building, lent=read_lending_corpora(parsed.lent, corpus.card.language))
     name = corpus.card.name
     with versions.new_corpus(name, replace=parsed.replace) as place:
@@ -78,9 +78,9 @@ def _import(parsed: argparse.Namespace) -> None:
     print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {paths.corpus_folder(name)}")
     published = registry.SOURCES[source].published
     for what, found in counted.items():
-        beside = f"   (published: {published[what]:,})" if what in published else ""
+        published_count = f"   (published: {published[what]:,})" if what in published else ""
         mark = "  <-- differs" if what in published and published[what] != found else ""
-        print(f"  {what:36} {found:>9,}{beside}{mark}")
+        print(f"  {what:36} {found:>9,}{published_count}{mark}")
     print(f"  licence: {licence_of(corpus.card).named}")
     for line in imported.report.lines():
         print(f"  {line}")
@@ -134,8 +134,8 @@ def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) 
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
     if is_worthwhile(manifest):
-        asked = f"{count_human_questions(manifest):,} annotated questions"
-        print(f"to have its {asked} decide what counts how much: {paths.learn_fusion(name)}")
+        count = f"{count_human_questions(manifest):,} annotated questions"
+        print(f"to have its {count} decide what counts how much: {paths.learn_fusion(name)}")
     print(f"next: {paths.page(name)}")
 
 
@@ -205,7 +205,7 @@ def _check(parsed: argparse.Namespace) -> None:
     print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
-def _bridge(parsed: argparse.Namespace) -> None:
+def _expansion_command(parsed: argparse.Namespace) -> None:
     folder, again = paths.locate(parsed.name)
     manifest = read_manifest(folder, again)
     verify(folder, manifest, again, below=(query_expansion.FOLDER,))
@@ -222,14 +222,14 @@ def _results(parsed: argparse.Namespace) -> None:
 def _feedback(parsed: argparse.Namespace) -> None:
     from indexes.cli import feedback
 
-    kept = feedback.chosen(parsed.file)
+    entries = feedback.chosen(parsed.file)
     if parsed.what == "export":
-        _print(feedback.export(parsed.name, kept.words(), parsed.output))
+        _print(feedback.export(parsed.name, entries.words(), parsed.output))
     elif parsed.what == "prune":
-        days = kept.days if parsed.older_than is None else parsed.older_than
-        print(feedback.prune(kept, days, date.today()))
+        days = entries.days if parsed.older_than is None else parsed.older_than
+        print(feedback.prune(entries, days, date.today()))
     else:
-        _print(feedback.counts(kept.words()))
+        _print(feedback.counts(entries.words()))
 
 
 def _export(parsed: argparse.Namespace) -> None:
@@ -253,10 +253,10 @@ def _describe(parsed: argparse.Namespace) -> None:
 
     bars = Bars("B")
     try:
-        told = describe(parsed.name, parsed.output, parsed.tokenizer, bars)
+        lines = describe(parsed.name, parsed.output, parsed.tokenizer, bars)
     finally:
         bars.close()
-    print(told)
+    print(lines)
 
 
 def _remove(parsed: argparse.Namespace) -> None:
@@ -304,7 +304,7 @@ COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
         "feedback": _feedback,
         "list": _list,
         "check": _check,
-        "bridge": _bridge,
+        "bridge": _expansion_command,
         "remove": _remove,
         "make-builtin": _make_builtin,
         "check-builtin": _check_builtin,

@@ -65,7 +65,7 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
     """
     official = read_articles(law)
     card = read_card(folder)
-    shipped = assemble(official, card, *(_written(written) if written else _kept(folder)))
+    shipped = assemble(official, card, *(_written(written) if written else _former_corpus(folder)))
     cut = analyser(card.language)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
@@ -107,7 +107,7 @@ def assemble(
     official: Sequence[Article],
     card: CorpusCard,
     summaries: dict[str, str],
-    asked: Sequence[AnnotatedQuestion],
+    questions: Sequence[AnnotatedQuestion],
 ) -> Corpus:
     """Join each official number, heading path and link with its summary.
 
@@ -115,7 +115,7 @@ def assemble(
         official: articles of the Code civil and perhaps of others.
         card: of the corpus that ships.
         summaries: article number -> summary.
-        asked: questions by code and article number.
+        questions: questions by code and article number.
     """
     left = dict(summaries)
     articles = []
@@ -128,7 +128,7 @@ def assemble(
         raise BadInput(
             f"summaries without an article in the law at hand: {', '.join([*left][:5])}: remove them"
         )
-    return Corpus(card, tuple(articles), attach(asked, articles))
+    return Corpus(card, tuple(articles), attach(questions, articles))
 
 
 def _summarised(article: Article, summary: str) -> Article:
@@ -149,14 +149,14 @@ def _written(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]
     return summaries, read_cited(folder / "code_civil_questions.jsonl")
 
 
-def _kept(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
-    kept = corpora.read(folder / INDEX / "corpus")
-    number = {a.id: a.article_no for a in kept.articles}
+def _former_corpus(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
+    corpus = corpora.read(folder / INDEX / "corpus")
+    number = {a.id: a.article_no for a in corpus.articles}
     cited = [
         AnnotatedQuestion(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
-        for q in kept.questions
+        for q in corpus.questions
     ]
-    return {a.article_no: a.text for a in kept.articles}, cited
+    return {a.article_no: a.text for a in corpus.articles}, cited
 
 
 def full_text(shipped: Corpus, official: Sequence[Article]) -> Corpus:
@@ -188,5 +188,5 @@ def complete_corpus(index: Path) -> Corpus:
     """
     shipped = corpora.read(index / "corpus")
     learnt = tuple(replace(q, split="train") for q in shipped.questions)
-    asked = tuple(q for q in read_test_questions(index) if q.article_ids)
-    return replace(shipped, questions=(*learnt, *asked))
+    annotated = tuple(q for q in read_test_questions(index) if q.article_ids)
+    return replace(shipped, questions=(*learnt, *annotated))

@@ -127,7 +127,7 @@ class Feedback:
                 comment,
             )
 
-    def prune(self, before: date) -> int:
+    def prune(self, day: date) -> int:
         """Delete what was said before a day, and return how many words; no trace stays in the file.
 
         Raises:
@@ -135,7 +135,7 @@ class Feedback:
         """
         with _opened(self.path) as db:
             with db:
-                gone = _delete(db, before)
+                gone = _delete(db, day)
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # nor in the file of what is written ahead
         return gone
@@ -146,8 +146,8 @@ def _text(typed: str | None, most: int) -> str | None:
     return typed[:most].encode(errors="replace").decode() if typed else None
 
 
-def _delete(db: sqlite3.Connection, before: date) -> int:
-    return db.execute("DELETE FROM word WHERE day < ?", (before.isoformat(),)).rowcount
+def _delete(db: sqlite3.Connection, day: date) -> int:
+    return db.execute("DELETE FROM word WHERE day < ?", (day.isoformat(),)).rowcount
 
 
 @contextmanager

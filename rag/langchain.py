@@ -153,7 +153,7 @@ def _notices(result: Result) -> list[str]:
     for item in result.known:
         if not item.found:
             notices.append(f"No article of this law bears the number that was asked for: {item.reference}.")
-        for moved in item.moved:
-            notices.append(f"What was {moved.code} {moved.old} now stands in {', '.join(moved.new)}.")
+        for row in item.moved:
+            notices.append(f"What was {row.code} {row.old} now stands in {', '.join(row.new)}.")
     notices += [f"{m.typed!r} was read as {m.read!r}." for m in result.mended]
     return notices

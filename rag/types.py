@@ -90,8 +90,8 @@ class Filter:
 
 def in_force(article: Article, day: date) -> bool:
     """Tell whether an article holds on a day: from its first day on, and no more on the day it ends."""
-    begun = article.valid_from is None or article.valid_from <= day
-    return begun and (article.valid_to is None or day < article.valid_to)
+    started = article.valid_from is None or article.valid_from <= day
+    return started and (article.valid_to is None or day < article.valid_to)
 
 
 class Retriever(Protocol):

@@ -97,14 +97,14 @@ def _licence(card: ModelCard) -> list[str]:
     strict = card.licence
     if strict is None:
         return ["What it learnt from is not recorded, so no use of it is known to be allowed."]
-    said = [f"**{_plain(strict.named)}**. {strict.plain}"]
+    sentences = [f"**{_plain(strict.named)}**. {strict.plain}"]
     lines = ["| learnt from | licence | to be named |", "|---|---|---|"]
     for source in card.sources:
         name = _plain(source.licence.named)
         url = source.licence.url
         cells = [source.name, f"{name} {url}" if url else name, source.attribution or "–"]
         lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
-    return [*said, "\n".join(lines)]
+    return [*sentences, "\n".join(lines)]
 
 
 def _metrics(entry: Mapping[str, Any] | None) -> list[str]:
@@ -121,11 +121,11 @@ def _metrics(entry: Mapping[str, Any] | None) -> list[str]:
 
 def _rows(facts: Mapping[str, object]) -> str:
     lines = ["| what | value |", "|---|---|"]
-    lines += [f"| {_plain(name)} | {_plain(_said(value))} |" for name, value in facts.items()]
+    lines += [f"| {_plain(name)} | {_plain(_cell(value))} |" for name, value in facts.items()]
     return "\n".join(lines)
 
 
-def _said(value: object) -> str:
+def _cell(value: object) -> str:
     if value is None or value == "":
         return "not recorded"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
@@ -188,9 +188,9 @@ def learnt_from(
         found = [TrainingSource.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
     if own:
         ships = (ours.card, ours.questions), (written_card(), [each.question for each in written_zh()])
-        asked = {(question.id, question.text) for question in learnt}
+        known = {(question.id, question.text) for question in learnt}
         for whose, questions in ships:
-            if not asked.isdisjoint((question.id, question.text) for question in questions):
+            if not known.isdisjoint((question.id, question.text) for question in questions):
                 found.append(TrainingSource.of({**provenance(whose), "name": "the questions that ship"}))
     return tuple(found)
 

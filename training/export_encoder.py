@@ -45,9 +45,9 @@ def export_encoder(
     verify(folder, manifest, again)
     card = model_card(folder, manifest, metrics)
     if card.restricted and not accept:
-        said = "; ".join(f"{s.name}: {s.licence.named}. {s.licence.plain}" for s in card.restricted)
+        terms = "; ".join(f"{s.name}: {s.licence.named}. {s.licence.plain}" for s in card.restricted)
         raise BadInput(
-            f"{card.name} learnt from what may not be used freely: {said} Whoever passes it on must keep to "
+            f"{card.name} learnt from what may not be used freely: {terms} Whoever passes it on must keep to "
             "that. Add --accept-licence to say that you know."
         )
     with appearing(to) as part:

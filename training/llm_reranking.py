@@ -67,7 +67,7 @@ class RerankCost:
     over: int = 0  # calls that were not made, because so many were already
     usage: Usage = field(default_factory=lambda: Usage(0.0, 0, 0))
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return it as one line for a person."""
         return (
             f"{self.calls} calls, {self.kept} replies kept from before, {self.failed} failed, "
@@ -156,7 +156,7 @@ class LLMReranker:
         if question.strip() and head:
             order = self._pointwise if self.how == "pointwise" else self._listwise
             head = order(question, head)
-        return _counted(head + ids[len(head) :])
+        return _numbered(head + ids[len(head) :])
 
     def _pointwise(self, question: str, ids: list[str]) -> list[str]:
         values = {}
@@ -264,9 +264,9 @@ class LLMReranking:
         found = self.first.search(questions, max(k, self.depth), where)
         heads = self.reranker.rerank(questions, [r[: self.depth] for r in found], self.depth)
         done = [(*head, *r[self.depth :]) for head, r in zip(heads, found, strict=True)]
-        return [_counted([hit.article_id for hit in ranking[:k]]) for ranking in done]
+        return [_numbered([hit.article_id for hit in ranking[:k]]) for ranking in done]
 
 
-def _counted(ids: Sequence[str]) -> Ranking:
+def _numbered(ids: Sequence[str]) -> Ranking:
     """Return a ranking whose scores count down to 1: what two systems scored cannot be compared."""
     return tuple(Hit(article_id, float(len(ids) - n)) for n, article_id in enumerate(ids))

@@ -122,8 +122,8 @@ def follow_ups(path: Path, engine: Engine) -> Counts:
     for first, second, gold in conversations:
         made = standalone(Conversation((first,)), second, engine.analyser).text
         ways = {"alone": second, "joined": f"{first}{JOINT}{second}", "rule": made, "first only": first}
-        for way, asked in ways.items():
-            numbers = {shown.article.article_no for shown in engine.ask(asked).shown}
+        for way, questions in ways.items():
+            numbers = {shown.article.article_no for shown in engine.ask(questions).shown}
             hits[way] += not numbers.isdisjoint(gold.split(","))
     return {"conversations": len(conversations)} | {way: n / len(conversations) for way, n in hits.items()}
 
@@ -145,16 +145,16 @@ def extracts(
         half: 0 or 1; weights were chosen on 0.
     """
     extractor = Extractor.of(engine)
-    asked: dict[str, list[str]] = defaultdict(list)
+    by_kind: dict[str, list[str]] = defaultdict(list)
     for question in annotated:
         for article_id in question.article_ids:
-            asked[article_id].append(question.text)
+            by_kind[article_id].append(question.text)
     values: dict[str, list[float]] = defaultdict(list)
     for question in list(questions)[half::2]:
         article = engine.articles.get(question.article_ids[0]) if question.article_ids else None
         if article is None or len(sentences(article.text)) < 2:
             continue
-        support = _support(article, asked[article.id], extractor)
+        support = _support(article, by_kind[article.id], extractor)
         if support is None:
             continue
         [made] = extractor.extract(question.text, [article])
@@ -170,13 +170,13 @@ def extracts(
     return {"questions": len(ahead)} | means | {"ahead of first, from": float(low), "to": float(high)}
 
 
-def _support(article: Article, asked: Sequence[str], extractor: Extractor) -> list[float] | None:
+def _support(article: Article, questions: Sequence[str], extractor: Extractor) -> list[float] | None:
     cut = extractor.analyser
     parts = [frozenset(cut.terms(article.text[start:end])) for start, end in sentences(article.text)]
     there = frozenset().union(*parts)
     weigh = extractor.idf
     shares = []
-    for question in asked:
+    for question in questions:
         terms = there.intersection(cut.terms(question))
         if terms:
             whole = sum(map(weigh, terms))
@@ -197,7 +197,7 @@ def milliseconds(questions: Sequence[Question], engine: Engine) -> Mapping[str, 
             ("extract, again", lambda q=question.text, a=articles: extractor.extract(q, a)),
             ("clarify", lambda q=question.text, r=result: clarify(q, r.shown, engine.card.language)),
         ):
-            begun = process_time()
+            start = process_time()
             run()
-            taken[name].append((process_time() - begun) * 1000)
+            taken[name].append((process_time() - start) * 1000)
     return {name: statistics.median(of) for name, of in taken.items()}

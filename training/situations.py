@@ -70,18 +70,18 @@ def fronts(labels: Mapping[str, str], language: str) -> dict[str, tuple[str, str
 
 
 def measure(
-    engine: Engine, questions: Sequence[Question], said: Mapping[str, tuple[str, str]]
+    engine: Engine, questions: Sequence[Question], phrases: Mapping[str, tuple[str, str]]
 ) -> dict[str, Any]:
     """Return mode -> measure -> form -> value, with the differences from the question as it is."""
     qrels = {question.id: frozenset(question.article_ids) for question in questions}
     numbers: dict[str, Any] = {}
     for mode in engine.modes:
-        asked = {
-            form: {q.id: engine.ask(_form(q, form, said), mode=mode) for q in questions} for form in FORMS
+        rankings = {
+            form: {q.id: engine.ask(_form(q, form, phrases), mode=mode) for q in questions} for form in FORMS
         }
         values = {
             form: per_question(qrels, {i: _ranking(r) for i, r in of.items()}, MEASURES)
-            for form, of in asked.items()
+            for form, of in rankings.items()
         }
         numbers[mode] = {
             name: {
@@ -93,13 +93,13 @@ def measure(
             for name in MEASURES
         }
         numbers[mode]["called doubtful"] = {
-            form: sum(result.doubtful for result in of.values()) for form, of in asked.items()
+            form: sum(result.doubtful for result in of.values()) for form, of in rankings.items()
         }
     return numbers
 
 
-def _form(question: Question, form: str, said: Mapping[str, tuple[str, str]]) -> str:
-    right, wrong = said[question.id]
+def _form(question: Question, form: str, phrases: Mapping[str, tuple[str, str]]) -> str:
+    right, wrong = phrases[question.id]
     return in_front({"right": [right], "wrong": [wrong]}.get(form, []), question.text)
 
 

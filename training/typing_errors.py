@@ -96,14 +96,14 @@ def _swapped(word: str, language: str, chance: random.Random) -> str:
 
 def _neighbour(word: str, language: str, chance: random.Random) -> str:
     at = chance.randrange(1, len(word))
-    beside = [
+    adjacent = [
         row[i + step]
         for row in keyboard(language)
         for i, letter in enumerate(row)
         for step in (-1, 1)
         if letter == _plain(word[at]).lower() and 0 <= i + step < len(row)
     ]
-    return word[:at] + chance.choice(beside) + word[at + 1 :] if beside else word
+    return word[:at] + chance.choice(adjacent) + word[at + 1 :] if adjacent else word
 
 
 def _sound(word: str, language: str, chance: random.Random) -> str:

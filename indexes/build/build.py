@@ -224,14 +224,14 @@ def write_index(
         meaning = Dense(ready.meaning.encoder, index, counts.order, mask)
         meaning.save(folder / "vectors.faiss")
         scored[MEANING] = meaning
-    asked = score_distributions.sample(ready.learnt, corpus.articles)
-    score_distributions.save(score_distributions.estimate(scored, asked), folder)
+    sample = score_distributions.sample(ready.learnt, corpus.articles)
+    score_distributions.save(score_distributions.estimate(scored, sample), folder)
     if settings.fusion is not None:
         score_distributions.save_fusion(settings.fusion, folder)
     encoder = ready.meaning.encoder if ready.meaning is not None else None
-    bridged = query_expansion.learnt_from(counts, corpus.articles, ready.learnt, ready.cut, encoder)
-    if bridged is not None:
-        query_expansion.save(bridged, counts, settings.bm25, folder)
+    model = query_expansion.learnt_from(counts, corpus.articles, ready.learnt, ready.cut, encoder)
+    if model is not None:
+        query_expansion.save(model, counts, settings.bm25, folder)
     if settings.learned is not None and ready.meaning is not None:
         learned.save(settings.learned, corpus, counts, settings.bm25, ready.cut, folder)
     if settings.updatable:

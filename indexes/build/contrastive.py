@@ -65,13 +65,13 @@ class StepBuffers:
 
     def __init__(self) -> None:
         """Start with none."""
-        self._kept = np.zeros((0, 0), np.float32)
+        self._buffer = np.zeros((0, 0), np.float32)
 
     def rows(self, parameters: Floats, rows: Ints) -> Floats:
         """Return a copy of these rows of (n, dim), which the next call overwrites."""
-        if len(rows) > len(self._kept) or self._kept.shape[1] != parameters.shape[1]:
-            self._kept = np.empty((len(rows) + len(rows) // 4, parameters.shape[1]), np.float32)
-        return np.take(parameters, rows, axis=0, out=self._kept[: len(rows)], mode="clip")
+        if len(rows) > len(self._buffer) or self._buffer.shape[1] != parameters.shape[1]:
+            self._buffer = np.empty((len(rows) + len(rows) // 4, parameters.shape[1]), np.float32)
+        return np.take(parameters, rows, axis=0, out=self._buffer[: len(rows)], mode="clip")
 
 
 def embed(bags: Bags, weighted: Floats) -> tuple[Floats, Floats]:

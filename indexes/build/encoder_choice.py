@@ -52,32 +52,32 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def checked(lent: Corpus, name: str, language: str) -> Corpus:
+def checked(other: Corpus, name: str, language: str) -> Corpus:
     """Return a corpus that can lend its questions.
 
     Raises:
         BadInput: it has no annotated questions, or it is in another language.
     """
-    if lent.card.language != language:
+    if other.card.language != language:
         raise BadInput(
-            f"--lent {name}: its language is {lent.card.language!r}, that of the corpus {language!r}: an "
+            f"--lent {name}: its language is {other.card.language!r}, that of the corpus {language!r}: an "
             "encoder learns the words of one language; give a corpus of the same"
         )
-    if not to_learn_from(lent.questions):
+    if not to_learn_from(other.questions):
         raise BadInput(f"--lent {name}: it has no annotated questions to learn from; leave it out")
-    return lent
+    return other
 
 
-def merged_articles(lent: Sequence[Corpus]) -> list[Article]:
+def merged_articles(corpora: Sequence[Corpus]) -> list[Article]:
     """Return the articles of these corpora, under ids that are no other's."""
-    return [replace(a, id=_renamed(n, a.id)) for n, corpus in enumerate(lent) for a in corpus.articles]
+    return [replace(a, id=_renamed(n, a.id)) for n, corpus in enumerate(corpora) for a in corpus.articles]
 
 
-def merged_questions(lent: Sequence[Corpus]) -> list[Question]:
+def merged_questions(corpora: Sequence[Corpus]) -> list[Question]:
     """Return the questions of these corpora that may be learnt from, citing the ids of `merged_articles`."""
     return [
         replace(q, id=_renamed(n, q.id), article_ids=tuple(_renamed(n, id_) for id_ in q.article_ids))
-        for n, corpus in enumerate(lent)
+        for n, corpus in enumerate(corpora)
         for q in to_learn_from(corpus.questions)
     ]
 
@@ -104,7 +104,7 @@ def choose(
     cut: Analyser,
     fit: FitSpec,
     progress: Progress,
-    lent: Sequence[Corpus] = (),
+    corpora: Sequence[Corpus] = (),
 ) -> EncoderChoice | None:
     """Return the static encoder that was asked for: "auto", "fit", "borrow" or "none".
 
@@ -112,13 +112,13 @@ def choose(
         BadInput: one was to be borrowed, and the one that ships is for another language; or questions
             were lent to one that is not fitted.
     """
-    if lent and wanted not in ("auto", "fit"):
+    if corpora and wanted not in ("auto", "fit"):
         raise BadInput(f"--lent: only a fitted encoder learns from questions, not {wanted!r}: --encoder fit")
     if wanted == "none":
         return None
-    asked_for = wanted == "fit" or lent or (isinstance(fit, int) and fit > 1)
+    asked_for = wanted == "fit" or corpora or (isinstance(fit, int) and fit > 1)
     if asked_for or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
-        return EncoderChoice(*fit_encoder(corpus, learnt, cut, fit, progress, lent))
+        return EncoderChoice(*fit_encoder(corpus, learnt, cut, fit, progress, corpora))
     return borrow(corpus, cut, required=wanted == "borrow")
 
 
@@ -153,8 +153,8 @@ def trained_on(model: Path) -> list[Any]:
         result = json.loads((model.resolve().parent / TRAINED).read_text(encoding="utf-8"))
     except (OSError, ValueError):  # none, or of something else: nothing is known
         return []
-    told = result.get("learnt_from") if isinstance(result, dict) else None
-    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+    files = result.get("learnt_from") if isinstance(result, dict) else None
+    return [each for each in files if isinstance(each, dict)] if isinstance(files, list) else []
 
 
 def fit_encoder(
@@ -163,7 +163,7 @@ def fit_encoder(
     cut: Analyser,
     how: FitSpec,
     progress: Progress,
-    lent: Sequence[Corpus] = (),
+    corpora: Sequence[Corpus] = (),
 ) -> tuple[StaticEncoder, Mapping[str, Any]]:
     """Fit a static encoder to a corpus and its annotated questions.
 
@@ -173,18 +173,18 @@ def fit_encoder(
         cut: cuts both.
         how: its settings, or how many fits.
         progress: called as the work goes on.
-        lent: other corpora of the language, whose articles and questions it learns too.
+        corpora: other corpora of the language, whose articles and questions it learns too.
 
     Returns:
         The encoder, and what the manifest says of it.
     """
-    asked = [*learnt, *merged_questions(lent)]
-    articles = [*corpus.articles, *merged_articles(lent)]
-    people, written = human_or_synthetic(asked)
+    questions = [*learnt, *merged_questions(corpora)]
+    articles = [*corpus.articles, *merged_articles(corpora)]
+    people, written = human_or_synthetic(questions)
     chosen = resolve_settings(how, len(people), len(articles))
     fitted = ensemble.fit(
         Fitter(articles, cut, chosen),
-        asked,
+        questions,
         progress=progress,
     )
     dim = fitted.vectors.shape[1]
@@ -198,15 +198,15 @@ def fit_encoder(
         "settings": asdict(chosen),
         "views": list(ensemble.views(chosen, cut)),
         # the licences go wherever the encoder goes
-        "learnt_from": [provenance(each.card) for each in (corpus, *lent)],
+        "learnt_from": [provenance(each.card) for each in (corpus, *corpora)],
         "made_on": machine(),
     }
     if written:  # before those that people asked
         entry["settings_of_written"] = asdict(for_written(chosen, len(written)))
-    if lent:
+    if corpora:
         entry["lent"] = [
             {"name": each.card.name, "corpus_sha256": each.sha256, "questions_sha256": each.questions_sha256}
-            for each in lent
+            for each in corpora
         ]
     return fitted.encoder(name, cut), entry
 

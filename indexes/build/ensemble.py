@@ -131,10 +131,10 @@ def concatenate(fits: Sequence[FittedParameters], articles: Bags) -> FittedParam
 def _even(vectors: Floats, articles: Bags) -> Floats:
     """Return the vectors with 1 as the mean length of the sums of articles that have terms with one."""
     units, lengths = embed(articles, vectors)
-    said = units.any(axis=1)
-    if not said.any():
+    nonzero = units.any(axis=1)
+    if not nonzero.any():
         return vectors
-    return np.asarray(vectors / lengths[said].mean(), np.float32)
+    return np.asarray(vectors / lengths[nonzero].mean(), np.float32)
 
 
 def _part(progress: Progress, nth: int, of: int) -> Progress:

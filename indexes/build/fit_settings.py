@@ -52,11 +52,11 @@ class FitSettings:
     @property
     def id(self) -> str:
         """Short hash of every value; of a single fit of all terms the same as before there were others."""
-        told = asdict(self)
+        values = asdict(self)
         for name, plain in (("fits", 1), ("units", "both")):
-            if told[name] == plain:
-                del told[name]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8]
+            if values[name] == plain:
+                del values[name]
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
     @property
     def each(self) -> tuple[FitSettings, ...]:

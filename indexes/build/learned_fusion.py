@@ -141,7 +141,7 @@ def load(
     meaning: Dense | None,
     articles: Sequence[Article],
     learnt: Sequence[Question],
-    bridge: ExpandedBM25 | None = None,
+    expansion: ExpandedBM25 | None = None,
 ) -> LearnedReranker | None:
     """Open the learned fusion of a version; None where there is none, or no encoder.
 
@@ -151,7 +151,7 @@ def load(
         meaning: its encoder's list.
         articles: its corpus, in order.
         learnt: the annotated questions that it learnt from.
-        bridge: of the version, for what looks at it.
+        expansion: of the version, for what looks at it.
 
     Raises:
         BadInput: it is of another version.
@@ -165,11 +165,11 @@ def load(
         BM25.load(place / name, keyword.order, keyword.mask, keyword.analyser, keyword.weights)
         for name in (LAW, QUESTION_BM25)
     )
-    kept = place / TERMS
-    cut = partial(load_terms, kept) if kept.is_dir() else None  # else of an earlier release
+    path = place / TERMS
+    cut = partial(load_terms, path) if path.is_dir() else None  # else of an earlier release
     nearest = QuestionKNN(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
     around = build_surroundings(articles, learnt, _links(place / REFERENCES, len(articles)))
-    evidence = Evidence(keyword, law, asked, meaning, nearest, around, bridge)
+    evidence = Evidence(keyword, law, asked, meaning, nearest, around, expansion)
     return LearnedReranker(evidence, ranker)
 
 

@@ -77,12 +77,12 @@ def forms(articles: Sequence[Article], cut: Analyser, terms: Sequence[str]) -> d
     return {term: word for term, (_, _, word) in sorted(best.items())}
 
 
-def save(bridge: TranslationModel, counts: FieldCounts, settings: BM25Settings, folder: Path) -> None:
+def save(model: TranslationModel, counts: FieldCounts, settings: BM25Settings, folder: Path) -> None:
     """Write into the folder of a version a bridge, and what the words that it reaches add to articles."""
     place = folder / FOLDER
     place.mkdir()
-    bridge.save(place)
-    LawWords.of(counts, settings, bridge.law_terms).save(place)
+    model.save(place)
+    LawWords.of(counts, settings, model.law_terms).save(place)
 
 
 def load(folder: Path, keyword: BM25) -> ExpandedBM25 | None:
@@ -113,28 +113,28 @@ def format_pairs(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iter
     Raises:
         BadInput: the version has no bridge.
     """
-    bridge = read_pairs(folder)
-    if bridge is None:
+    model = read_pairs(folder)
+    if model is None:
         raise BadInput(
             f"{folder} has no bridge: it is learnt by a build from {LEAST} annotated questions or more"
         )
     if not words:
-        yield from (_line(lay, pairs, bridge) for lay, pairs in sorted(bridge.pairs.items()))
+        yield from (_line(lay, pairs, model) for lay, pairs in sorted(model.pairs.items()))
         return
     for word in words:
         terms = cut.terms(word)
         if not terms:
             yield f"{word}: a stop word, never bridged"
         for term in terms:
-            yield _line(word, bridge.pairs.get(term, ()), bridge)
+            yield _line(word, model.pairs.get(term, ()), model)
 
 
-def _line(word: str, pairs: Sequence[Pair], bridge: TranslationModel) -> str:
-    said = (f"{bridge.form(p.law)} {p.probability:.3f} ({_evidence(p)})" for p in pairs)
-    return f"{word}: {'; '.join(said) or 'nothing'}"
+def _line(word: str, pairs: Sequence[Pair], model: TranslationModel) -> str:
+    parts = (f"{model.form(p.law)} {p.probability:.3f} ({_evidence(p)})" for p in pairs)
+    return f"{word}: {'; '.join(parts) or 'nothing'}"
 
 
 def _evidence(pair: Pair) -> str:
-    asked = f"{pair.questions} questions" if pair.questions else ""
+    count = f"{pair.questions} questions" if pair.questions else ""
     near = f"synonym {pair.near:.2f}" if pair.near else ""
-    return "itself" if pair.lay == pair.law else ", ".join(filter(None, (asked, near)))
+    return "itself" if pair.lay == pair.law else ", ".join(filter(None, (count, near)))

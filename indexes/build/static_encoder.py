@@ -93,7 +93,7 @@ class Fitter:
         rng = np.random.default_rng(self.settings.seed)
         return self._looking(FittedParameters(self.vocabulary, *self._fresh(self.in_articles, rng)))
 
-    def _kept(self, terms: Iterable[str]) -> Bools:
+    def _frequent(self, terms: Iterable[str]) -> Bools:
         """Return which terms this fit looks at, (n_terms,)."""
         if not isinstance(self.analyser, ChineseAnalyser):
             return np.array([True for _ in terms], dtype=np.bool_)
@@ -101,8 +101,8 @@ class Fitter:
 
     def _looking(self, fitted: FittedParameters) -> FittedParameters:
         """Return the parameters without the vectors of terms that this fit does not look at."""
-        kept = self._kept(fitted.vocabulary)
-        return fitted if kept.all() else replace(fitted, vectors=fitted.vectors * kept[:, None])
+        frequent = self._frequent(fitted.vocabulary)
+        return fitted if frequent.all() else replace(fitted, vectors=fitted.vectors * frequent[:, None])
 
     def _fresh(self, in_articles: npt.NDArray[np.float64], rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return first vectors and log-weights of terms that stand in so many articles each."""
@@ -142,7 +142,7 @@ class Fitter:
     def _corpus_batches(self) -> Iterator[Make]:
         s = self.settings
         rng = np.random.default_rng(s.seed + 1)
-        texts = self.texts.only(self._kept(self.vocabulary))
+        texts = self.texts.only(self._frequent(self.vocabulary))
         usable = np.array([i for i in range(len(texts.text)) if len(texts.whole(i))], dtype=np.int64)
         if len(usable) < 2:
             return
@@ -162,20 +162,20 @@ class Fitter:
         The given parameters stay as they are.
         """
         start = self._with_words_of(fitted, questions)
-        words, kept = start.vocabulary, self._kept(start.vocabulary)
-        texts = self.texts.only(kept)
+        words, frequent = start.vocabulary, self._frequent(start.vocabulary)
+        texts = self.texts.only(frequent)
 
         def terms(text: str) -> TermIds:
             ids = _ids(self.analyser.terms(text), words)
-            return ids[kept[ids]]
+            return ids[frequent[ids]]
 
-        asked = AnnotatedTexts.of(
+        texts_of = AnnotatedTexts.of(
             questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
         )
         s = self.given or suited(len(questions))
         return self._descend(
             start,
-            list(asked.batches(s)),
+            list(texts_of.batches(s)),
             s.question_temperature,
             named(progress, "fitting the encoder to questions"),
         )

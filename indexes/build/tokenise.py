@@ -52,7 +52,7 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
     bounds = np.linspace(0, len(texts), processes + 1).astype(int).tolist()
     context = multiprocessing.get_context(_FORK)
     try:
-        with ProcessPoolExecutor(processes, context, _hand_over, (analyser, texts)) as pool:
+        with ProcessPoolExecutor(processes, context, _set_worker_input, (analyser, texts)) as pool:
             return _joined(pool.map(_piece, pairwise(bounds)))
     except BrokenProcessPool:  # one was ended from outside, as where memory is short: alone it needs less
         return _cut(analyser, texts)
@@ -60,9 +60,9 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
 
 def cores() -> int:
     """Return how many cores this process may use; fewer where OMP_NUM_THREADS says so."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
+    limit = os.environ.get("OMP_NUM_THREADS", "")
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(there, int(asked)) if asked.isdecimal() and int(asked) else there
+    return min(there, int(limit)) if limit.isdecimal() and int(limit) else there
 
 
 def _may_fork() -> bool:
@@ -81,7 +81,7 @@ def _may_fork() -> bool:
 _handed: list[tuple[Analyser, Sequence[str]]] = []  # to a process that was forked
 
 
-def _hand_over(analyser: Analyser, texts: Sequence[str]) -> None:
+def _set_worker_input(analyser: Analyser, texts: Sequence[str]) -> None:
     _handed[:] = [(analyser, texts)]
 
 

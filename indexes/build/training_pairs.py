@@ -41,11 +41,11 @@ class Texts:
         """Return code, headings and text of one article."""
         return np.concatenate([self.headings[position], self.text[position]])
 
-    def only(self, kept: Bools) -> Texts:
+    def only(self, mask: Bools) -> Texts:
         """Return the same articles without the other terms, (n_terms,)."""
-        if kept.all():
+        if mask.all():
             return self
-        text, headings = ([ids[kept[ids]] for ids in each] for each in (self.text, self.headings))
+        text, headings = ([ids[mask[ids]] for ids in each] for each in (self.text, self.headings))
         return Texts(text, headings, self.siblings)
 
 
@@ -171,7 +171,7 @@ class AnnotatedTexts:
                 # the first pass has no look-up: what is near before it is near by its words alone
                 look = bool(settings.hard_negatives) and n == 0 and number % 2 == 1
                 yield lambda vectors, log_weights, part=part, look=look: self._batch(  # type: ignore[misc]
-                    part, settings, rng, near, self._mine(vectors, log_weights) if look else None
+                    part, settings, rng, near, self._mine_negatives(vectors, log_weights) if look else None
                 )
                 if every and (number * parts + n) % every == 0:
                     yield lambda vectors, log_weights: self._alike(alike, settings, others)
@@ -192,7 +192,7 @@ class AnnotatedTexts:
             drawn = rng.integers(0, near[0].shape[1], (len(part), settings.hard_negatives))
             columns.append(np.take_along_axis(near[0][texts], drawn, axis=1).ravel())
         right = np.concatenate(columns)
-        return _over_own_terms(
+        return _restricted(
             dropped(self.texts[texts], settings.drop_question, rng),
             dropped(self.articles[right], settings.drop_article, rng),
             # another article that answers the same question is no wrong answer to it
@@ -202,13 +202,13 @@ class AnnotatedTexts:
     def _alike(self, alike: _CoCitedTexts, settings: FitSettings, rng: np.random.Generator) -> Batch:
         """Return a batch of texts and others that cite the same article."""
         left, right = alike.draw(settings.question_batch, rng)
-        return _over_own_terms(
+        return _restricted(
             dropped(self.texts[left], settings.drop_question, rng),
             dropped(self.texts[right], settings.drop_question, rng),
             np.asarray((self.gold[left] @ self.gold[right].T).toarray() > 0),
         )
 
-    def _mine(self, vectors: Floats, log_weights: Floats) -> Ints:
+    def _mine_negatives(self, vectors: Floats, log_weights: Floats) -> Ints:
         """Return (n_texts, MINED at most) positions of the nearest articles that a text does not cite."""
         weighted = vectors * np.exp(log_weights)[:, None]
         articles, _ = embed(self.articles, weighted)
@@ -220,8 +220,8 @@ class AnnotatedTexts:
             scores = texts @ articles.T
             own = self.gold[begin : begin + _AT_ONCE].tocoo()
             scores[own.coords] = -np.inf
-            kept = np.argpartition(-scores, max(depth - 1, 0), axis=1)[:, :depth]
-            found.append(kept.astype(np.int64))
+            nearest = np.argpartition(-scores, max(depth - 1, 0), axis=1)[:, :depth]
+            found.append(nearest.astype(np.int64))
         return np.concatenate(found)
 
 
@@ -255,21 +255,21 @@ def bag(texts: Sequence[TermIds], n_terms: int) -> Bags:
     indptr = np.zeros(len(texts) + 1, dtype=np.int64)
     indptr[1:] = np.cumsum([len(text) for text in texts])
     joined = np.concatenate([*texts, np.zeros(0, np.int32)])
-    counted = sp.csr_array((np.ones(len(joined), np.float32), joined, indptr), shape=(len(texts), n_terms))
-    counted.sum_duplicates()
-    return counted
+    counts = sp.csr_array((np.ones(len(joined), np.float32), joined, indptr), shape=(len(texts), n_terms))
+    counts.sum_duplicates()
+    return counts
 
 
 def dropped(texts: Bags, share: float, rng: np.random.Generator) -> Bags:
     """Return the texts with this share of their terms left out at random."""
     if share <= 0:
         return texts
-    kept = rng.random(texts.nnz) >= share
-    indptr = np.concatenate([[0], np.cumsum(kept)])[texts.indptr]
-    return sp.csr_array((texts.data[kept], texts.indices[kept], indptr), shape=texts.shape)
+    mask = rng.random(texts.nnz) >= share
+    indptr = np.concatenate([[0], np.cumsum(mask)])[texts.indptr]
+    return sp.csr_array((texts.data[mask], texts.indices[mask], indptr), shape=texts.shape)
 
 
-def _over_own_terms(left: Bags, right: Bags, masked: Bools) -> Batch:
+def _restricted(left: Bags, right: Bags, masked: Bools) -> Batch:
     """Take away the columns of terms that the batch does not have."""
     seen = np.zeros(left.shape[1], dtype=np.bool_)
     seen[left.indices] = True

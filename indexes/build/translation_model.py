@@ -77,12 +77,12 @@ def learn(
     """
     chosen = settings or TranslationSettings()
     law = _law_terms(counts, chosen, stop)
-    lay = sorted({t for terms in cut for t in terms if _told(t, stop)})
+    lay = sorted({t for terms in cut for t in terms if _is_word(t, stop)})
     sides = _sides(counts, questions, cut, lay, law, chosen)
     learnt = _translated(sides, lay, list(law), chosen)
     nearest: dict[str, dict[str, tuple[float, float]]] = {}
     if encoder is not None and chosen.synonyms > 0:
-        unwritten = (t for t in encoder.vocabulary if t not in counts.vocabulary and _told(t, stop))
+        unwritten = (t for t in encoder.vocabulary if t not in counts.vocabulary and _is_word(t, stop))
         nearest = _synonyms(encoder, sorted({*lay, *unwritten}), law, chosen)
     share = chosen.synonyms if nearest else 0.0
     pairs: dict[str, tuple[Pair, ...]] = {}
@@ -90,18 +90,18 @@ def learn(
         by_questions, by_nearness = learnt.get(term, {}), nearest.get(term, {})
         found = []
         for word in sorted({*by_questions, *by_nearness}):
-            probability, asked = by_questions.get(word, (0.0, 0))
+            probability, evidence = by_questions.get(word, (0.0, 0))
             likely, cosine = by_nearness.get(word, (0.0, 0.0))
             mixed = (1 - share) * probability + share * likely
             if mixed >= chosen.least:
-                found.append(Pair(term, word, round(mixed, 4), asked, round(cosine, 2)))
+                found.append(Pair(term, word, round(mixed, 4), evidence, round(cosine, 2)))
         best = sorted(found, key=lambda p: (-p.probability, p.law))[: chosen.kept]
         if best:
             pairs[term] = tuple(best)
     return TranslationModel(pairs)
 
 
-def _told(term: str, stop: frozenset[str]) -> bool:
+def _is_word(term: str, stop: frozenset[str]) -> bool:
     return term not in stop and not any(letter.isdigit() for letter in term)
 
 
@@ -112,7 +112,7 @@ def _law_terms(counts: FieldCounts, settings: TranslationSettings, stop: frozens
     return {
         term: column
         for term, column in sorted(counts.vocabulary.items())
-        if 0 < often[column] <= most and _told(term, stop)
+        if 0 < often[column] <= most and _is_word(term, stop)
     }
 
 
@@ -123,25 +123,25 @@ def _translated(
     if not len(sides.question) or not sides.law.nnz:
         return {}
     # one entry for every term of a question, or the empty word, beside every term of an article it cites
-    left, right, pair = _beside(sides)
+    left, right, pair = _cooccurrence(sides)
     keys, of = np.unique(left * len(words) + right, return_inverse=True)
     lays, laws = keys // len(words), keys % len(words)
     _, held = np.unique(pair * len(words) + right, return_inverse=True)
     weight = sides.weight[pair]
     likely = _expected(lays, of, held, weight, len(lay) + 1, settings.rounds)
-    asked = _distinct(of, sides.question[pair], len(keys))
+    questions = _distinct(of, sides.question[pair], len(keys))
     cited = _distinct(of, sides.article[pair], len(keys))
     surprise = _likelihood_ratio(sides, left, right, pair, keys, of, len(words))
-    kept = (
+    mask = (
         (lays < len(lay))
-        & (asked >= settings.least_questions)
+        & (questions >= settings.least_questions)
         & (cited >= settings.least_articles)
         & (surprise >= settings.surprise)
         & (likely >= settings.least / 2)  # what is less is pruned whatever the synonyms add
     )
     found: dict[str, dict[str, tuple[float, int]]] = {}
-    for i in np.flatnonzero(kept).tolist():
-        found.setdefault(lay[lays[i]], {})[words[laws[i]]] = float(likely[i]), int(asked[i])
+    for i in np.flatnonzero(mask).tolist():
+        found.setdefault(lay[lays[i]], {})[words[laws[i]]] = float(likely[i]), int(questions[i])
     return found
 
 
@@ -158,9 +158,9 @@ def _sides(
     pairs: dict[tuple[str, tuple[str, ...]], list[int]] = {}  # asked twice of the same articles counts once
     for question, own in zip(questions, cut, strict=True):
         gold = tuple(sorted({id_ for id_ in question.article_ids if id_ in position}))
-        asked = sorted({number[t] for t in own if t in number})
-        if gold and asked and (question.text, gold) not in pairs:
-            pairs[question.text, gold] = asked
+        columns_of = sorted({number[t] for t in own if t in number})
+        if gold and columns_of and (question.text, gold) not in pairs:
+            pairs[question.text, gold] = columns_of
     ordered = sorted(pairs)  # sums do not depend on the order of the questions
     terms = [pairs[key] for key in ordered]
     which = [(q, position[id_], 1 / len(gold)) for q, (_, gold) in enumerate(ordered) for id_ in gold]
@@ -169,9 +169,9 @@ def _sides(
     weight = np.array([row[2] for row in which], dtype=np.float64)
     indptr = np.concatenate([[0], np.cumsum([len(t) for t in terms])]).astype(np.int64)
     columns = np.array([t for own in terms for t in own], dtype=np.int64)
-    asked_of = sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(terms), len(lay)))
+    incidence = sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(terms), len(lay)))
     telling = _telling(counts, np.unique(article), law, settings)
-    return _Sides(asks, article, weight, asked_of, telling)
+    return _Sides(asks, article, weight, incidence, telling)
 
 
 def _telling(
@@ -192,7 +192,7 @@ def _telling(
     return sp.csr_array((np.ones(len(rows)), (rows, found)), shape=total.shape)
 
 
-def _beside(sides: _Sides) -> tuple[Ints, Ints, Ints]:
+def _cooccurrence(sides: _Sides) -> tuple[Ints, Ints, Ints]:
     """Return lay term, law term and pair of every entry; the empty word is the last lay term."""
     lay, law, empty = sides.lay, sides.law, sides.lay.shape[1]
     lefts, rights, pairs = [], [], []
@@ -208,8 +208,8 @@ def _beside(sides: _Sides) -> tuple[Ints, Ints, Ints]:
 
 def _expected(lays: Ints, of: Ints, held: Ints, weight: Doubles, n_lay: int, rounds: int) -> Doubles:
     """Return P(law term | lay term) of each key, by expectation maximisation from even beginnings."""
-    counted = np.bincount(lays, minlength=n_lay)
-    likely = 1.0 / counted[lays]
+    totals = np.bincount(lays, minlength=n_lay)
+    likely = 1.0 / totals[lays]
     for _ in range(rounds):
         each = likely[of]
         whole = np.bincount(held, weights=each)

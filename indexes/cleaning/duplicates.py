@@ -73,8 +73,8 @@ def _span(article: Article) -> tuple[date, date]:
 
 
 def _in_force(article: Article, day: date) -> bool:
-    begun, ended = _span(article)
-    return begun <= day < ended
+    start, ended = _span(article)
+    return start <= day < ended
 
 
 def _last(gone: str, instead: Mapping[str, str]) -> str:

@@ -57,27 +57,27 @@ def remove_spans(text: str, spans: Iterable[Span]) -> str:
     Only blanks beside a span are touched: of those before and behind it one side stays, and a line of
     which nothing is left goes.
     """
-    kept, at, merged = "", 0, _merged(spans)
+    pieces, at, merged = "", 0, _merged(spans)
     for start, end in merged:
-        kept += text[at:start]
+        pieces += text[at:start]
         at = end
-        if not kept or kept[-1] in _BLANKS or kept[-1] == "\n":
+        if not pieces or pieces[-1] in _BLANKS or pieces[-1] == "\n":
             while at < len(text) and text[at] in _BLANKS:
                 at += 1
         if at == len(text) or text[at] in "\n,.)":
-            kept = kept.rstrip(_BLANKS)
-        if at < len(text) and text[at] == "\n" and (not kept or kept[-1] == "\n"):
+            pieces = pieces.rstrip(_BLANKS)
+        if at < len(text) and text[at] == "\n" and (not pieces or pieces[-1] == "\n"):
             at += 1
-        elif at < len(text) and _run_together(kept[-1:], text[at]):
-            kept += " "
+        elif at < len(text) and _run_together(pieces[-1:], text[at]):
+            pieces += " "
     if merged and at == len(text):
-        kept = kept.rstrip(f"{_BLANKS}\n")
-    return kept + text[at:]
+        pieces = pieces.rstrip(f"{_BLANKS}\n")
+    return pieces + text[at:]
 
 
-def _run_together(before: str, behind: str) -> bool:
+def _run_together(left: str, behind: str) -> bool:
     """Tell whether two characters would make one word, or one number, of two; Chinese has no blanks."""
-    return before.isalnum() and behind.isalnum() and max(before, behind) < _CJK
+    return left.isalnum() and behind.isalnum() and max(left, behind) < _CJK
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
@@ -190,10 +190,10 @@ def _exactly(sign: str) -> str:
 
 def _is_place(body: str, at: int, sign: str) -> bool:
     """Tell whether a sign is the law's own here: a power, or the number of a paragraph."""
-    before = body[max(0, at - 24) : at]
+    left = body[max(0, at - 24) : at]
     if sign[0] in RAISED:
-        return _POWER.search(before) is not None
-    return _NAMES_A_PLACE.search(before) is not None
+        return _POWER.search(left) is not None
+    return _NAMES_A_PLACE.search(left) is not None
 
 
 _DEEP = 200  # characters of marks in marks around dots
@@ -291,13 +291,13 @@ def _double_round(text: str) -> list[Span]:
     may close together ("((words (letter b)) more))"): inside double ones, what is open decides.
     """
     spans: list[Span] = []
-    begun: Span | None = None
+    opening: Span | None = None
     single = 0
     for token in _ROUND.finditer(text):
         start, end = token.span()
-        if begun is None:
+        if opening is None:
             if token[0] == "((":
-                begun, single = (start, end), 0
+                opening, single = (start, end), 0
         elif token[0] == "((":
             return []
         elif token[0] == "(":
@@ -305,10 +305,10 @@ def _double_round(text: str) -> list[Span]:
         elif token[0] == ")" or single:
             single = max(0, single - 1)
         else:
-            between = text[begun[1] : start]
+            between = text[opening[1] : start]
             if _DOTS.fullmatch(between):
-                spans.append((begun[0], end))
+                spans.append((opening[0], end))
             elif not between.strip().isdigit():  # "((29))": a note's sign, or a number; left as it is
-                spans += [begun, (start, end)]
-            begun = None
-    return spans if begun is None else []
+                spans += [opening, (start, end)]
+            opening = None
+    return spans if opening is None else []

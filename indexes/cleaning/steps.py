@@ -54,8 +54,8 @@ def read_removed(folder: Path) -> tuple[RemovedArticle, ...]:
             try:
                 extras = record.get("extras")
                 why, instead = optional(record, "removed_for"), optional(record, "moved_to")
-                kept = extras if isinstance(extras, Mapping) else {}
-                found.append(RemovedArticle(parse_article(record), why or "", instead, kept))
+                columns = extras if isinstance(extras, Mapping) else {}
+                found.append(RemovedArticle(parse_article(record), why or "", instead, columns))
             except UnfitError as unfit:
                 inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
     return tuple(found)
@@ -153,10 +153,10 @@ def _remove(state: CleaningState, kind: str, gone: Mapping[str, str | None]) -> 
         for article in corpus.articles
         if article.id in gone
     ]
-    kept = [article for article in corpus.articles if article.id not in gone]
+    remaining = [article for article in corpus.articles if article.id not in gone]
     state.corpus = replace(
         corpus,
-        articles=tuple(_redirected(article, gone) for article in kept),
+        articles=tuple(_redirected(article, gone) for article in remaining),
         questions=tuple(
             replace(question, article_ids=_followed(question.article_ids, gone))
             for question in corpus.questions

@@ -176,12 +176,14 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     own.add_argument(
         "--folder", type=Path, default=paths.builtin().parent, help="where the card lies and the index goes"
     )
-    beside = commands.add_parser(
+    check_builtin = commands.add_parser(
         "check-builtin", help="compare the summaries that ship with the official text (for their maintainers)"
     )
-    beside.add_argument("law", type=Path, help="articles.jsonl.gz with the official Code civil")
-    beside.add_argument("--list", action="store_true", help="also list what is neither mended nor accepted")
-    beside.add_argument(
+    check_builtin.add_argument("law", type=Path, help="articles.jsonl.gz with the official Code civil")
+    check_builtin.add_argument(
+        "--list", action="store_true", help="also list what is neither mended nor accepted"
+    )
+    check_builtin.add_argument(
         "--folder", type=Path, default=paths.builtin().parent, help="where the index and accepted.json lie"
     )
     for name, command in commands.choices.items():

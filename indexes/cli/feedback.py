@@ -62,10 +62,10 @@ def annotated(words: Iterable[FeedbackEntry], articles: Collection[str]) -> Feed
             texts.setdefault(key, " ".join(word.question.split()))
             votes[key][word.article_id] += -1 if word.reason in _AGAINST else 1
     made: list[tuple[Question, tuple[str, ...]]] = []
-    for key, said in votes.items():
-        right = tuple(article for article, count in said.items() if count > 0)
+    for key, vote in votes.items():
+        right = tuple(article for article, count in vote.items() if count > 0)
         if right:
-            wrong = tuple(article for article, count in said.items() if count < 0)
+            wrong = tuple(article for article, count in vote.items() if count < 0)
             made.append((Question(f"feedback-{len(made) + 1}", texts[key], right, CATEGORY), wrong))
         else:
             left["questions for which no article was said to answer"] += 1
@@ -110,9 +110,10 @@ def export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[st
 
 def counts(words: Iterable[FeedbackEntry]) -> Iterator[str]:
     """Tell how often each reason was given, by index."""
-    kept = list(words)
-    yield f"{len(kept):,} words, {sum(word.question is not None for word in kept):,} with their question"
-    for name, reasons in sorted(count_feedback(kept).items()):
+    entries = list(words)
+    with_question = sum(word.question is not None for word in entries)
+    yield f"{len(entries):,} words, {with_question:,} with their question"
+    for name, reasons in sorted(count_feedback(entries).items()):
         yield f"{name}: " + ", ".join(
             f"{reasons[reason]:,} {reason}" for reason in FeedbackReason if reason in reasons
         )
@@ -122,9 +123,9 @@ def prune(feedback: Feedback, days: int, today: date) -> str:
     """Delete what is older than some days and tell how much it was."""
     if days < 0:
         raise BadInput(f"older than {days} days: give 0 or more; 0 deletes all that is of before today")
-    before = today - timedelta(days=days)
-    gone = feedback.prune(before)
-    return f"{feedback.path}: {gone:,} words of before {before.isoformat()} deleted"
+    oldest = today - timedelta(days=days)
+    gone = feedback.prune(oldest)
+    return f"{feedback.path}: {gone:,} words of before {oldest.isoformat()} deleted"
 
 
 def chosen(file: Path | None) -> Feedback:

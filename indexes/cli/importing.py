@@ -43,7 +43,7 @@ class ImportedCorpus:
         if self.told is not None:
             import_record.write_import(place, self.told, self.corpus.sha256)
 
-    def counted(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """Return what papers count too, and how much was put beside it."""
         found = dict(self.found)
         if self.attached:
@@ -83,10 +83,10 @@ def bring_in(
     given = {**(card or {}), **typed}
     corpus, report = _read(source, path, parsed, given, sure=known is not None)
     counts, nodes = registry.SOURCES[source].counts, registry.SOURCES[source].nodes
-    kept = nodes(path, lenient=parsed.lenient) if nodes is not None else None
+    nodes_ = nodes(path, lenient=parsed.lenient) if nodes is not None else None
     removed = read_removed(path) if source == "pandect" and path.is_dir() else ()  # by an earlier import
-    told = import_record.import_options(parsed, source, card_options)
-    return ImportedCorpus(corpus, report, source, counts(corpus), kept, removed=removed, told=told)
+    options = import_record.import_options(parsed, source, card_options)
+    return ImportedCorpus(corpus, report, source, counts(corpus), nodes_, removed=removed, told=options)
 
 
 def with_cleaning(imported: ImportedCorpus, kinds: Sequence[str]) -> ImportedCorpus:
@@ -99,8 +99,8 @@ def with_cleaning(imported: ImportedCorpus, kinds: Sequence[str]) -> ImportedCor
     """
     if not kinds:
         found = ", ".join(f"{kind} {n:,}" for kind, n in would_find(imported.corpus).items())
-        said = f"not cleaned; articles that --clean KIND, or --clean {ALL}, is for: {found}"
-        return replace(imported, cleaning=(said,) if found else ())
+        note = f"not cleaned; articles that --clean KIND, or --clean {ALL}, is for: {found}"
+        return replace(imported, cleaning=(note,) if found else ())
     done = clean(imported.corpus, kinds)
     lines, removed = tuple(tally.line() for tally in done.tallies), (*imported.removed, *done.removed)
     return replace(imported, corpus=done.corpus, cleaning=lines, removed=removed)

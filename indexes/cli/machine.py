@@ -11,10 +11,10 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 def machine() -> str:
     """Return processor, its architecture and the number of cores: "x86_64, 2 cores, Some Processor 3000"."""
-    said = [platform.machine() or "unknown architecture", f"{os.cpu_count() or 1} cores"]
+    parts = [platform.machine() or "unknown architecture", f"{os.cpu_count() or 1} cores"]
     try:
         lines = _CPUINFO.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):  # another system than Linux
         lines = []
     name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    return ", ".join([*said, *([name] if name else [])])
+    return ", ".join([*parts, *([name] if name else [])])

@@ -55,7 +55,7 @@ def update_law(parsed: argparse.Namespace, typed: Mapping[str, object]) -> Itera
         done = update(name, new.imported, new.start, refit=parsed.refit, keep=parsed.keep, progress=bars)
     finally:
         bars.close()
-    yield from _told(name, new, done)
+    yield from _summary(name, new, done)
 
 
 def _read(parsed: argparse.Namespace, typed: Mapping[str, object]) -> _New:
@@ -68,9 +68,9 @@ def _read(parsed: argparse.Namespace, typed: Mapping[str, object]) -> _New:
     own = len(imported.corpus.questions)
     if not parsed.drop_questions:
         imported = with_former_questions(imported, start.former.questions, place)
-    kept = len(imported.corpus.questions) - own
+    known = len(imported.corpus.questions) - own
     imported = with_cleaning(imported, parsed.clean)  # by the later day of the law; what questions cite stays
-    return _New(imported if parsed.no_shipped_questions else with_shipped(imported), start, kept)
+    return _New(imported if parsed.no_shipped_questions else with_shipped(imported), start, known)
 
 
 def _card(name: str, start: Start) -> CorpusCard:
@@ -96,7 +96,7 @@ def _changes(changes: Changes, new: _New) -> Iterator[str]:
         yield f"  the card still says law of {card.law_date}: --law-date YYYY-MM-DD changes it"
 
 
-def _told(name: str, new: _New, done: UpdateOutcome) -> Iterator[str]:
+def _summary(name: str, new: _New, done: UpdateOutcome) -> Iterator[str]:
     if done.version is None:
         yield f"{name}: nothing changed since version {done.changes.against}; nothing was written"
         return
@@ -133,8 +133,8 @@ def rollback(parsed: argparse.Namespace) -> Iterator[str]:
     how = "again, and its corpus with it" if done.done else "already"
     yield f"{parsed.name}: version {done.version.name} is in use {how} ({articles})"
     if not done.whole:
-        beside = "unused columns, nodes, articles that cleaning took out"
-        _warn(f"what no index holds of its corpus was not kept ({beside}): import it again to have it")
+        extra_files = "unused columns, nodes, articles that cleaning took out"
+        _warn(f"what no index holds of its corpus was not kept ({extra_files}): import it again to have it")
 
 
 def _warn(line: str) -> None:

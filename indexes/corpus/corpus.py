@@ -178,8 +178,12 @@ def read(
         raise BadInput(f"{path}: no {CARD} in it. {cure}.")
     card = read_card(path / CARD)
     articles = read_articles(articles_file(path), inspection=inspection, progress=progress)
-    asked = questions_file(path, questions)
-    found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
+    questions_path = questions_file(path, questions)
+    found = (
+        read_questions(questions_path, articles, inspection=inspection, progress=progress)
+        if questions_path
+        else ()
+    )
     return gathered(card, articles, found, inspection, path)
 
 
@@ -199,11 +203,11 @@ def gathered(
         inspection: that watched.
         folder: of a corpus, whose files of extra columns are read too.
     """
-    ids, asked = [article.id for article in articles], [question.id for question in questions]
+    ids, question_ids = [article.id for article in articles], [question.id for question in questions]
     if folder is not None:
-        extras_.read_extras(folder, set(ids), set(asked), inspection)
-    kept = inspection.kept("article", ids), inspection.kept("question", asked)
-    return Corpus(card, articles, questions, *kept)
+        extras_.read_extras(folder, set(ids), set(question_ids), inspection)
+    extras = inspection.extra_columns("article", ids), inspection.extra_columns("question", question_ids)
+    return Corpus(card, articles, questions, *extras)
 
 
 def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool = True) -> Path:
@@ -224,8 +228,8 @@ def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool =
             write_lines(part / QUESTIONS[0], _question_lines(corpus.questions))
         if extras:
             extras_.write_extras(part / extras_.ARTICLES, corpus.extras, (a.id for a in corpus.articles))
-            asked = (question.id for question in corpus.questions)
-            extras_.write_extras(part / extras_.QUESTIONS, corpus.question_extras, asked)
+            question_ids = (question.id for question in corpus.questions)
+            extras_.write_extras(part / extras_.QUESTIONS, corpus.question_extras, question_ids)
         (part / CARD).write_bytes(card_bytes(corpus.card))
     return folder
 
@@ -237,27 +241,27 @@ def to_learn_from(questions: Iterable[Question]) -> list[Question]:
 
 def split_synthetic(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
     """Return human questions and synthetic ones (split "synthetic")."""
-    asked: list[Question] = []
+    human: list[Question] = []
     written: list[Question] = []
     for question in questions:
-        (written if question.split == SYNTHETIC else asked).append(question)
-    return asked, written
+        (written if question.split == SYNTHETIC else human).append(question)
+    return human, written
 
 
 def human_or_synthetic(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
     """Return what `split_synthetic` does; without human questions the synthetic ones take their place."""
-    asked, written = split_synthetic(questions)
-    return (asked, written) if asked else (written, [])
+    human, written = split_synthetic(questions)
+    return (human, written) if human else (written, [])
 
 
 def counts(corpus: Corpus) -> dict[str, int]:
     """Count what papers print of a corpus: articles, codes, questions, gold articles."""
-    asked = Counter(f"questions ({question.split})" for question in corpus.questions if question.split)
+    by_split = Counter(f"questions ({question.split})" for question in corpus.questions if question.split)
     return {
         "articles": len(corpus.articles),
         "codes": len({article.code for article in corpus.articles}),
         "questions": len(corpus.questions),
-        **dict(sorted(asked.items())),
+        **dict(sorted(by_split.items())),
         "relevant articles": len({id_ for question in corpus.questions for id_ in question.article_ids}),
         "most articles of one question": max((len(q.article_ids) for q in corpus.questions), default=0),
     }

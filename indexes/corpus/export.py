@@ -58,10 +58,10 @@ def export(corpus: Corpus, folder: Path, to: str, *, extras: bool = True) -> Pat
         raise BadInput(f"no format {to!r} to export to. Use one of: {', '.join(FORMATS)}.")
     if to == "jsonl":
         return corpus_.write(corpus, folder, extras=extras)
-    kept = corpus if extras else Corpus(corpus.card, corpus.articles, corpus.questions)
+    exported = corpus if extras else Corpus(corpus.card, corpus.articles, corpus.questions)
     with appearing(folder) as part:
         try:
-            FORMATS[to](kept, part)
+            FORMATS[to](exported, part)
         except UnicodeEncodeError as error:
             raise BadInput(f"{corpus.card.name}: half a surrogate pair ({error}). Remove it.") from None
         (part / FILE).write_bytes(card_bytes(corpus.card))
@@ -97,19 +97,19 @@ def _trec(corpus: Corpus, folder: Path) -> None:
     write_lines(folder / trec_source.COLLECTION, rows)
     rows = (f"{trec.fit(q.id)}\t{_line(q.text)}\n".encode() for q in questions)
     write_lines(folder / trec_source.QUERIES, rows)
-    write_lines(folder / trec_source.ABOUT_ARTICLES, _beside(corpus))
-    write_lines(folder / trec_source.ABOUT_QUESTIONS, _beside_questions(corpus))
+    write_lines(folder / trec_source.ABOUT_ARTICLES, _article_extras(corpus))
+    write_lines(folder / trec_source.ABOUT_QUESTIONS, _question_extras(corpus))
     for split, gold in (_by_split(corpus, "") or {"": {}}).items():
         trec.write_qrels(folder / (f"qrels.{split}.txt" if split else "qrels.txt"), gold)
 
 
-def _beside(corpus: Corpus) -> Iterator[bytes]:
+def _article_extras(corpus: Corpus) -> Iterator[bytes]:
     for article in corpus.articles:
         lost = {} if _line(article.text) == article.text else {"text": article.text}
         yield dump({"id": article.id, **_about(article), **lost, **corpus.extras.get(article.id, {})})
 
 
-def _beside_questions(corpus: Corpus) -> Iterator[bytes]:
+def _question_extras(corpus: Corpus) -> Iterator[bytes]:
     for question in corpus.questions:
         lost = {} if _line(question.text) == question.text else {"question": question.text}
         about = {**_about_question(question), "split": question.split, **lost}
@@ -118,7 +118,7 @@ def _beside_questions(corpus: Corpus) -> Iterator[bytes]:
 
 def _parquet(corpus: Corpus, folder: Path) -> None:
     kinds = {key: "texts" if key in _LISTS else "day" if key in _DAYS else "text" for key in articles_.KEYS}
-    asked = {key: "texts" if key in _LISTS else "text" for key in questions_.KEYS}
+    types = {key: "texts" if key in _LISTS else "text" for key in questions_.KEYS}
     described = {parquet_source.MARK: corpus.sha256, "licence": corpus.card.licence}
     rows = (_row(_fields_of(a, articles_.KEYS), corpus.extras.get(a.id)) for a in corpus.articles)
     name = parquet_source.ARTICLES
@@ -128,7 +128,7 @@ def _parquet(corpus: Corpus, folder: Path) -> None:
         rows = (
             _row(questions_.question_record(q), corpus.question_extras.get(q.id)) for q in corpus.questions
         )
-        parquet.write(folder / name, rows, {**asked, parquet_source.EXTRAS: "text"}, described)
+        parquet.write(folder / name, rows, {**types, parquet_source.EXTRAS: "text"}, described)
 
 
 def _row(record: Record, extras: Mapping[str, object] | None) -> Record:

@@ -76,20 +76,20 @@ def merge_with_record(parsed: argparse.Namespace, folder: Path) -> argparse.Name
     Raises:
         BadInput: import.json is there and cannot be used.
     """
-    before = read_import(folder)
-    if before is None:
+    former = read_import(folder)
+    if former is None:
         return parsed
     now = argparse.Namespace(**vars(parsed))
     path = Path(parsed.path).expanduser()
-    found = parsed.format or (registry.recognise(path) if path.exists() else None) or before.source
-    if found == before.source:
-        now.format = before.source
-        now.column = parsed.column or list(before.column) or None
+    found = parsed.format or (registry.recognise(path) if path.exists() else None) or former.source
+    if found == former.source:
+        now.format = former.source
+        now.column = parsed.column or list(former.column) or None
         typed = {text.partition("=")[0] for text in parsed.option}
-        now.option = [t for t in before.option if t.partition("=")[0] not in typed] + parsed.option
-    now.clean = parsed.clean or list(before.clean)
-    now.lenient = parsed.lenient or before.lenient
-    now.no_shipped_questions = parsed.no_shipped_questions or not before.shipped_questions
+        now.option = [t for t in former.option if t.partition("=")[0] not in typed] + parsed.option
+    now.clean = parsed.clean or list(former.clean)
+    now.lenient = parsed.lenient or former.lenient
+    now.no_shipped_questions = parsed.no_shipped_questions or not former.shipped_questions
     return now
 
 

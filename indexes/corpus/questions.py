@@ -102,12 +102,12 @@ def parse_question(record: Record) -> AnnotatedQuestion:
         problem = f"no {', '.join(missing)}; it has: {', '.join(record) or 'nothing'}"
         cure = "Give id, question and article_ids (or code and article_no); [] where no article answers"
         raise UnfitError(SkipReason.MISSING_COLUMN, problem, cure)
-    asked = text(record, "question")
-    if not asked.strip():
+    question_text = text(record, "question")
+    if not question_text.strip():
         raise UnfitError(SkipReason.EMPTY_TEXT, "the question is empty", "Fill it in or remove the line")
     question = Question(
         id=name(record, "id"),
-        text=asked,
+        text=question_text,
         article_ids=() if by_number else ids(record, "article_ids"),
         category=optional(record, "category"),
         answer=optional(record, "answer"),

@@ -64,14 +64,14 @@ def describe(
         raise BadInput(f"{output} is there already. Remove it or give another --output.")  # before the work
     found = measure(folder, units(read_card(folder / FILE).language, tokenizer), progress)
     card = data_card(found, "builtin" if folder == paths.builtin() / "corpus" else "")
-    told = [as_text(table) for table in tables(found)]
+    lines = [as_text(table) for table in tables(found)]
     if output is not None:
         write(found, card, output)
-        told.append(f"written: {output}: description.md, description.json, datacard.md, datacard.json,")
-        told[-1] += "\n  a CSV file for each table, an SVG file for each plot"
+        lines.append(f"written: {output}: description.md, description.json, datacard.md, datacard.json,")
+        lines[-1] += "\n  a CSV file for each table, an SVG file for each plot"
     else:
-        told.append(f"tables, plots and data card: {paths.command(f'describe {name} --output FOLDER')}")
-    return "\n\n".join(told)
+        lines.append(f"tables, plots and data card: {paths.command(f'describe {name} --output FOLDER')}")
+    return "\n\n".join(lines)
 
 
 def write(of: Description, card: DataCard, folder: Path) -> None:

@@ -150,13 +150,13 @@ def _identity(of: Description) -> Table:
 
 def _characteristics(of: Description) -> str:
     kind = "unofficial summaries" if of.card.text_kind == "summary" else "official text"
-    said = [
+    lines = [
         f"{of.articles:,} articles ({kind}) of {_many(len(of.codes), 'code')}, {_lengths(of, 'articles')}."
     ]
     if of.questions:
-        said.append(f"{_many(of.questions, 'question')}, {_lengths(of, 'questions')}.")
+        lines.append(f"{_many(of.questions, 'question')}, {_lengths(of, 'questions')}.")
         gold = of.gold_of_all
-        said.append(
+        lines.append(
             f"{_many(of.with_gold, 'question')} with gold articles, on average "
             f"{format_cell(gold.total / of.with_gold if of.with_gold else None)} of them, "
             f"{format_cell(gold.quantile(1.0))} at most; "
@@ -164,11 +164,11 @@ def _characteristics(of: Description) -> str:
             f"{format_cell(Share(of.codes_cited, len(of.codes)))} of the codes are cited by a question."
         )
     else:
-        said.append("No questions.")
+        lines.append("No questions.")
     references = of.references.spread.total
     if references:
-        said.append(f"{_many(references, 'cross-reference')}, {of.references.inside:,} within the corpus.")
-    return " ".join([*said, f"Words are counted {of.units['words']}."])
+        lines.append(f"{_many(references, 'cross-reference')}, {of.references.inside:,} within the corpus.")
+    return " ".join([*lines, f"Words are counted {of.units['words']}."])
 
 
 def _many(n: int, what: str) -> str:

@@ -225,8 +225,8 @@ def _note_question(place: SourceLocation, cited: questions.AnnotatedQuestion, to
     to.filled.update(key for key in OPTIONAL if getattr(question, key) is not None)
     to.ids.update(question.article_ids)
     to.cites.update(cited.cites)
-    kept = Entry(place, question.article_ids, cited.cites, question.category or "", question.split or "")
-    to.entries.append(kept)
+    entry = Entry(place, question.article_ids, cited.cites, question.category or "", question.split or "")
+    to.entries.append(entry)
     return question.text
 
 
@@ -263,14 +263,14 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         BadInput: a file cannot be used; the text names file, line and cure.
     """
     card = read_card(folder / FILE)
-    asked = read_questions(folder, units, named(progress, "reading questions"))
+    raw = read_questions(folder, units, named(progress, "reading questions"))
     found, lengths = _ArticleCounts(), Lengths(units)
     stream = _articles(articles_file(folder), found, named(progress, "reading articles"))
-    lengths.add(_note_article(article, found, card, asked).text for article in stream)
+    lengths.add(_note_article(article, found, card, raw).text for article in stream)
     total = found.codes.total()
     if not total:
         raise BadInput(f"{folder}: no articles in it. Give a corpus folder that holds some.")
-    gold = asked.gold(found.code_of, found.numbered)
+    gold = raw.gold(found.code_of, found.numbered)
     citations = Counter(id_ for ids in gold for id_ in ids)
     times = Counter(citations.values())
     times[0] = total - len(citations)
@@ -278,19 +278,19 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         card=card,
         sha256=found.digest.hexdigest(),
         units={name: unit.name for name, unit in units.items()},
-        lengths={"articles": lengths.spreads(), "questions": asked.lengths.spreads()},
+        lengths={"articles": lengths.spreads(), "questions": raw.lengths.spreads()},
         codes=_codes(found, gold),
-        gold=asked.by_category(gold),
+        gold=raw.by_category(gold),
         citations=Distribution.of(times),
         references=References(
             Distribution.of(found.references),
             sum(n for target, n in found.targets.items() if target in found.known),
             found.itself,
         ),
-        splits=asked.splits(gold),
+        splits=raw.splits(gold),
         languages=dict(found.languages.most_common()),
         dates=_dates(found, card),
-        columns=tuple(_columns(folder, found, asked)),
+        columns=tuple(_columns(folder, found, raw)),
     )
 
 
@@ -310,7 +310,7 @@ def _articles(path: Path, found: _ArticleCounts, progress: Progress) -> Iterator
         yield article
 
 
-def _note_article(article: Article, found: _ArticleCounts, card: CorpusCard, asked: RawQuestions) -> Article:
+def _note_article(article: Article, found: _ArticleCounts, card: CorpusCard, raw: RawQuestions) -> Article:
     """Count what there is to count of an article beside its length, and return it."""
     found.digest.update(dump(articles_.article_record(article)))
     found.codes[article.code] += 1
@@ -320,15 +320,15 @@ def _note_article(article: Article, found: _ArticleCounts, card: CorpusCard, ask
     found.targets.update(map(hash, article.references))
     found.itself += article.id in article.references
     cite = (article.code, article.article_no)
-    if cite in asked.cites:
+    if cite in raw.cites:
         found.numbered[cite].append(article.id)
-    if article.id in asked.ids or cite in asked.cites:
+    if article.id in raw.ids or cite in raw.cites:
         found.code_of[article.id] = article.code
-    begun, ended, day = article.valid_from, article.valid_to, card.law_date
-    if begun is not None:
-        found.days = [min([begun, *found.days]), max([begun, *found.days])]
+    start, ended, day = article.valid_from, article.valid_to, card.law_date
+    if start is not None:
+        found.days = [min([start, *found.days]), max([start, *found.days])]
     if day is not None:
-        found.in_force += (begun is None or begun <= day) and (ended is None or day < ended)
+        found.in_force += (start is None or start <= day) and (ended is None or day < ended)
     return article
 
 
@@ -345,17 +345,17 @@ def _codes(found: _ArticleCounts, gold: Iterable[tuple[str, ...]]) -> tuple[Code
 
 def _dates(found: _ArticleCounts, card: CorpusCard) -> Dates:
     earliest, latest = found.days or (None, None)
-    begun, ended = found.filled["valid_from"], found.filled["valid_to"]
-    known = card.law_date is not None and bool(begun or ended)
-    return Dates(begun, ended, earliest, latest, found.in_force if known else None)
+    starts, ended = found.filled["valid_from"], found.filled["valid_to"]
+    known = card.law_date is not None and bool(starts or ended)
+    return Dates(starts, ended, earliest, latest, found.in_force if known else None)
 
 
 def _columns(folder: Path, found: _ArticleCounts, questions: RawQuestions) -> Iterator[TableColumn]:
-    articles, asked = found.codes.total(), len(questions.entries)
+    articles, n_codes = found.codes.total(), len(questions.entries)
     yield from (TableColumn("article", key, found.filled[key], articles) for key in _OPTIONAL)
-    if asked:
-        yield from (TableColumn("question", key, questions.filled[key], asked) for key in OPTIONAL)
-    for of, name, total in (("article", extras.ARTICLES, articles), ("question", extras.QUESTIONS, asked)):
+    if n_codes:
+        yield from (TableColumn("question", key, questions.filled[key], n_codes) for key in OPTIONAL)
+    for of, name, total in (("article", extras.ARTICLES, articles), ("question", extras.QUESTIONS, n_codes)):
         counts: Counter[str] = Counter()
         if (folder / name).is_file():
             for _, record in records(folder / name, Inspection()):

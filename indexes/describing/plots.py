@@ -25,22 +25,26 @@ def plots(of: Description) -> dict[str, str]:
             made[f"lengths_{what}.svg"] = lengths(known, what, of)
     made["codes.svg"] = codes(of)
     if of.with_gold:
-        told = f"Mean {_said(of.gold_of_all.total / of.with_gold)}, most {of.gold_of_all.quantile(1.0):,}."
+        caption = (
+            f"Mean {_number(of.gold_of_all.total / of.with_gold)}, most {of.gold_of_all.quantile(1.0):,}."
+        )
         if of.questions > of.with_gold:
-            told += f" {of.questions - of.with_gold:,} questions that no article answers are left out."
+            caption += f" {of.questions - of.with_gold:,} questions that no article answers are left out."
         title = f"Gold articles a question: {of.with_gold:,} questions"
-        made["gold.svg"] = count_histogram(of.gold_of_all, title, ("gold articles", "questions"), told)
+        made["gold.svg"] = count_histogram(of.gold_of_all, title, ("gold articles", "questions"), caption)
         title = f"Citations an article: {of.cited:,} articles that questions cite"
-        told = f"The other {of.articles - of.cited:,} of {of.articles:,} articles are cited by no question."
+        caption = (
+            f"The other {of.articles - of.cited:,} of {of.articles:,} articles are cited by no question."
+        )
         made["citations.svg"] = count_histogram(
-            of.citations, title, ("questions that cite it", "articles"), told
+            of.citations, title, ("questions that cite it", "articles"), caption
         )
     if of.references.spread.total:
         silent = of.references.spread.counts.get(0, 0)
         title = f"Cross-references an article: {of.articles - silent:,} articles that refer to others"
-        told = f"The other {silent:,} of {of.articles:,} articles refer to none."
+        caption = f"The other {silent:,} of {of.articles:,} articles refer to none."
         made["references.svg"] = count_histogram(
-            of.references.spread, title, ("cross-references", "articles"), told
+            of.references.spread, title, ("cross-references", "articles"), caption
         )
     return made
 
@@ -51,12 +55,12 @@ def lengths(by_unit: Mapping[str, Distribution], what: str, of: Description) -> 
     figure = Figure(WIDTH, 64 + _PANEL * len(by_unit), f"{title}: {of.card.name}")
     figure.text(_LEFT, 28, title, size=17)
     figure.text(_LEFT, 47, truncate(of.card.title, 90), kind="soft")
-    said = []
+    captions = []
     for i, (unit, spread) in enumerate(by_unit.items()):
         box = PlotArea(_LEFT, 64 + i * _PANEL + 44, WIDTH - _LEFT - _RIGHT, _PANEL - 104)
         _histogram(figure, box, spread, unit, what)
-        said.append(f"{unit}: median {spread.quantile(0.5):,}, longest {spread.quantile(1.0):,}")
-    figure.about = "; ".join(said)
+        captions.append(f"{unit}: median {spread.quantile(0.5):,}, longest {spread.quantile(1.0):,}")
+    figure.about = "; ".join(captions)
     return figure.svg()
 
 
@@ -105,7 +109,7 @@ def _marks(figure: Figure, box: PlotArea, spread: Distribution, across: Callable
         figure.text(
             x + shift,
             box.top - 10,
-            f"{name}: {_said(value)}",
+            f"{name}: {_number(value)}",
             anchor="end" if turned == "end" else "start",
             kind="said",
         )
@@ -152,19 +156,19 @@ def codes(of: Description) -> str:
     figure.text(28, 28, title, size=17)
     figure.text(28, 49, truncate(of.card.title, 90), kind="soft")
     if of.with_gold:
-        for x, kind, said in ((28, "strong", "cited by a question"), (186, "bar", "cited by none")):
+        for x, kind, label in ((28, "strong", "cited by a question"), (186, "bar", "cited by none")):
             figure.bar(PlotArea(x, 62, 12, 12), kind=kind)
-            figure.text(x + 18, 73, said, kind="soft")
+            figure.text(x + 18, 73, label, kind="soft")
     begin, most = 310, largest[0].articles
     for i, code in enumerate(largest):
-        y, said = 92 + _ROW * i, _articles(code, of)
+        y, label = 92 + _ROW * i, _articles(code, of)
         figure.text(begin - 10, y + 16, truncate(code.name, 40), anchor="end")
         width = (WIDTH - begin - 150) * code.articles / most
-        figure.bar(PlotArea(begin, y + 3, width, _ROW - 7), f"{code.name}: {said}")
+        figure.bar(PlotArea(begin, y + 3, width, _ROW - 7), f"{code.name}: {label}")
         if code.cited:
             dark = max(width * code.cited / code.articles, 1.5)
-            figure.bar(PlotArea(begin, y + 3, dark, _ROW - 7), f"{code.name}: {said}", "strong")
-        figure.text(begin + width + 7, y + 16, said, kind="soft", size=12)
+            figure.bar(PlotArea(begin, y + 3, dark, _ROW - 7), f"{code.name}: {label}", "strong")
+        figure.text(begin + width + 7, y + 16, label, kind="soft", size=12)
     if rest:  # no bar: together they would be the longest and make the others short
         y = 92 + _ROW * len(largest)
         others = Code("", sum(c.articles for c in rest), sum(c.cited for c in rest), 0)
@@ -177,5 +181,5 @@ def _articles(code: Code, of: Description) -> str:
     return f"{code.articles:,}, {code.cited:,} cited" if of.with_gold else f"{code.articles:,}"
 
 
-def _said(value: float) -> str:
+def _number(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")

@@ -120,12 +120,12 @@ def truncate(text: str, width: int) -> str:
     """Return the text, or its beginning and an ellipsis, in at most so many columns."""
     if columns(text) <= width:
         return text
-    kept = ""
+    head = ""
     for c in text:
-        if columns(kept + c) > width - 1:
+        if columns(head + c) > width - 1:
             break
-        kept += c
-    return kept.rstrip() + "…"
+        head += c
+    return head.rstrip() + "…"
 
 
 def _is_number(table: Table, column: int) -> bool:

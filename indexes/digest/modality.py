@@ -65,11 +65,11 @@ def negations(article_no: str, official: Wording, summary: Wording) -> Iterator[
     What the summary says in brackets explains a word, and "si vous n'avez pas ..." another: of the
     summary only the rest and main clauses count.
     """
-    said = Wording(summary.shown, _BRACKETS.sub(_blank, summary.plain))
+    unbracketed = Wording(summary.shown, _BRACKETS.sub(_blank, summary.plain))
     lost = (*_whole(official, summary), *_clauses(official, summary, main=False))
-    added = (*_whole(said, official), *_clauses(said, official, main=True))
+    added = (*_whole(unbracketed, official), *_clauses(unbracketed, official, main=True))
     found = [(NEGATION_LOST, detail) for detail in lost] + [(NEGATION_ADDED, detail) for detail in added]
-    for kind, detail in dict.fromkeys((*found, *_flips(official, said))):
+    for kind, detail in dict.fromkeys((*found, *_flips(official, unbracketed))):
         yield Finding(article_no, kind, detail)
 
 

@@ -10,7 +10,7 @@ from indexes.digest.quantities import PART, Quantity, elided, every_value, ordin
 from indexes.digest.text import Wording, word_pattern
 
 # What says a quantity without a number: (value, unit) -> words of folded text.
-_SAID = {
+_IMPLIED = {
     (Fraction(12), "mois"): word_pattern("annees? annuel(?:le)?(?:ment)?s?"),
     (Fraction(1), "mois"): word_pattern("mois mensu*"),
     (Fraction(3), "mois"): word_pattern("trimestr*"),
@@ -48,14 +48,14 @@ class _Known:
     def __init__(self, text: Wording) -> None:
         self._text = text
         self.found = quantities(text)
-        self._said = {(each.value, each.unit) for each in self.found}
+        self._stated = {(each.value, each.unit) for each in self.found}
 
     def tells(self, wanted: Quantity) -> bool:
         """Tell whether the quantity is there: with its unit, by a word of its own, or its unit left out."""
         key = (wanted.value, wanted.unit)
-        if key in self._said:
+        if key in self._stated:
             return True
-        word = _SAID.get(key)
+        word = _IMPLIED.get(key)
         if word is not None and word.search(self._text.plain):
             return True
         if wanted.unit == PART and wanted.value.numerator == 1:  # "le vingtième", "au dixième près"

@@ -47,11 +47,11 @@ def persons(article_no: str, official: Wording, summary: Wording, headings: Word
     """
     context = f"{official.plain}\n{headings.plain}"
     for person in PEOPLE:
-        said, known = _patterns(person)
-        if said.search(summary.plain):
+        names, known = _patterns(person)
+        if names.search(summary.plain):
             if not known.search(context):
                 yield Finding(article_no, PERSON_ADDED, person.name)
-        elif person.authority and said.search(official.plain) and not known.search(summary.plain):
+        elif person.authority and names.search(official.plain) and not known.search(summary.plain):
             yield Finding(article_no, PERSON_LOST, person.name)
 
 

@@ -54,8 +54,8 @@ def parts(plain: str) -> Iterator[Part]:
             _above(found["above"]),
             _BELOW.get(found["below"]) or french_ordinal(found["below"]) or 0,
         )
-        told = found["of"] is not None if above == 1 else found["below"].endswith("s")
-        if told and below > 2 and not (below in _ORDINAL and found["below"].endswith("eme")):
+        is_part = found["of"] is not None if above == 1 else found["below"].endswith("s")
+        if is_part and below > 2 and not (below in _ORDINAL and found["below"].endswith("eme")):
             yield Part(Fraction(above, below), *found.span())
 
 
@@ -101,7 +101,7 @@ _FIGURES = re.compile(
 )
 _ONWARD = re.compile(r"(?: ?,)? (?:a|ou|et|et de|ou de|a celui de) ")  # "deux ou trois ans"
 _FAR = 80  # characters over which a number may go without its unit
-_NOT_COUNTED = (0, 1, 9)  # "zéro", "un", "neuf": in words and without a unit they are seldom numbers
+_AMBIGUOUS = (0, 1, 9)  # "zéro", "un", "neuf": in words and without a unit they are seldom numbers
 _DETERMINED = re.compile(
     r"\b(?:l[aei]s?|[cdmst]es|aux?|nos|vos|leurs|tou(?:te)?s|entre|nous|vous|eux|elles|a) (?:autres )?$"
 )
@@ -140,7 +140,7 @@ def quantities(text: Wording) -> tuple[Quantity, ...]:
     found = [Quantity(part.value, PART, part.start, part.end) for part in parts(blank)]
     found += [Quantity(*measure) for measure in measured(blank)]
     blank = _blank(blank, [(quantity.start, quantity.end) for quantity in found])
-    return tuple(sorted((*found, *_counted(blank)), key=lambda quantity: quantity.start))
+    return tuple(sorted((*found, *_numbers_with_units(blank)), key=lambda quantity: quantity.start))
 
 
 def every_value(text: Wording) -> frozenset[Fraction]:
@@ -163,8 +163,8 @@ def elided(text: Wording) -> frozenset[tuple[Fraction, str]]:
     """Return what numbers may stand for by the last unit before them: "un mois (deux à l'étranger)"."""
     found = set()
     for number in _numbers(text.plain):
-        before = text.plain[max(0, number.start - _FAR) : number.start].rpartition(". ")[2]
-        if units := UNIT.findall(before):
+        left = text.plain[max(0, number.start - _FAR) : number.start].rpartition(". ")[2]
+        if units := UNIT.findall(left):
             unit, times = MEASURES[units[-1]]
             found.add((number.value * times, unit))
     return frozenset(found)
@@ -189,7 +189,7 @@ def _numbers(plain: str) -> Iterator[_Number]:
             yield _Number(Fraction(rank), *word.span(), "ordinal")
 
 
-def _counted(plain: str) -> Iterator[Quantity]:
+def _numbers_with_units(plain: str) -> Iterator[Quantity]:
     """Yield the numbers from the last to the first, so that a unit is known before it is handed on."""
     following: tuple[int, str, int] | None = None  # where the next number with a unit starts; the unit
     for number in sorted(_numbers(plain), key=lambda each: (-each.start, each.end)):
@@ -205,9 +205,9 @@ def _counted(plain: str) -> Iterator[Quantity]:
         if unit:
             following = (number.start, unit, times)
         half = Fraction(1, 2) if after and after["half"] else 0
-        kept = unit if number.kind != "ordinal" or unit == "degre" else ""  # "le 300e jour" is no time
-        value = (number.value + half) * times if kept else number.value
-        yield Quantity(value, kept, number.start, after.end() if after else number.end)
+        unit_ = unit if number.kind != "ordinal" or unit == "degre" else ""  # "le 300e jour" is no time
+        value = (number.value + half) * times if unit_ else number.value
+        yield Quantity(value, unit_, number.start, after.end() if after else number.end)
 
 
 def _counts(plain: str, number: _Number, unit: str) -> bool:
@@ -218,6 +218,6 @@ def _counts(plain: str, number: _Number, unit: str) -> bool:
         return unit == "degre"  # the fourth degree of kinship is four degrees
     if unit:
         return unit != "degre" or number.value > 1
-    if number.value in _NOT_COUNTED or _LISTED.match(plain, number.end):
+    if number.value in _AMBIGUOUS or _LISTED.match(plain, number.end):
         return False
     return not (number.value == 2 and _DETERMINED.search(plain, max(0, number.start - 18), number.start))

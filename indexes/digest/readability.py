@@ -85,8 +85,8 @@ def readability(text: Wording) -> float:
     words = plain_words(text.shown)
     if not words:
         return 207.0
-    counted = sum(map(syllables, words))
-    return 207 - 1.015 * len(words) / len(sentences(text)) - 73.6 * counted / len(words)
+    n_syllables = sum(map(syllables, words))
+    return 207 - 1.015 * len(words) / len(sentences(text)) - 73.6 * n_syllables / len(words)
 
 
 def reading(article_no: str, summary: Wording) -> Iterator[Finding]:

@@ -12,16 +12,16 @@ from rag.text.article_numbers import number_key
 
 _SUFFIX = r"(?: (?:bis|ter|quater|quinquies|sexies)\b)?"
 _NUMBER = rf"(?:[lrd](?:\. ?|\*+ ?)?|[lr] )?\d+(?:-\d+)*(?:er\b)?{_SUFFIX}"
-_COUNTED = r" ?(?:%|(?:ans?|annees?|mois|semaines?|jours?|heures?|euros?|fois|metres?|personnes?|enfants?)\b)"
+_AFTER = r" ?(?:%|(?:ans?|annees?|mois|semaines?|jours?|heures?|euros?|fois|metres?|personnes?|enfants?)\b)"
 _GAP = r"(?: ?, ?(?:et |ou )?| (?:et|ou|a|au) )(?:de |du |a |aux? |les? )?(?:l'|d')?(?:articles? )?"
 _PARTS = r"(?:,? (?:alineas?|paragraphe) \d+(?: (?:et|ou|a) \d+)?|,? [a-z]+ alinea| ?\(\d+°?\)|,? \d+°)?"
 _CITED = re.compile(
-    rf"\b(?:articles?|art\.) (?P<numbers>{_NUMBER}{_PARTS}(?:{_GAP}{_NUMBER}(?![\d°]|{_COUNTED}){_PARTS})*)"
+    rf"\b(?:articles?|art\.) (?P<numbers>{_NUMBER}{_PARTS}(?:{_GAP}{_NUMBER}(?![\d°]|{_AFTER}){_PARTS})*)"
 )
 _PART = re.compile(r",? (?:alineas?|paragraphe) \d+(?: (?:et|ou|a) \d+)?| ?\(\d+°?\)|,? \d+°")
 _ONE = re.compile(rf"(?<![\w-]){_NUMBER}(?![°\w])")
 _RANGE = re.compile(rf"({_NUMBER}) (?:a|au|jusqu'a) (?:l'article )?({_NUMBER})")
-_BESIDE = re.compile(  # "aux deux articles précédents", "ci-dessus"
+_NEIGHBOUR = re.compile(  # "aux deux articles précédents", "ci-dessus"
     r"\b(?:articles?|dispositions?|regles?) (?:qui )?(?:precede\w*|suivant\w*)"
     r"|\b(?:precedent|suivant)e?s? articles?\b|\bci-(?:dessus|apres)\b"
 )
@@ -55,11 +55,11 @@ def references(article_no: str, official: Wording, summary: Wording) -> Iterator
     known = {number_key(one[0]) for one in _ONE.finditer(official.plain)} | {own}
     known |= {number for place in cited(official) for number in place.numbers}
     ranges = [(_order(first), _order(last)) for first, last in _RANGE.findall(official.plain)]
-    beside = _BESIDE.search(official.plain) is not None
+    neighbour = _NEIGHBOUR.search(official.plain) is not None
     for number in dict.fromkeys(number for place in cited(summary) for number in place.numbers):
         at = _order(number)
         within = any(first <= at <= last for first, last in ranges)
-        near = beside and abs(at[0] - _order(own)[0]) <= _NEAR
+        near = neighbour and abs(at[0] - _order(own)[0]) <= _NEAR
         if number not in known and not within and not near:
             yield Finding(article_no, REFERENCE_ADDED, number)
 

@@ -70,7 +70,7 @@ def clauses(text: Wording) -> list[Wording]:
 def _parted(text: Wording, at: re.Pattern[str]) -> list[Wording]:
     ends = [(end.start(), end.end()) for end in at.finditer(text.shown)]
     starts = [0, *(after for _, after in ends)]
-    stops = [*(before for before, _ in ends), len(text.shown)]
+    stops = [*(stop for stop, _ in ends), len(text.shown)]
     found = [Wording(text.shown[a:b], text.plain[a:b]) for a, b in zip(starts, stops, strict=True)]
     return [part for part in found if WORD.search(part.shown)]
 

@@ -151,14 +151,14 @@ def opened(wanted: FileRequest, timeout: float, extra: Mapping[str, str] | None 
 
 def refusal(url: str, error: urllib.error.HTTPError) -> FetchError:
     """Return the error that says what an answer of the server means."""
-    told = {
+    hints = {
         401: "the server asks who you are. Log in there, or give a token (HF_TOKEN for the hub)",
         403: "the server refuses access. Ask its owner for it, or check the token (HF_TOKEN for the hub)",
         404: "there is no such file. Check the address; the file may have moved",
         410: "the file was removed. Look for a newer address",
         429: "the server is asked too often. Wait some minutes and call again",
     }.get(error.code, "the server answered with an error. Check the address, or try again later")
-    return FetchError(f"{url}: {error.code} {error.reason}: {told}.")
+    return FetchError(f"{url}: {error.code} {error.reason}: {hints}.")
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -273,7 +273,7 @@ def _bring(
     """Try until the file is there, with longer and longer pauses while nothing comes; return its SHA-256."""
     idle = 0
     while True:
-        before, wait = file_size(part), None
+        size_before, wait = file_size(part), None
         try:
             _attempt(wanted, part, progress, timeout)
             with on_disk():
@@ -292,7 +292,7 @@ def _bring(
         except OSError as error:  # also URLError and timeouts
             problem = str(getattr(error, "reason", None) or error) or type(error).__name__
             last = FetchError(f"{wanted.url}: cannot be reached ({problem}). Check network and address.")
-        idle = 0 if file_size(part) >= before + SLOWEST else idle + 1
+        idle = 0 if file_size(part) >= size_before + SLOWEST else idle + 1
         if idle >= TRIES:
             raise last
         if wait is not None and wait > LONGEST_WAIT:
@@ -310,34 +310,34 @@ def _attempt(wanted: FileRequest, part: Path, progress: Progress, timeout: float
         tag = read_tag(part)
         if not (wanted.sha256 or tag):
             forget(part)  # nothing would tell whether the rest belongs to it
-    begun = file_size(part)
-    asked = {"Range": f"bytes={begun}-"} if begun else {}
-    if begun and tag:
-        asked["If-Range"] = tag
+    offset = file_size(part)
+    headers = {"Range": f"bytes={offset}-"} if offset else {}
+    if offset and tag:
+        headers["If-Range"] = tag
     try:
-        answer = opened(wanted, timeout, asked)
+        answer = opened(wanted, timeout, headers)
     except urllib.error.HTTPError as error:
-        if error.code != 416 or not begun:
+        if error.code != 416 or not offset:
             raise
         error.close()
-        _, total = _extent(error.code, error.headers, begun)
-        if begun in (total, wanted.size):  # nothing lies behind what is there: it was whole already
+        _, total = _extent(error.code, error.headers, offset)
+        if offset in (total, wanted.size):  # nothing lies behind what is there: it was whole already
             return
         with on_disk():
             forget(part)
         raise _BrokenOffError("what was there does not belong to the file") from None
     with answer:
-        start, total = _extent(answer.status, answer.headers, begun)
+        start, total = _extent(answer.status, answer.headers, offset)
         now = version_tag(answer.headers)
         if start and tag and now and now != tag:  # a server that does not heed If-Range
             with on_disk():
                 forget(part)
             raise _BrokenOffError("the file was changed meanwhile")
-        if start != begun or not begun:
+        if start != offset or not offset:
             with on_disk():
                 forget(part)
-        if start not in (0, begun):
-            raise _BrokenOffError(f"byte {begun} was asked for and byte {start} came")
+        if start not in (0, offset):
+            raise _BrokenOffError(f"byte {offset} was asked for and byte {start} came")
         _take(wanted, part, answer, (start, total), progress, timeout)
 
 
@@ -382,12 +382,12 @@ def _take(
         raise _BrokenOffError(f"{total:,} bytes were promised and {done:,} came")
 
 
-def _extent(status: int, headers: Message, begun: int) -> tuple[int, int | None]:
+def _extent(status: int, headers: Message, offset: int) -> tuple[int, int | None]:
     """Return the byte at which an answer begins and how long the whole file is, if it says so."""
     ranged = _RANGE.fullmatch(headers.get("Content-Range", "").strip())
     if status in (206, 416):
         total = int(ranged[2]) if ranged and ranged[2] != "*" else None
-        return (int(ranged[1]) if ranged and ranged[1] else begun), total
+        return (int(ranged[1]) if ranged and ranged[1] else offset), total
     length = headers.get("Content-Length", "")
     return 0, int(length) if length.isascii() and length.isdigit() else None
 

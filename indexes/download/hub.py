@@ -89,7 +89,7 @@ def listing(
     url: str | None = address(hub, "api", "datasets", dataset.id, "tree", revision) + "?recursive=true"
     found: list[HubFile] = []
     while url:
-        entries, url = _asked(hub, dataset, url, sleep)
+        entries, url = _get_json(hub, dataset, url, sleep)
         if not isinstance(entries, list):
             raise FetchError(f"{hub.endpoint}: no list of files came for {dataset.id}. Try again later.")
         found += [
@@ -107,14 +107,14 @@ def resolve_commit(hub: Hub, dataset: HubDataset, revision: str, sleep: Callable
     if re.fullmatch(r"[0-9a-f]{40}", revision):
         return revision
     url = address(hub, "api", "datasets", dataset.id, "revision", revision)
-    about, _ = _asked(hub, dataset, url, sleep)
+    about, _ = _get_json(hub, dataset, url, sleep)
     commit = about.get("sha") if isinstance(about, dict) else None
     if not isinstance(commit, str) or not re.fullmatch(r"[0-9a-f]{40}", commit):
         raise FetchError(f"{hub.endpoint}: no commit came for {dataset.id} at {revision}. Try again later.")
     return commit
 
 
-def _asked(
+def _get_json(
     hub: Hub, dataset: HubDataset, url: str, sleep: Callable[[float], None]
 ) -> tuple[object, str | None]:
     """Return what the hub answers, and the address of the next page if there is one."""

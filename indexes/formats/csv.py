@@ -69,8 +69,8 @@ def rows(
     header = _header(path, first, mark, required, fields)
     reader = csv.reader(source, delimiter=mark, strict=True)
     while True:
-        begun = reader.line_num + 2  # the header was line 1
-        place = SourceLocation(path, begun)
+        first_line = reader.line_num + 2  # the header was line 1
+        place = SourceLocation(path, first_line)
         try:
             row = next(reader)
         except StopIteration:
@@ -80,7 +80,7 @@ def rows(
             cure = "Close every quote and double those inside; texts over 131,072 characters need JSON Lines"
             inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
             continue
-        if not row or decoded.broken_at >= begun:
+        if not row or decoded.broken_at >= first_line:
             continue  # blank, or already counted as broken UTF-8
         if len(row) != len(header):
             problem = f"{len(row)} values came for {len(header)} columns"

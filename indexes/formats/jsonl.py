@@ -38,7 +38,7 @@ def _finite(text: str) -> float | None:
 
 # NaN and Infinity, which pandas writes and JSON does not know, mean that there is no value.
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
-_BEFORE, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
+_LEADING, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
 def lines(
@@ -108,15 +108,15 @@ def array(
     """
     pieces = _pieces(path, inspection, progress)
     text, at, line = "", 0, 1  # what is read, how far it is used up, and the line there
-    begun = ended = odd = False  # odd: a byte was not UTF-8
+    started = ended = odd = False  # odd: a byte was not UTF-8
     while True:
-        found = (_BETWEEN if begun else _BEFORE).match(text, at)
+        found = (_BETWEEN if started else _LEADING).match(text, at)
         line, at = line + text.count("\n", at, found.end() if found else at), found.end() if found else at
-        if at < len(text) and not begun:
+        if at < len(text) and not started:
             if text[at] != "[":
                 cure = "Give the file as it was published"
                 raise BadInput(f"{path}:{line}: a JSON array was expected. {cure}.")
-            at, begun = at + 1, True
+            at, started = at + 1, True
             continue
         if text.startswith("]", at):
             return

@@ -100,7 +100,7 @@ class Inspection:
         self.lenient = lenient
         self._skipped: dict[SkipReason, SkipCount] = {}
         self._counts: dict[str, int] = {}
-        self._kept: dict[Owner, dict[str, dict[str, object]]] = {"article": {}, "question": {}}
+        self._extra_columns: dict[Owner, dict[str, dict[str, object]]] = {"article": {}, "question": {}}
 
     def refuse(self, reason: SkipReason, place: SourceLocation, problem: str, cure: str) -> None:
         """Raise BadInput with file, line and cure; when lenient, count it instead and return."""
@@ -111,10 +111,10 @@ class Inspection:
                 else "skips and counts such lines"
             )
             raise BadInput(f"{place}: {problem}. {cure}; {command('import ... --lenient')} {rest}.")
-        before = self._skipped.get(reason)
+        count = self._skipped.get(reason)
         self._skipped[reason] = (
-            SkipCount(before.reason, before.count + 1, before.first, before.example)
-            if before
+            SkipCount(count.reason, count.count + 1, count.first, count.example)
+            if count
             else SkipCount(reason, 1, str(place), problem)
         )
 
@@ -127,11 +127,11 @@ class Inspection:
                 # a name, and a value such as VIGUEUR, is in memory once and not once a record
                 if isinstance(value, str) and len(value) <= _SHORT:
                     value = sys.intern(value)
-                self._kept[of].setdefault(id_, {})[sys.intern(column)] = value
+                self._extra_columns[of].setdefault(id_, {})[sys.intern(column)] = value
 
-    def kept(self, of: Owner, ids: Iterable[str]) -> dict[str, dict[str, object]]:
+    def extra_columns(self, of: Owner, ids: Iterable[str]) -> dict[str, dict[str, object]]:
         """Return the columns that were kept of these articles or questions: id -> column -> value."""
-        kept = self._kept[of]
+        kept = self._extra_columns[of]
         return {id_: kept[id_] for id_ in ids if id_ in kept}
 
     def report(self, articles: int, questions: int) -> ImportReport:

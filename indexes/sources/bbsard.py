@@ -47,9 +47,9 @@ def load(
     file = folder / "corpus.csv"
     found = rows(file, inspection, required=("id", "article"), progress=progress)
     articles = ((place, _article(row)) for place, row in found)
-    asked = _questions(folder, splits, chosen_tags(tags, bsard.TAGS, bsard.TAG_COLUMNS), inspection)
+    questions = _questions(folder, splits, chosen_tags(tags, bsard.TAGS, bsard.TAG_COLUMNS), inspection)
     made = with_options(CARDS[language], card, CARDS[language].name)
-    return assembled(made, articles, asked, inspection, file)
+    return assembled(made, articles, questions, inspection, file)
 
 
 def _folder(path: Path, language: str | None) -> tuple[Path, str]:

@@ -48,8 +48,8 @@ def load(
         (judged.split_name(file.name.removesuffix(".gz").removesuffix(".tsv")), file) for file in _qrels(path)
     ]
     queries = ((at, _query(record)) for at, record in records(_file(path, QUERIES), inspection, progress))
-    asked = judged.questions(queries, judged.gold(files, inspection))
-    return assembled(made, articles, asked, inspection, corpus)
+    questions = judged.questions(queries, judged.gold(files, inspection))
+    return assembled(made, articles, questions, inspection, corpus)
 
 
 def _article(record: Record, code: str) -> Record:
@@ -59,8 +59,8 @@ def _article(record: Record, code: str) -> Record:
         return known
     title = record.get("title")
     headings = [title] if isinstance(title, str) and title.strip() else []
-    told = {key: value for key, value in known.items() if value is not None}
-    return {"article_no": "", "headings": headings, "code": code, **told}
+    columns = {key: value for key, value in known.items() if value is not None}
+    return {"article_no": "", "headings": headings, "code": code, **columns}
 
 
 def _query(record: Record) -> Record:

@@ -68,10 +68,10 @@ def load(
     file = _file(path, "articles")
     found = rows(file, inspection, required=("id", "article", "code"), progress=progress)
     articles = ((place, article_record(row)) for place, row in found)
-    asked = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection)
+    questions = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection)
     if negatives:
-        asked = _with_negatives(path, asked)
-    return assembled(with_options(CARD, card, CARD.name), articles, asked, inspection, file)
+        questions = _with_negatives(path, questions)
+    return assembled(with_options(CARD, card, CARD.name), articles, questions, inspection, file)
 
 
 def classify_law(code: str, law_type: str = "") -> tuple[str, str | None]:
@@ -124,10 +124,10 @@ def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
 
 
 def _with_negatives(
-    folder: Path, asked: Iterator[tuple[SourceLocation, Record]]
+    folder: Path, questions: Iterator[tuple[SourceLocation, Record]]
 ) -> Iterator[tuple[SourceLocation, Record]]:
     known: dict[str, Mapping[str, list[str]]] = {}
-    for place, record in asked:
+    for place, record in questions:
         split = str(record["split"])
         if split != "test" and split not in known:
             known[split] = hard_negatives(folder, split)
@@ -183,8 +183,8 @@ def question_record(row: Record, split: str, tags: Sequence[str] = ()) -> Record
         tags: columns that go in front of the question.
     """
     values = {key: str(value).strip() for key, value in row.items()}
-    asked = tagged(values, tags)
-    return {**values, "question": asked, "article_ids": parse_ids(values["article_ids"]), "split": split}
+    text = tagged(values, tags)
+    return {**values, "question": text, "article_ids": parse_ids(values["article_ids"]), "split": split}
 
 
 def _recognises(path: Path) -> bool:

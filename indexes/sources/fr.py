@@ -20,8 +20,8 @@ def load(
 ) -> tuple[Corpus, ImportReport]:
     """Load the folder: articles.jsonl.gz and questions_dev.jsonl."""
     inspection = Inspection(lenient=lenient)
-    asked = "questions_dev.jsonl"
-    return load_folder(path, CARD, card, inspection=inspection, questions=asked, progress=progress)
+    questions_file = "questions_dev.jsonl"
+    return load_folder(path, CARD, card, inspection=inspection, questions=questions_file, progress=progress)
 
 
 def _recognises(path: Path) -> bool:

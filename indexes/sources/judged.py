@@ -49,22 +49,22 @@ def gold(files: Iterable[tuple[str, Path]], inspection: Inspection) -> Gold:
 
 
 def questions(
-    queries: Iterable[tuple[SourceLocation, Record]], found: Gold, kept: Mapping[str, Record] | None = None
+    queries: Iterable[tuple[SourceLocation, Record]], found: Gold, records: Mapping[str, Record] | None = None
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield the judged queries as records of the project's own keys; the others are left out.
 
     Args:
         queries: with id and question.
         found: their judgements.
-        kept: id -> what our own export wrote of a question besides; a question named there is
+        records: id -> what our own export wrote of a question besides; a question named there is
             taken without judgements too.
     """
-    kept = kept or {}
+    records = records or {}
     for place, record in queries:
         id_ = str(record.get("id"))
         judged = found.get(id_)
-        if judged is None and id_ not in kept and "article_ids" not in record:
+        if judged is None and id_ not in records and "article_ids" not in record:
             continue
         split = {"split": judged.split} if judged else {}
         ids = list(dict.fromkeys(judged.article_ids)) if judged else []
-        yield place, {**split, **record, **kept.get(id_, {}), "article_ids": ids}
+        yield place, {**split, **record, **records.get(id_, {}), "article_ids": ids}

@@ -60,9 +60,9 @@ def load(
     inspection = Inspection(lenient=lenient)
     file = path / _CORPUS
     found = parquet.rows(file, inspection, required=("id", "content", "path"), progress=progress)
-    kept = ((place, _article(row)) for place, row in found if not _is_root(row))
-    asked = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection, progress)
-    return assembled(with_options(CARD, card, CARD.name), kept, asked, inspection, file)
+    articles = ((place, _article(row)) for place, row in found if not _is_root(row))
+    questions = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection, progress)
+    return assembled(with_options(CARD, card, CARD.name), articles, questions, inspection, file)
 
 
 def nodes(path: Path, *, lenient: bool = False) -> tuple[Node, ...]:

@@ -55,8 +55,8 @@ def load(
     file = _file(path, _ARTICLES)
     found = objects(file, inspection, progress)
     articles = ((place, _article(record)) for place, record in found)
-    asked = _questions(path, splits, chosen_tags(tags, TAGS, TAGS), inspection, progress)
-    return assembled(with_options(CARD, card, CARD.name), articles, asked, inspection, file)
+    questions = _questions(path, splits, chosen_tags(tags, TAGS, TAGS), inspection, progress)
+    return assembled(with_options(CARD, card, CARD.name), articles, questions, inspection, file)
 
 
 def objects(

@@ -69,14 +69,16 @@ def load(
     inspection = Inspection(lenient=lenient)
     file = _file(path, f"collections/{LANGUAGES[language]}_collection.tsv")
     most, first = _whole("passages", passages), _whole("queries", queries)
-    asked = list(_questions(path, LANGUAGES[language], chosen(splits, _SPLITS), first, inspection))
+    questions = list(_questions(path, LANGUAGES[language], chosen(splits, _SPLITS), first, inspection))
     found: Iterable[tuple[SourceLocation, list[str]]] = cells(file, ("pid", "passage"), inspection, progress)
     base = replace(CARD, name=f"mmarco-{language}", language=language)
     if most is not None:
-        found = _drawn(found, {id_ for _, query in asked for id_ in parse_ids(query["article_ids"])}, most)
+        found = _drawn(
+            found, {id_ for _, query in questions for id_ in parse_ids(query["article_ids"])}, most
+        )
         base = replace(base, note=f"{base.note} Only a part of the passages, drawn for a quick look.")
     articles = ((place, _article(*row)) for place, row in found)
-    return assembled(with_options(base, card, base.name), articles, asked, inspection, file)
+    return assembled(with_options(base, card, base.name), articles, questions, inspection, file)
 
 
 def triples(path: Path, *, inspection: Inspection | None = None) -> Iterator[tuple[str, str, str]]:
@@ -112,21 +114,21 @@ def _drawn(
 
     The others are those whose hashes are smallest: one pass, and never more in memory than are kept.
     """
-    kept: list[tuple[int, SourceLocation, list[str]]] = []
+    heap: list[tuple[int, SourceLocation, list[str]]] = []
     others: list[tuple[int, int, SourceLocation, list[str]]] = []  # a heap, the largest hash on top
     room = max(most - len(needed), 0)
     for number, (place, row) in enumerate(found):
         id_ = row[0].strip()
         if id_ in needed:
-            kept.append((number, place, row))
+            heap.append((number, place, row))
             continue
         drawn = -int.from_bytes(hashlib.blake2b(id_.encode(), digest_size=8).digest())
         if len(others) < room:
             heapq.heappush(others, (drawn, number, place, row))
         elif others and drawn > others[0][0]:
             heapq.heapreplace(others, (drawn, number, place, row))
-    kept += [other[1:] for other in others]
-    yield from ((place, row) for _, place, row in sorted(kept))
+    heap += [other[1:] for other in others]
+    yield from ((place, row) for _, place, row in sorted(heap))
 
 
 def _article(pid: str, passage: str) -> Record:
@@ -144,8 +146,8 @@ def _questions(
         for place, (id_, text) in cells(_file(folder, *names), ("qid", "query"), inspection):
             judged = gold.get(id_.strip())
             if judged is not None and next(left, None) is not None:
-                asked = {"id": id_.strip(), "question": text.strip(), "article_ids": list(judged)}
-                yield place, {**asked, "split": split}
+                record = {"id": id_.strip(), "question": text.strip(), "article_ids": list(judged)}
+                yield place, {**record, "split": split}
 
 
 def _gold(folder: Path, split: str, inspection: Inspection) -> Mapping[str, Mapping[str, None]]:

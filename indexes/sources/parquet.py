@@ -56,20 +56,20 @@ def load(
         questions = path / QUESTIONS
     if MARK in parquet.description(file):
         return _own(file, Path(questions) if questions else None, lenient, progress, card)
-    told = {"columns": columns, "column": column, "questions": questions}
-    return table.load(file, lenient=lenient, progress=progress, **told, **card)  # type: ignore[arg-type]
+    options = {"columns": columns, "column": column, "questions": questions}
+    return table.load(file, lenient=lenient, progress=progress, **options, **card)  # type: ignore[arg-type]
 
 
 def _own(
-    file: Path, asked: Path | None, lenient: bool, progress: Progress, card: CardOptions
+    file: Path, questions_file: Path | None, lenient: bool, progress: Progress, card: CardOptions
 ) -> tuple[Corpus, ImportReport]:
     """Read what `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text."""
     inspection = Inspection(lenient=lenient)
     made = with_options(read_adjacent_card(file), card, file.parent.resolve().name)
     found = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)
     questions: Iterable[tuple[SourceLocation, Record]] = ()
-    if asked is not None:
-        questions = parquet.rows(asked, inspection, required=("id", "question"), progress=progress)
+    if questions_file is not None:
+        questions = parquet.rows(questions_file, inspection, required=("id", "question"), progress=progress)
     law, queries = _opened(found, inspection), _opened(questions, inspection)
     return assembled(made, law, queries, inspection, file)
 

@@ -89,8 +89,12 @@ def load_folder(
     folder, file = (path, None) if path.is_dir() else (path.parent, path)
     made = with_options(base, card, (folder if file is None else file).resolve().name.split(".")[0])
     articles = read_articles(file or articles_file(folder), inspection=inspection, progress=progress)
-    asked = questions_file(folder, questions)
-    found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
+    questions_path = questions_file(folder, questions)
+    found = (
+        read_questions(questions_path, articles, inspection=inspection, progress=progress)
+        if questions_path
+        else ()
+    )
     corpus = gathered(made, articles, found, inspection, folder if file is None else None)
     return corpus, inspection.report(len(articles), len(found))
 
@@ -115,8 +119,8 @@ def assembled(
         BadInput: a record is bad and the inspection not lenient; or no article is left.
     """
     law = articles_.collect(articles, inspection, path)
-    asked = questions_.resolve(questions_.collect(questions, inspection), law, inspection)
-    return gathered(card, law, asked, inspection), inspection.report(len(law), len(asked))
+    resolved = questions_.resolve(questions_.collect(questions, inspection), law, inspection)
+    return gathered(card, law, resolved, inspection), inspection.report(len(law), len(resolved))
 
 
 def chosen(splits: str, known: Sequence[str]) -> list[str]:
@@ -147,8 +151,8 @@ def first_file(folder: Path, names: Sequence[str], cure: str) -> Path:
 
 def published_counts(corpus: Corpus) -> dict[str, int]:
     """Count as papers do: the synthetic questions apart from those that people asked."""
-    asked, written = split_synthetic(corpus.questions)
-    found = counts(replace(corpus, questions=tuple(asked), question_extras={}))
+    human, written = split_synthetic(corpus.questions)
+    found = counts(replace(corpus, questions=tuple(human), question_extras={}))
     if written:
         found[f"questions ({SYNTHETIC})"] = len(written)
     return found

@@ -24,8 +24,8 @@ def load(
     articles only, so it would give them away.
     """
     inspection = Inspection(lenient=lenient)
-    asked = "questions_train.jsonl"
-    return load_folder(path, CARD, card, inspection=inspection, questions=asked, progress=progress)
+    questions_file = "questions_train.jsonl"
+    return load_folder(path, CARD, card, inspection=inspection, questions=questions_file, progress=progress)
 
 
 def _recognises(path: Path) -> bool:

@@ -43,8 +43,8 @@ def load(
     corpus = folder / "corpus.jsonl"
     articles = articles_.collect(_articles(corpus, inspection, progress), inspection, corpus)
     names = {article.id: _squeezed(article.code + article.article_no) for article in articles}
-    asked = questions_.collect(_questions(folder, names, inspection), inspection)
-    found = questions_.resolve(asked, articles, inspection)
+    questions = questions_.collect(_questions(folder, names, inspection), inspection)
+    found = questions_.resolve(questions, articles, inspection)
     made = with_options(CARD, card, CARD.name)
     return gathered(made, articles, found, inspection), inspection.report(len(articles), len(found))
 

@@ -71,11 +71,11 @@ def load(
     found = _mapped(path, mapping, ("id", "code", "text"), inspection, delimiter=delimiter, progress=progress)
     # A law without article numbers has them empty; the project's own format wants the key itself.
     numbered = ((place, {"article_no": "", **record}) for place, record in found)
-    asked: Iterable[tuple[SourceLocation, Record]] = ()
+    questions_: Iterable[tuple[SourceLocation, Record]] = ()
     if questions is not None:
-        asked = _mapped(Path(questions), asking, ("id", "question"), inspection, delimiter=delimiter,
-                        progress=progress, asked=f"{_QUESTIONS}.")  # fmt: skip
-    return assembled(made, numbered, asked, inspection, path)
+        questions_ = _mapped(Path(questions), asking, ("id", "question"), inspection, delimiter=delimiter,
+                        progress=progress, prefix=f"{_QUESTIONS}.")  # fmt: skip
+    return assembled(made, numbered, questions_, inspection, path)
 
 
 def _mapped(
@@ -86,7 +86,7 @@ def _mapped(
     *,
     delimiter: str | None,
     progress: Progress,
-    asked: str = "",
+    prefix: str = "",
 ) -> Iterator[tuple[SourceLocation, Record]]:
     named = {field: [of] if isinstance(of, str) else list(of) for field, of in mapping.items()}
     fixed = {field: of[0][1:] for field, of in named.items() if len(of) == 1 and of[0].startswith("=")}
@@ -94,8 +94,8 @@ def _mapped(
     used = {column for of in taken.values() for column in of}
     if _is_csv(path):
         must = used | {field for field in needed if field not in named}
-        wanted = {column: f"{asked}{field}" for field, names in taken.items() for column in names}
-        fields = {**{column: f"{asked}{column}" for column in must}, **wanted}
+        wanted = {column: f"{prefix}{field}" for field, names in taken.items() for column in names}
+        fields = {**{column: f"{prefix}{column}" for column in must}, **wanted}
         found = rows(
             path, inspection, required=sorted(must), fields=fields, delimiter=delimiter, progress=progress
         )

@@ -46,11 +46,11 @@ def tagged(record: Record, columns: Sequence[str]) -> object:
         record: with the key "question".
         columns: of the tags, in their order.
     """
-    asked = record.get("question")
-    if not isinstance(asked, str) or not asked.strip():
-        return asked
-    said = [text for column in columns if (text := _text(record.get(column)))]
-    return " ".join([*(t if t.endswith(_SENTENCE_END) else f"{t}." for t in said), asked])
+    question = record.get("question")
+    if not isinstance(question, str) or not question.strip():
+        return question
+    texts = [text for column in columns if (text := _text(record.get(column)))]
+    return " ".join([*(t if t.endswith(_SENTENCE_END) else f"{t}." for t in texts), question])
 
 
 def _text(value: object) -> str:

@@ -48,9 +48,9 @@ def load(
     lines = cells(file, ("id", "text"), inspection, progress)
     articles = ((at, _article(row, named, about)) for at, row in lines)
     queries = ((at, _query(row)) for at, row in cells(_file(path, QUERIES), ("id", "query"), inspection))
-    kept = _about(path / ABOUT_QUESTIONS, inspection)
-    asked = judged.questions(queries, judged.gold(_qrels(path), inspection), kept)
-    return assembled(made, articles, asked, inspection, file)
+    columns = _about(path / ABOUT_QUESTIONS, inspection)
+    questions = judged.questions(queries, judged.gold(_qrels(path), inspection), columns)
+    return assembled(made, articles, questions, inspection, file)
 
 
 def _article(row: list[str], code: str, about: Mapping[str, Record]) -> Record:

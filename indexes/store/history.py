@@ -56,8 +56,8 @@ def _version(folder: Path, in_use: str | None) -> Version:
         manifest = read(folder, "")
     except PandectError:
         return Version(folder.name, current, None)
-    beside = folder.with_name(f"{folder.name}{CORPUS}").is_dir()
-    return Version(folder.name, current, manifest, Changes.read(folder), current or beside)
+    with_corpus = folder.with_name(f"{folder.name}{CORPUS}").is_dir()
+    return Version(folder.name, current, manifest, Changes.read(folder), current or with_corpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ def _chosen(name: str, wanted: str | None) -> str:
 def _bring_back(name: str, version: Path, there: list[Path]) -> bool:
     """Let the corpus of a version wait for the switch to it; tell whether it is whole."""
     waiting = paths.waiting_corpus(name, version.name)
-    beside = version.with_name(f"{version.name}{CORPUS}")
-    if beside.is_dir():
-        move(beside, waiting)
+    corpus_folder = version.with_name(f"{version.name}{CORPUS}")
+    if corpus_folder.is_dir():
+        move(corpus_folder, waiting)
         return True
-    for corpus in _kept(name, there):
+    for corpus in _records(name, there):
         if built_from(corpus, [version]) is not None:  # another version was built from the same law
             with appearing(waiting) as part:
                 shutil.copytree(corpus, part, dirs_exist_ok=True)
@@ -140,7 +140,7 @@ def _bring_back(name: str, version: Path, there: list[Path]) -> bool:
     return False
 
 
-def _kept(name: str, there: list[Path]) -> Iterator[Path]:
+def _records(name: str, there: list[Path]) -> Iterator[Path]:
     """Yield the corpora that are kept of a name."""
     for corpus in (paths.corpus_place(name), *(v.with_name(f"{v.name}{CORPUS}") for v in there)):
         if corpus.is_dir():

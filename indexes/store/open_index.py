@@ -74,8 +74,8 @@ def open_index(name_or_path: str | Path | None = None, *, hash_up_to: int = HASH
         try:
             return _open(folder, again, hash_up_to)
         except DamagedIndex:  # or it was outdated and deleted while it was being read
-            before, (folder, again) = folder, locate(name_or_path)
-            if folder == before:
+            former, (folder, again) = folder, locate(name_or_path)
+            if folder == former:
                 raise
     return _open(folder, again, hash_up_to)
 
@@ -120,16 +120,16 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
     if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
         meaning.encoder = replace(meaning.encoder, analyser=asking)
     learnt = to_learn_from(corpus.questions)
-    kept = folder / term_counts.FOLDER
+    counts_folder = folder / term_counts.FOLDER
     with damaged_if_unreadable(folder, again):
-        rows = term_counts.rows(kept, order, keyword.index.vocab_dict)
-        bridged = query_expansion.load(folder, keyword)
-        learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, bridged)
+        rows = term_counts.rows(counts_folder, order, keyword.index.vocab_dict)
+        expanded = query_expansion.load(folder, keyword)
+        learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, expanded)
     question_knn: QuestionKNN | None = None
     if fusion is not None and QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
-        beside = section_numbers(corpus.articles)
-        question_knn = QuestionKNN(learnt, order, mask, asking, encoder, beside=beside)
+        sections_of = section_numbers(corpus.articles)
+        question_knn = QuestionKNN(learnt, order, mask, asking, encoder, sections=sections_of)
     sections = cache(partial(groups, corpus.articles))  # made when first looked at
     searcher = Searcher(
         keyword,
@@ -138,7 +138,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         distributions or {},
         learned,
         question_knn,
-        bridged,
+        expanded,
         sections,
     )
     notices = Notices(Topics(corpus.card, {a.code for a in corpus.articles}, asking), asking)

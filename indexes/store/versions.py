@@ -177,9 +177,9 @@ def _recover_corpus(name: str) -> None:
     folder = paths.index_folder(name)
     for waiting in place.parent.glob(f".{name}.*.next"):  # of a switch that never came
         version = waiting.name.split(".")[2]
-        beside = folder / f"{version}{CORPUS}"
-        if (folder / version / MANIFEST).is_file() and not beside.exists():
-            move(waiting, beside)
+        corpus = folder / f"{version}{CORPUS}"
+        if (folder / version / MANIFEST).is_file() and not corpus.exists():
+            move(waiting, corpus)
         else:
             take_away(waiting)
     for old in place.parent.glob(f".{name}.*.old"):

@@ -133,10 +133,10 @@ class FormerCorpus:
             BadInput, OSError: it cannot be read.
         """
         folder = version / "corpus"
-        path, asked = articles_file(folder), questions_file(folder)
+        path, questions_path = articles_file(folder), questions_file(folder)
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             lines = tuple(file)
-        questions = tuple(cited.question for cited in read_cited(asked)) if asked else ()
+        questions = tuple(cited.question for cited in read_cited(questions_path)) if questions_path else ()
         return cls(version.name, read_card(folder / CARD), lines, questions)
 
 
@@ -175,7 +175,7 @@ def compare(former: FormerCorpus, corpus: Corpus) -> CorpusDiff:
         articles=_changed(gone, come, len(former.lines) - len(left)),
         questions=_changed({q.id: q for q in former.questions}, {q.id: q for q in corpus.questions}),
         card=_fields(former.card, corpus.card),
-        moved=_moved(same_id) or _moved(_positions(former.questions, corpus.questions)),
+        moved=_reordered(same_id) or _reordered(_positions(former.questions, corpus.questions)),
     )
     ids = {i: article.id for i, article in left}
     ids |= {int(row): article.id for row, article in zip(same_id, corpus.articles, strict=True) if row >= 0}
@@ -187,7 +187,7 @@ def _positions(former: Sequence[Question], new: Sequence[Question]) -> Ints:
     return np.array([at.get(question.id, -1) for question in new], dtype=np.int64)
 
 
-def _moved(same: Ints) -> bool:
+def _reordered(same: Ints) -> bool:
     stood = same[same >= 0]
     return bool(np.any(stood[1:] < stood[:-1]))
 

@@ -56,9 +56,9 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_V
                     counts = reuse.stored_counts(
                         start.folder, ArticleOrder.of([a.id for a in corpus.articles])
                     )
-                asked = to_learn_from(corpus.questions)
+                questions = to_learn_from(corpus.questions)
                 if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
-                    counts = canonical(count(corpus.articles, cut).with_questions(asked, cut.terms))
+                    counts = canonical(count(corpus.articles, cut).with_questions(questions, cut.terms))
                 settings = BM25Settings(**start.manifest.bm25)
                 learned_fusion.save(ranker, corpus, counts, settings, cut, part)
             built = datetime.now(UTC).isoformat(timespec="seconds")

@@ -97,8 +97,8 @@ def stored_counts(folder: Path, order: ArticleOrder) -> FieldCounts | None:
     Raises:
         OSError, ValueError: they cannot be read.
     """
-    kept = folder / counted.FOLDER
-    return counted.load(kept, order) if kept.is_dir() else None
+    path = folder / counted.FOLDER
+    return counted.load(path, order) if path.is_dir() else None
 
 
 def stored_vectors(folder: Path) -> StoredVectors | None:
@@ -159,14 +159,14 @@ def counts(
         return ReusedCounts(
             counted.canonical(made.with_questions(learnt, cut.terms)), len(corpus.articles), note
         )
-    asked = _same_questions(to_learn_from(start.former.questions), learnt, corpus, compared.same_id)
+    same_questions = _same_questions(to_learn_from(start.former.questions), learnt, corpus, compared.same_id)
     fresh = int(np.sum(compared.same_words < 0))
     made = counted.updated(
         former,
         corpus.articles,
         learnt,
         cut,
-        (compared.same_words, asked),
+        (compared.same_words, same_questions),
         progress,
     )
     return ReusedCounts(made, fresh)
@@ -219,8 +219,8 @@ def vectors(
     known: Mapping[str, str] = {}
     note = ""
     with damaged_if_unreadable(start.folder, start.again):
-        kept = stored_vectors(start.folder)
-    kind: Kind = kept.kind if kept is not None else "flat"
+        former_vectors = stored_vectors(start.folder)
+    kind: Kind = former_vectors.kind if former_vectors is not None else "flat"
     if refit and (entry is None or "settings" not in entry or "borrowed_from" in entry):
         what = "no encoder" if entry is None else f"the encoder {entry['name']}, which was not fitted to it"
         raise BadInput(f"--refit: the index has {what}. Choose one with {start.again} --encoder fit")
@@ -244,12 +244,12 @@ def vectors(
             chosen = EncoderChoice(StaticEncoder.load(start.folder / ENCODER, cut), entry)
         known = _linked(start, part)
     rows = compared.same_words
-    if not note and (kept is None or kept.vectors is None):
+    if not note and (former_vectors is None or former_vectors.vectors is None):
         note = "the version in use keeps rounded vectors alone: all articles are encoded once"
-    if note or kept is None or kept.vectors is None:
+    if note or former_vectors is None or former_vectors.vectors is None:
         rows, stored = np.full_like(rows, -1), np.zeros((0, chosen.encoder.dim), dtype=np.float32)
     else:
-        stored = kept.vectors
+        stored = former_vectors.vectors
     made_of, fresh = _filled(stored, rows, corpus, chosen)
     progress("encoding articles", fresh, fresh)
     return ReusedVectors(chosen, made_of, kind, fresh, known, note)
@@ -278,8 +278,10 @@ def _anew(
     if "borrowed_from" in entry:
         return borrow(corpus, cut, required=False)
     settings = FitSettings(**entry["settings"])
-    lent = read_lending_corpora((each["name"] for each in entry.get("lent", ())), corpus.card.language)
-    return EncoderChoice(*fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, progress, lent))
+    corpora = read_lending_corpora((each["name"] for each in entry.get("lent", ())), corpus.card.language)
+    return EncoderChoice(
+        *fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, progress, corpora)
+    )
 
 
 def _linked(start: Start, part: Path) -> dict[str, str]:

@@ -85,8 +85,8 @@ class CountRow(Frequencies):
 
     def of(self, terms: frozenset[str]) -> Mapping[str, int]:
         """Return those of the terms that stand there, and how often."""
-        asked, found = self._last
-        if asked != terms:  # an article is shown first, and then explained
+        last, found = self._last
+        if last != terms:  # an article is shown first, and then explained
             found = self._look(terms)
             self._last = terms, found
         return found
@@ -170,9 +170,9 @@ def updated(
     law_rows, question_rows = same
     fresh = [article for article, row in zip(articles, law_rows, strict=True) if row < 0]
     law = count(fresh, analyser, progress)
-    asked = [article.id for article, row in zip(articles, question_rows, strict=True) if row < 0]
-    wanted = set(asked)
-    questions = FieldCounts(ArticleOrder.of(asked), {}, {}).with_questions(
+    changed = [article.id for article, row in zip(articles, question_rows, strict=True) if row < 0]
+    wanted = set(changed)
+    questions = FieldCounts(ArticleOrder.of(changed), {}, {}).with_questions(
         (q for q in learnt if not wanted.isdisjoint(q.article_ids)), analyser.terms
     )
     vocabulary = dict(former.vocabulary)
@@ -199,12 +199,12 @@ def _one_above_the_other(
 
 def _placed(counts: sp.csr_array, column: Ints | np.ndarray, width: int) -> sp.csr_array:
     """Return the counts with each column in another place, every row sorted."""
-    moved = sp.csr_array(
+    placed = sp.csr_array(
         (counts.data.astype(np.float32), column[counts.indices], counts.indptr.copy()),
         shape=(counts.shape[0], width),
     )
-    moved.sort_indices()
-    return moved
+    placed.sort_indices()
+    return placed
 
 
 def _in_order(names: Mapping[str, object] | Sequence[str]) -> list[str]:

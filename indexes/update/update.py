@@ -94,13 +94,13 @@ def with_former_questions(
     if corpus.questions or not former:
         return imported
     there = {article.id for article in corpus.articles}
-    asked = []
+    questions_ = []
     for question in former:
         gold = tuple(id_ for id_ in question.article_ids if id_ in there)
         if gold or not question.article_ids:
-            asked.append(replace(question, article_ids=gold))
-    _, columns = _extras(folder, (), [question.id for question in asked])
-    return replace(imported, corpus=replace(corpus, questions=tuple(asked), question_extras=columns))
+            questions_.append(replace(question, article_ids=gold))
+    _, columns = _extras(folder, (), [question.id for question in questions_])
+    return replace(imported, corpus=replace(corpus, questions=tuple(questions_), question_extras=columns))
 
 
 def same_stored_corpus(folder: Path, imported: ImportedCorpus) -> bool:
@@ -109,14 +109,17 @@ def same_stored_corpus(folder: Path, imported: ImportedCorpus) -> bool:
     That is extra columns, nodes, and what cleaning took out; where the files lay may be another place.
     """
     corpus = imported.corpus
-    ids, asked = [article.id for article in corpus.articles], [question.id for question in corpus.questions]
+    ids, question_ids = (
+        [article.id for article in corpus.articles],
+        [question.id for question in corpus.questions],
+    )
     try:
-        kept = _extras(folder, ids, asked)
+        extras = _extras(folder, ids, question_ids)
         nodes, removed = read_nodes(folder), read_removed(folder)
     except BadInput:
         return False
     return (
-        [_plain(of) for of in kept] == [_plain(corpus.extras), _plain(corpus.question_extras)]
+        [_plain(of) for of in extras] == [_plain(corpus.extras), _plain(corpus.question_extras)]
         and nodes == tuple(imported.nodes or ())
         and _taken_out(removed) == _taken_out(imported.removed)
     )
@@ -126,11 +129,13 @@ def _taken_out(removed: Sequence[RemovedArticle]) -> list[tuple[Article, str, st
     return [(r.article, r.removed_for, r.moved_to, dump(dict(sorted(r.extras.items())))) for r in removed]
 
 
-def _extras(folder: Path, ids: Sequence[str], asked: Sequence[str]) -> tuple[extras_.Extras, extras_.Extras]:
+def _extras(
+    folder: Path, ids: Sequence[str], question_ids: Sequence[str]
+) -> tuple[extras_.Extras, extras_.Extras]:
     inspection = Inspection(lenient=True)
     if folder.is_dir():
-        extras_.read_extras(folder, set(ids), set(asked), inspection)
-    return inspection.kept("article", ids), inspection.kept("question", asked)
+        extras_.read_extras(folder, set(ids), set(question_ids), inspection)
+    return inspection.extra_columns("article", ids), inspection.extra_columns("question", question_ids)
 
 
 def _plain(extras: extras_.Extras) -> dict[str, bytes]:

@@ -102,10 +102,10 @@ class Extractor:
             law_words: analysed terms of law that the question's words were related to, with weights from
                 0 to 1: they count as much of a question's term as that, and their places are told.
         """
-        asked = frozenset(self.analyser.terms(question))
-        related = {t: w for t, w in (law_words or {}).items() if t not in asked and w > 0}
-        weights = {t: self.idf(t) for t in asked} | {t: w * self.idf(t) for t, w in related.items()}
-        meant = self.encoder.encode_terms([list(asked)])[0] if self.encoder is not None else None
+        terms = frozenset(self.analyser.terms(question))
+        related = {t: w for t, w in (law_words or {}).items() if t not in terms and w > 0}
+        weights = {t: self.idf(t) for t in terms} | {t: w * self.idf(t) for t, w in related.items()}
+        meant = self.encoder.encode_terms([list(terms)])[0] if self.encoder is not None else None
         made = (self._best(article, weights, related.keys(), meant) for article in articles)
         return tuple(extract for extract in made if extract is not None)
 

@@ -34,9 +34,9 @@ class Situation:
 def situations(language: str) -> tuple[Situation, ...]:
     """Return all situations in a language, in the order of the file; none in one that it does not have."""
     return tuple(
-        Situation(id_, said[language]["says"], tuple(said[language]["words"]))
-        for id_, said in _read()["situations"].items()
-        if language in said
+        Situation(id_, phrases[language]["says"], tuple(phrases[language]["words"]))
+        for id_, phrases in _read()["situations"].items()
+        if language in phrases
     )
 
 
@@ -80,10 +80,10 @@ def in_front(says: Iterable[str], question: str) -> str:
 
     One that the question tells already is not told again; an empty question stays empty.
     """
-    asked = question.strip()
-    if not asked:
+    typed = question.strip()
+    if not typed:
         return ""
-    return " ".join([*(each for each in dict.fromkeys(says) if each and each not in asked), asked])
+    return " ".join([*(each for each in dict.fromkeys(says) if each and each not in typed), typed])
 
 
 def label(sentence: str) -> str:

@@ -89,7 +89,7 @@ class Law:
         """Return the places from the code down to the heading that the article stands under."""
         return self.trail(self.articles[article_id].code, self._home[article_id])
 
-    def before(self, article_id: str) -> Article | None:
+    def previous(self, article_id: str) -> Article | None:
         """Return the article before this one in its code."""
         return self._beside(article_id, -1)
 
@@ -115,7 +115,7 @@ class Law:
         """Return the articles that refer to this one."""
         return self._of(self._citing.get(article_id, ()))
 
-    def asked(self, article_id: str) -> tuple[str, ...]:
+    def citing_questions(self, article_id: str) -> tuple[str, ...]:
         """Return the annotated questions that cite the article, each text once."""
         return tuple(dict.fromkeys(q.text for q in self._asked.get(article_id, ())))
 

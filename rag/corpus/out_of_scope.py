@@ -16,8 +16,8 @@ class _Phrase:
     terms: frozenset[str]
     whole: bool
 
-    def fits(self, asked: frozenset[str]) -> bool:
-        return bool(self.terms) and (self.terms == asked if self.whole else self.terms <= asked)
+    def fits(self, terms: frozenset[str]) -> bool:
+        return bool(self.terms) and (self.terms == terms if self.whole else self.terms <= terms)
 
 
 class Topics:
@@ -48,5 +48,5 @@ class Topics:
         A phrase that begins with "=" must be the whole question: "= viré" finds "on m'a viré", whose
         only term it is, and not a question about a bank transfer, which shares the stem.
         """
-        asked = frozenset(self._analyser.terms(question))
-        return tuple(topic for topic, phrases in self._topics if any(p.fits(asked) for p in phrases))
+        terms = frozenset(self._analyser.terms(question))
+        return tuple(topic for topic, phrases in self._topics if any(p.fits(terms) for p in phrases))

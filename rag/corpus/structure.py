@@ -40,23 +40,23 @@ class Surroundings:
             references: (n, 2), an article and one that it refers to; left out, as articles come with them.
         """
         code = _numbered([(a.code,) for a in articles])
-        beside = section_numbers(articles)
+        sections = section_numbers(articles)
         position = {a.id: i for i, a in enumerate(articles)}
         citing = _citing(position, questions)
         cited = np.asarray(citing.sum(axis=0), np.float64).ravel()
-        before, share = _nth(beside)
+        nth, share = _nth(sections)
         length = np.log1p([len(a.text) for a in articles])
         links = reference_pairs(articles) if references is None else references
         refers = _linked(links, len(articles))
-        in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, beside))
+        in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, sections))
         return cls(
             code=code,
-            beside=beside,
+            beside=sections,
             length=_floats(length),
             cited=_floats(cited),
             cited_in_code=_floats(in_code),
             cited_beside=_floats(near),
-            before=_floats(before),
+            before=_floats(nth),
             share=_floats(share),
             together=_together(citing),
             refers=refers,
@@ -116,14 +116,14 @@ def _together(citing: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(there, shape=both.shape, dtype=np.float32)
 
 
-def _nth(beside: Ints) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _nth(section: Ints) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return log(1 + how many stand before it under the same headings), and that as a share of them."""
-    order = np.argsort(beside, kind="stable")
-    sizes = np.bincount(beside) if len(beside) else np.zeros(0, np.int64)
+    order = np.argsort(section, kind="stable")
+    sizes = np.bincount(section) if len(section) else np.zeros(0, np.int64)
     begins = np.cumsum(sizes) - sizes
-    nth = np.empty(len(beside))
-    nth[order] = np.arange(len(beside)) - begins[beside[order]]
-    return np.log1p(nth), nth / sizes[beside] if len(beside) else nth
+    nth = np.empty(len(section))
+    nth[order] = np.arange(len(section)) - begins[section[order]]
+    return np.log1p(nth), nth / sizes[section] if len(section) else nth
 
 
 def section_numbers(articles: Sequence[Article]) -> Ints:

@@ -50,34 +50,34 @@ class Figure:
     _parts: list[str] = field(default_factory=list)
 
     def text(
-        self, x: float, y: float, said: str, *, anchor: Anchor = "start", kind: str = "ink", size: int = SIZE
+        self, x: float, y: float, text_: str, *, anchor: Anchor = "start", kind: str = "ink", size: int = SIZE
     ) -> None:
         """Write a line of text; y is its base line."""
         style = f' font-size="{size}"' if size != SIZE else ""
         self._parts.append(
             f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>'
-            f"{escape(said)}</text>"
+            f"{escape(text_)}</text>"
         )
 
-    def upright(self, x: float, y: float, said: str) -> None:
+    def upright(self, x: float, y: float, label: str) -> None:
         """Write a line that goes up, its middle at (x, y)."""
         self._parts.append(
             f'<text class="soft" transform="translate({x:.1f} {y:.1f}) rotate(-90)" text-anchor="middle">'
-            f"{escape(said)}</text>"
+            f"{escape(label)}</text>"
         )
 
-    def bar(self, box: PlotArea, said: str = "", kind: str = "bar") -> None:
+    def bar(self, box: PlotArea, tooltip: str = "", kind: str = "bar") -> None:
         """Draw a bar; a pointer that rests on it is told what it says."""
-        told = f"<title>{escape(said)}</title>" if said else ""
+        title_element = f"<title>{escape(tooltip)}</title>" if tooltip else ""
         self._parts.append(
             f'<rect class="{kind}" x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" '
-            f'height="{box.height:.1f}">{told}</rect>'
+            f'height="{box.height:.1f}">{title_element}</rect>'
         )
 
-    def dot(self, x: float, y: float, radius: float, said: str) -> None:
+    def dot(self, x: float, y: float, radius: float, tooltip: str) -> None:
         """Draw a disc, with what it says."""
         self._parts.append(
-            f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{escape(said)}</title>'
+            f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{escape(tooltip)}</title>'
             "</circle>"
         )
 
@@ -90,14 +90,14 @@ class Figure:
         self._parts.append(f'<path class="{kind}" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"{dashed}/>')
 
     def curve(
-        self, points: Sequence[tuple[float, float]], said: str, kind: str = "mark", dash: str = ""
+        self, points: Sequence[tuple[float, float]], tooltip: str, kind: str = "mark", dash: str = ""
     ) -> None:
         """Draw a line through points, with what it says."""
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         self._parts.append(
             f'<path class="{kind}" d="M{path}" fill="none" stroke-width="2"{dashed}>'
-            f"<title>{escape(said)}</title></path>"
+            f"<title>{escape(tooltip)}</title></path>"
         )
 
     def svg(self) -> str:
@@ -109,8 +109,8 @@ class Figure:
         )
         about = [f"<desc>{escape(self.about)}</desc>"] if self.about else []
         ground = f'<style>{_STYLE}</style>\n<rect class="bg" width="100%" height="100%"/>'
-        told = f"<title>{escape(self.title)}</title>"
-        return "\n".join([head, told, *about, ground, *self._parts, "</svg>", ""])
+        title_element = f"<title>{escape(self.title)}</title>"
+        return "\n".join([head, title_element, *about, ground, *self._parts, "</svg>", ""])
 
 
 def ticks(largest: float, most: int = 5) -> list[int]:

@@ -148,8 +148,8 @@ class LateInteractionEncoder:
 
     def encode_questions(self, questions: Sequence[str]) -> list[EncodedText]:
         """Return the tokens of each question, with the [MASK]s that fill it up; none for a blank one."""
-        asked = [question for question in questions if question.strip()]
-        found = iter(self._encoded(asked, self.model.encode_query))
+        nonempty = [question for question in questions if question.strip()]
+        found = iter(self._encoded(nonempty, self.model.encode_query))
         nothing = EncodedText(np.zeros((0, self.dim), np.float32), np.zeros(0, np.int64))
         return [next(found) if question.strip() else nothing for question in questions]
 
@@ -173,10 +173,10 @@ class LateInteractionEncoder:
             )
         finally:
             self.model.train(was)
-        counted = [one["attention_mask"].bool() for one in found]
+        masks = [one["attention_mask"].bool() for one in found]
         return [
             EncodedText(
                 one["token_embeddings"][mask].float().cpu().numpy(), one["input_ids"][mask].cpu().numpy()
             )
-            for one, mask in zip(found, counted, strict=True)
+            for one, mask in zip(found, masks, strict=True)
         ]

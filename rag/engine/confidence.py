@@ -135,15 +135,15 @@ class Signals:
         self._wider = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
 
     @cached_property
-    def asked(self) -> Floats:
+    def annotated_vectors(self) -> Floats:
         """Unit vectors of the annotated questions, (n, dim); made at the first question."""
-        if self._nearest is not None and self._nearest.asked.vectors is not None:
-            return self._nearest.asked.vectors
+        if self._nearest is not None and self._nearest.index.vectors is not None:
+            return self._nearest.index.vectors
         return self.encoder.encode_questions(self._annotated)
 
     def warm(self) -> None:
         """Make now what the first questions would wait for."""
-        self.asked  # noqa: B018 - made when first looked at
+        self.annotated_vectors  # noqa: B018 - made when first looked at
         self._unknown  # noqa: B018
 
     @cached_property
@@ -170,10 +170,10 @@ class Signals:
 
     def nearest(self, question: str) -> float:
         """Return the mean cosine of the five nearest annotated questions; 0 where there are none."""
-        if not len(self.asked):
+        if not len(self.annotated_vectors):
             return 0.0
         # one thread: for so few numbers, waiting for a second one can take longer than the sums
-        cosines = np.einsum("ij,j->i", self.asked, self.encoder.encode_questions([question])[0])
+        cosines = np.einsum("ij,j->i", self.annotated_vectors, self.encoder.encode_questions([question])[0])
         near = min(_NEAREST, len(cosines))
         return float(np.partition(cosines, len(cosines) - near)[-near:].mean())
 

@@ -119,7 +119,7 @@ class Engine:
         if self.notices.signals is not None:
             self.notices.signals.warm()
         if self.searcher.nearest_questions is not None:
-            self.searcher.nearest_questions.asked  # noqa: B018
+            self.searcher.nearest_questions.index  # noqa: B018
 
     def ask(
         self,

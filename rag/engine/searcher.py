@@ -114,7 +114,7 @@ class Searcher:
     @property
     def expands_hybrids(self) -> bool:
         """Whether the ranking of a hybrid search depends on query expansion."""
-        return self.expanded is not None and (self.learned is None or self.learned.uses_bridge)
+        return self.expanded is not None and (self.learned is None or self.learned.uses_expansion)
 
     @property
     def ranked_by(self) -> str:
@@ -156,8 +156,8 @@ class Searcher:
         if self.learned is None or not self.expands_hybrids or without == KEEP_ALL:
             return self.learned
         if self.expanded is None or without is None:
-            return self.learned.bridged_by(None)
-        return self.learned.bridged_by(self.expanded.leaving_out(without))
+            return self.learned.with_expansion(None)
+        return self.learned.with_expansion(self.expanded.leaving_out(without))
 
     def retriever(
         self, mode: Mode, expansion: QueryExpansion | None = None

@@ -81,10 +81,10 @@ class Distribution:
             )
         n = len(values)
         wanted = np.concatenate([np.ceil(np.concatenate([_EVEN, _TOP]) * n).astype(np.int64), [n]])
-        kept = np.unique(values[np.clip(wanted, 1, n) - 1])
-        kept = kept[np.isfinite(kept)]
-        levels = np.searchsorted(values, kept, side="right") / n
-        return cls(tuple(kept.tolist()), tuple(levels.tolist()), n)
+        quantiles = np.unique(values[np.clip(wanted, 1, n) - 1])
+        quantiles = quantiles[np.isfinite(quantiles)]
+        levels = np.searchsorted(values, quantiles, side="right") / n
+        return cls(tuple(quantiles.tolist()), tuple(levels.tolist()), n)
 
     def position(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
         """Return each score's position, 0 to 1: the share of the sample at or below it; nan stays nan.

@@ -26,8 +26,8 @@ def ranks(ranking: Ranking, wanted: Collection[str] | None = None) -> Mapping[st
         ranking: best first.
         wanted: ids of the articles that are asked for; all if left out.
     """
-    asked = ranking if wanted is None else [hit for hit in ranking if hit.article_id in wanted]
-    return {hit.article_id: bisect_left(ranking, -hit.score, key=lambda h: -h.score) + 1 for hit in asked}
+    hits = ranking if wanted is None else [hit for hit in ranking if hit.article_id in wanted]
+    return {hit.article_id: bisect_left(ranking, -hit.score, key=lambda h: -h.score) + 1 for hit in hits}
 
 
 def borda(rankings: Sequence[Ranking], k: int, *, weights: Sequence[float] | None = None) -> Ranking:

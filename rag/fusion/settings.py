@@ -132,15 +132,15 @@ class FusionSettings:
         given = [self.weights.get(name, 1.0) for name in lists]
         if self.method in ("min-max", "percentile"):
             given = list(alphas(given, len(given)))
-        told: dict[str, dict[str, float]] = {article_id: {} for article_id in wanted}
+        shares_by_id: dict[str, dict[str, float]] = {article_id: {} for article_id in wanted}
         for (name, hits), weight in zip(lists.items(), given, strict=True):
-            places = [i for i, hit in enumerate(hits) if hit.article_id in told]
+            places = [i for i, hit in enumerate(hits) if hit.article_id in shares_by_id]
             if not places:
                 continue
             adds = self._share(name, distributions)(np.array([[[hit.score for hit in hits]]]))[0, 0]
             for i in places:
-                told[hits[i].article_id][name] = weight * float(adds[i])
-        return told
+                shares_by_id[hits[i].article_id][name] = weight * float(adds[i])
+        return shares_by_id
 
     def _share(self, system: str, distributions: Mapping[str, Distribution] | None) -> Share:
         if self.method == "borda":
@@ -161,8 +161,8 @@ class FusionSettings:
         """
         try:
             weights = {str(name): float(w) for name, w in entry["weights"].items()}
-            beside = float(entry.get("beside", 0.0))  # files of before it was there have none
-            return cls(str(entry["method"]), weights, float(entry["damping"]), beside)
+            share = float(entry.get("beside", 0.0))  # files of before it was there have none
+            return cls(str(entry["method"]), weights, float(entry["damping"]), share)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, BadInput):
                 raise

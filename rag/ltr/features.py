@@ -96,8 +96,10 @@ def cocited_votes(votes: Floats, positions: Ints, at: Places, around: Surroundin
     voted = np.argsort(-votes, kind="stable")[:VOTED]
     most = max(float(votes.max(initial=0)), 1e-9)
     cited = around.cited[positions] + 1
-    best, total = _said(around.together[positions[first]], 1 / (_SOFT + first) / cited[first], at, len(votes))
-    most_of_voted, _ = _said(
+    best, total = _reference_sums(
+        around.together[positions[first]], 1 / (_SOFT + first) / cited[first], at, len(votes)
+    )
+    most_of_voted, _ = _reference_sums(
         around.together[positions[voted]], votes[voted] / most / cited[voted], at, len(votes)
     )
     return [best, total, most_of_voted]
@@ -121,12 +123,17 @@ def reference_counts(positions: Ints, at: Places, around: Surroundings) -> list[
     n = len(positions)
     counts = 1 / (_SOFT + np.arange(n))
     forth, back = around.refers[positions], around.referred[positions]
-    (told, all_told), (tells, all_tell) = _said(back, counts, at, n), _said(forth, counts, at, n)
+    (counts_of, totals), (tells, all_tell) = (
+        _reference_sums(back, counts, at, n),
+        _reference_sums(forth, counts, at, n),
+    )
     degrees = [np.log1p(np.diff(links.indptr)).astype(np.float32) for links in (forth, back)]
-    return [told, tells, all_told + all_tell, *degrees]
+    return [counts_of, tells, totals + all_tell, *degrees]
 
 
-def _said(links: sp.csr_array, counts: npt.NDArray[np.floating], at: Places, n: int) -> tuple[Floats, Floats]:
+def _reference_sums(
+    links: sp.csr_array, counts: npt.NDArray[np.floating], at: Places, n: int
+) -> tuple[Floats, Floats]:
     """Return the most and the sum of what some articles say for each candidate, (n,) each.
 
     Args:
@@ -136,11 +143,11 @@ def _said(links: sp.csr_array, counts: npt.NDArray[np.floating], at: Places, n: 
         n: how many candidates there are.
     """
     number = at[links.indices]
-    said = (links.data * np.repeat(counts, np.diff(links.indptr))).astype(np.float32)[number >= 0]
+    weighted = (links.data * np.repeat(counts, np.diff(links.indptr))).astype(np.float32)[number >= 0]
     number = number[number >= 0]
     best = np.zeros(n, np.float32)
-    np.maximum.at(best, number, said)
-    return best, np.bincount(number, weights=said, minlength=n).astype(np.float32)
+    np.maximum.at(best, number, weighted)
+    return best, np.bincount(number, weights=weighted, minlength=n).astype(np.float32)
 
 
 def term_parts(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
@@ -223,14 +230,14 @@ TOGETHER = ("together_best", "together_sum", "together_votes")  # with what they
 PLACES = ("before", "share_before")  # where they stand under their headings
 REFERENCES = ("refers_best", "referred_best", "references_sum", "refers", "referred")  # to each other
 _ONE = ("", "_rank", "_share")
-_BESIDE = ("_best_beside", "_mean_beside", "_best_in_code")
+_SECTION_SUFFIXES = ("_best_beside", "_mean_beside", "_best_in_code")
 WEIGHTED_SUFFIXES = ("_weighed", "_covered", "_heaviest", "_missed")
 _NEAR = ("_next", "_close")
 _REST = ("fused", "fused_rank", "article_length", "question_length", "code_in_50", "beside_in_50")
 _SURE = ("best_meaning", "best_near_meaning")
 NAMES: tuple[str, ...] = (
     *(system + kind for system in SYSTEMS for kind in _ONE),
-    *(system + kind for system in SECTION_SOURCES for kind in _BESIDE),
+    *(system + kind for system in SECTION_SOURCES for kind in _SECTION_SUFFIXES),
     *_REST,
     *_SURE,
     *PRIORS,
@@ -252,7 +259,7 @@ _OF_SYSTEM = {
 }
 GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
     **{system + kind: _OF_SYSTEM[system] for system in SYSTEMS for kind in _ONE},
-    **{system + kind: "place" for system in SECTION_SOURCES for kind in _BESIDE},
+    **{system + kind: "place" for system in SECTION_SOURCES for kind in _SECTION_SUFFIXES},
     **dict.fromkeys(("fused", "fused_rank"), "both"),
     **dict.fromkeys(("article_length", "question_length", *_SURE), "general"),
     **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
@@ -319,9 +326,9 @@ class Evidence:
         values = list(_each(np.array([scores[system] for system in SYSTEMS])))
         # numbers among the candidates: few, so arrays are small
         _, code = np.unique(self.around.code[positions], return_inverse=True)
-        _, beside = np.unique(self.around.beside[positions], return_inverse=True)
+        _, sections = np.unique(self.around.beside[positions], return_inverse=True)
         for system in SECTION_SOURCES:
-            values += _section_scores(scores[system], beside, code)
+            values += _section_scores(scores[system], sections, code)
         places = np.arange(len(positions), dtype=np.float32)
         n = len(positions)
         values += [
@@ -330,13 +337,13 @@ class Evidence:
             self.around.length[positions],
             np.full(n, len(terms), np.float32),
             np.bincount(code[:_TOP], minlength=n)[code].astype(np.float32),
-            np.bincount(beside[:_TOP], minlength=n)[beside].astype(np.float32),
+            np.bincount(sections[:_TOP], minlength=n)[sections].astype(np.float32),
             np.full(n, scores["meaning"].max(), np.float32),
             np.full(n, scores["near_meaning"].max(), np.float32),
             self.around.cited[positions],
             self.around.cited_in_code[positions],
             self.around.cited_beside[positions],
-            *self._bridged(terms, positions),
+            *self._expansion_features(terms, positions),
             *self._weighed(list(often), parts),
             *adjacent_scores(
                 np.array([fused if of == "fused" else scores[of] for of in ADJACENT_SOURCES], np.float32),
@@ -352,7 +359,7 @@ class Evidence:
         # each feature in one piece: they are made and looked at one by one
         return Candidates(positions, np.array(values, dtype=np.float32).T)
 
-    def _bridged(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
+    def _expansion_features(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
         """Return the features of `EXPANSION_FEATURES`: what expanded terms add, the question likelihood."""
         added = likely = np.zeros(len(positions), np.float32)
         if self.bridge is not None:
@@ -374,7 +381,7 @@ class Evidence:
         weights = np.ones(len(terms), np.float32)
         if isinstance(encoder, StaticEncoder):
             weights = encoder.weights(terms)
-        return [told for system in WEIGHED for told in weighted_parts(parts[system], weights)]
+        return [part for system in WEIGHED for part in weighted_parts(parts[system], weights)]
 
     def _positions(self, ranking: Ranking) -> Found:
         positions = [self._row[hit.article_id] for hit in ranking]
@@ -397,8 +404,8 @@ class Evidence:
         """Return what all systems but `law` and `asked` say of the candidates, (n,) each; 0 for nothing."""
         vector = self.meaning.vector(question)
         stored = self.meaning.index.reconstruct_batch(positions)
-        near = self.nearest.asked.nearness(terms, vector)
-        cited = np.append(self.nearest.asked.cited, -1)  # no article is at -1: where the others are found
+        near = self.nearest.index.nearness(terms, vector)
+        cited = np.append(self.nearest.index.cited, -1)  # no article is at -1: where the others are found
         at = np.searchsorted(cited[:-1], positions)
         at[cited[at] != positions] = -1
         return {
@@ -433,10 +440,12 @@ def _each(scores: Floats) -> Iterator[Floats]:
         yield from row
 
 
-def _section_scores(scores: Floats, beside: npt.NDArray[np.intp], code: npt.NDArray[np.intp]) -> list[Floats]:
+def _section_scores(
+    scores: Floats, section: npt.NDArray[np.intp], code: npt.NDArray[np.intp]
+) -> list[Floats]:
     """Return best and mean of the candidates under the same headings, and best of the same code."""
-    best, best_in_code = (np.full(int(of.max()) + 1, -np.inf, np.float32) for of in (beside, code))
-    np.maximum.at(best, beside, scores)
+    best, best_in_code = (np.full(int(of.max()) + 1, -np.inf, np.float32) for of in (section, code))
+    np.maximum.at(best, section, scores)
     np.maximum.at(best_in_code, code, scores)
-    mean = np.bincount(beside, weights=scores) / np.bincount(beside)
-    return [best[beside], mean[beside].astype(np.float32), best_in_code[code]]
+    mean = np.bincount(section, weights=scores) / np.bincount(section)
+    return [best[section], mean[section].astype(np.float32), best_in_code[code]]

@@ -48,11 +48,11 @@ class Network:
                 w.ndim == 2 and b.shape == (w.shape[1],)
                 for w, b in zip(self.weights, self.biases, strict=True)
             )
-            and all(before[1] == after[0] for before, after in pairwise(sizes))
+            and all(size[1] == after[0] for size, after in pairwise(sizes))
             and sizes[-1][1] == 1
         )
-        told = (self.mean, self.scale, *self.weights, *self.biases)
-        if not fits or not all(np.isfinite(part).all() for part in told) or not (self.scale > 0).all():
+        arrays = (self.mean, self.scale, *self.weights, *self.biases)
+        if not fits or not all(np.isfinite(part).all() for part in arrays) or not (self.scale > 0).all():
             layers = ", ".join(" × ".join(map(str, w.shape)) for w in self.weights) or "nothing"
             raise BadInput(
                 f"layers of {layers} over {len(self.mean)} features are no network: fit it again with "
@@ -81,15 +81,15 @@ class Network:
         """
         inputs = self._standard(rows)
         outputs, mean = self._outputs(inputs), self._outputs(np.zeros((1, len(self.mean))))
-        moved = np.broadcast_to(self.weights[-1][:, 0], (len(rows), len(self.weights[-1])))
+        gradient = np.broadcast_to(self.weights[-1][:, 0], (len(rows), len(self.weights[-1])))
         for layer in range(len(self.weights) - 2, -1, -1):
-            before, base = outputs[layer], mean[layer]  # what enters the units of this layer
-            distance = before - base
-            passed = np.maximum(before, 0) - np.maximum(base, 0)
+            activations, base = outputs[layer], mean[layer]  # what enters the units of this layer
+            distance = activations - base
+            passed = np.maximum(activations, 0) - np.maximum(base, 0)
             same = np.abs(distance) < 1e-12  # nothing to divide by: the slope there
-            share = np.where(same, before > 0, passed / np.where(same, 1.0, distance))
-            moved = (moved * share) @ self.weights[layer].T
-        return np.column_stack([moved * inputs, np.full(len(rows), mean[-1][0, 0])])
+            share = np.where(same, activations > 0, passed / np.where(same, 1.0, distance))
+            gradient = (gradient * share) @ self.weights[layer].T
+        return np.column_stack([gradient * inputs, np.full(len(rows), mean[-1][0, 0])])
 
     def _standard(self, rows: npt.NDArray[np.floating]) -> Matrix:
         return np.asarray(np.clip((rows - self.mean) / self.scale, -BOUND, BOUND), np.float64)
@@ -136,5 +136,5 @@ class Network:
         return cls(_numbers(record["mean"]), _numbers(record["scale"]), weights, biases)
 
 
-def _numbers(told: Sequence[Any]) -> Matrix:
-    return np.array(told, dtype=np.float64)
+def _numbers(values: Sequence[Any]) -> Matrix:
+    return np.array(values, dtype=np.float64)

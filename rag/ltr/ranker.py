@@ -71,8 +71,8 @@ class Ranker:
         """Short hash of all that scores: what was calibrated with it fits no others."""
         if not self.networks:
             return self.trees.id
-        told = json.dumps([self.trees.id, [network.to_record() for network in self.networks]])
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        record = json.dumps([self.trees.id, [network.to_record() for network in self.networks]])
+        return hashlib.sha256(record.encode()).hexdigest()[:16]
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
         """Return the score of each row, (n,).
@@ -112,13 +112,13 @@ class Ranker:
         Returns:
             (n, number of sums + 1), which add up to the score
         """
-        told = self.trees.contributions(rows, into)
+        parts = self.trees.contributions(rows, into)
         if self.networks and len(rows):
             own = np.sum([network.contributions(rows) for network in self.networks], axis=0)
             for feature, sum_ in enumerate(into or range(len(self.features))):
-                told[:, sum_] += own[:, feature]
-            told[:, -1] += own[:, -1]
-        return told
+                parts[:, sum_] += own[:, feature]
+            parts[:, -1] += own[:, -1]
+        return parts
 
     def balanced(self, rows: Floats | Matrix, sizes: Sequence[int]) -> Ranker:
         """Return the same with trees of spread 1 and n networks of 1 / n each.

@@ -63,13 +63,13 @@ class LearnedReranker:
         self._recent = lru_cache(maxsize=RECENT)(self._look)
 
     @property
-    def uses_bridge(self) -> bool:
+    def uses_expansion(self) -> bool:
         """Whether a feature that is ranked by comes from the bridge, and there is one."""
         return self.evidence.bridge is not None and not set(EXPANSION_FEATURES).isdisjoint(
             self.ranker.features
         )
 
-    def bridged_by(self, words: ExpandedBM25 | None) -> LearnedReranker:
+    def with_expansion(self, words: ExpandedBM25 | None) -> LearnedReranker:
         """Return the same looking over another bridge, or over none."""
         return LearnedReranker(replace(self.evidence, bridge=words), self.ranker)
 
@@ -109,15 +109,15 @@ class LearnedReranker:
         wanted = {self.evidence.position(id_): id_ for id_ in article_ids}
         there = np.isin(found.positions, list(wanted)).nonzero()[0]
         at = {wanted[int(found.positions[i])]: int(i) for i in there}
-        asked = [id_ for id_ in article_ids if id_ in at]
+        candidate_ids = [id_ for id_ in article_ids if id_ in at]
         names = sorted({GROUPS[name] for name in self.ranker.features})
         into = tuple(names.index(GROUPS[name]) for name in self.ranker.features)
-        rows = self._rows(found)[[at[id_] for id_ in asked]]
-        told = {}
-        for id_, own in zip(asked, self.ranker.contributions(rows, into).tolist(), strict=True):
+        rows = self._rows(found)[[at[id_] for id_ in candidate_ids]]
+        found_reasons = {}
+        for id_, own in zip(candidate_ids, self.ranker.contributions(rows, into).tolist(), strict=True):
             sums = sorted(zip([*names, "base"], own, strict=True), key=lambda x: (-x[1], x[0]))
-            told[id_] = tuple(Reason(group, moved) for group, moved in sums)
-        return told
+            found_reasons[id_] = tuple(Reason(group, share) for group, share in sums)
+        return found_reasons
 
     def _ranked(self, found: Candidates, k: int) -> Ranking:
         if not len(found.positions):

@@ -92,8 +92,8 @@ class Trees:
     @cached_property
     def id(self) -> str:
         """Short hash of features and trees: what was calibrated with them fits no others."""
-        told = json.dumps([self.features, [astuple(tree) for tree in self.trees]])
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        record = json.dumps([self.features, [astuple(tree) for tree in self.trees]])
+        return hashlib.sha256(record.encode()).hexdigest()[:16]
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
         """Return the score of each row, (n,).

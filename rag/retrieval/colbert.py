@@ -78,15 +78,15 @@ class ColBERT:
         """Return the positions of the hits of one question, best first, and their scores."""
         if k <= 0 or not self.order.ids:
             return NOTHING
-        asked = self.encoded(question).vectors
-        positions = self._candidates(question, asked, k, where) if len(asked) else NOTHING[0]
+        query = self.encoded(question).vectors
+        positions = self._candidates(question, query, k, where) if len(query) else NOTHING[0]
         if not len(positions):
             return NOTHING
         if len(positions) > 2 * k:  # else twice is not quicker
-            rough = max_sim(asked, self.articles, positions)
+            rough = max_sim(query, self.articles, positions)
             last = np.partition(rough, len(rough) - k)[len(rough) - k]
-            positions = positions[rough >= last - SLACK * len(asked)]
-        exact = max_sim(asked.astype(np.float64), self.articles, positions)
+            positions = positions[rough >= last - SLACK * len(query)]
+        exact = max_sim(query.astype(np.float64), self.articles, positions)
         at, scores = first(exact, self.order.by_id[positions], k)
         return positions[at], scores
 
@@ -99,9 +99,9 @@ class ColBERT:
     def _positions(self) -> dict[str, int]:
         return {id_: position for position, id_ in enumerate(self.order.ids)}
 
-    def _candidates(self, question: str, asked: Floats, k: int, where: Filter | None) -> Ints:
+    def _candidates(self, question: str, query: Floats, k: int, where: Filter | None) -> Ints:
         if self.propose is not None:
-            found = self.propose(question, asked, max(k, self.depth), where)
+            found = self.propose(question, query, max(k, self.depth), where)
             return np.sort(found[self._held[found]])
         keep = self.mask(where)
         return np.flatnonzero(self._held if keep is None else self._held & keep)
@@ -115,7 +115,7 @@ def candidate_proposer(retriever: Retriever, order: ArticleOrder) -> Propose:
     """Return a proposer of candidates: the first places of another retriever over the same articles."""
     positions = {id_: position for position, id_ in enumerate(order.ids)}
 
-    def propose(question: str, asked: Floats, n: int, where: Filter | None) -> Ints:
+    def propose(question: str, query: Floats, n: int, where: Filter | None) -> Ints:
         [ranking] = retriever.search([question], n, where)
         return np.array([positions[hit.article_id] for hit in ranking], dtype=np.int64)
 

@@ -28,7 +28,7 @@ from rag.types import Article, Filter, KnownItem, Shown, Why, in_force
 
 def together(one: Article, other: Article) -> bool:
     """Tell whether there is a day on which both are in force; what has no date always is."""
-    return _begins_before(one, other.valid_to) and _begins_before(other, one.valid_to)
+    return _in_force_before(one, other.valid_to) and _in_force_before(other, one.valid_to)
 
 
 def most_versions(articles: Iterable[Article]) -> int:
@@ -50,8 +50,8 @@ def versions_in_force(articles: Sequence[Article], day: date | None) -> list[Art
     groups: dict[tuple[str, str], list[Article]] = {}
     for article in articles:
         groups.setdefault((article.code, article.article_no), []).append(article)
-    kept = {article.id for group in groups.values() for article in _of_day(group, day)}
-    return [article for article in articles if article.id in kept]
+    in_force_ids = {article.id for group in groups.values() for article in _of_day(group, day)}
+    return [article for article in articles if article.id in in_force_ids]
 
 
 def best_versions(ranked: Iterable[Article], taken: Iterable[Article] = ()) -> Iterator[Article]:
@@ -80,12 +80,12 @@ def _of_day(group: Sequence[Article], day: date | None) -> list[Article]:
         return [article for article in group if article is newest or together(article, newest)]
     if held := [article for article in group if in_force(article, day)]:
         return held
-    if before := [article for article in group if article.valid_to is not None and article.valid_to <= day]:
-        return [max(before, key=lambda a: (a.valid_to or date.min, a.id))]
+    if expired := [article for article in group if article.valid_to is not None and article.valid_to <= day]:
+        return [max(expired, key=lambda a: (a.valid_to or date.min, a.id))]
     return [min(group, key=lambda a: (a.valid_from or date.min, a.id))]
 
 
-def _begins_before(article: Article, end: date | None) -> bool:
+def _in_force_before(article: Article, end: date | None) -> bool:
     return article.valid_from is None or end is None or article.valid_from < end
 
 
@@ -134,9 +134,9 @@ class KnownItems:
         self._places = {article.id: place for place, article in enumerate(articles)}
         self._articles = tuple(articles)
         self._law_date = card.law_date
-        self._moved: dict[str, list[Moved]] = {}
+        self._renumbered: dict[str, list[Moved]] = {}
         for row in card.moved:
-            self._moved.setdefault(number_key(row.old), []).append(row)
+            self._renumbered.setdefault(number_key(row.old), []).append(row)
         framing = (files("rag.text") / "codes" / "framing.txt").read_text(encoding="utf-8")
         self._framing = frozenset(
             word
@@ -216,12 +216,12 @@ class KnownItems:
         references = find_references(question, self._names)
         if not references:
             return question.strip()
-        kept, at = [], 0
+        pieces, at = [], 0
         for reference in references:
-            kept.append(question[at : reference.start])
+            pieces.append(question[at : reference.start])
             at = reference.end
-        kept.append(question[at:])
-        left = " ".join(" ".join(kept).split()).strip(" ?!.,;:'\"’")
+        pieces.append(question[at:])
+        left = " ".join(" ".join(pieces).split()).strip(" ?!.,;:'\"’")
         plain = self._framing_signs.sub(" ", level(left))
         if all(fold(word) in self._framing for word in _WORD.findall(plain)):
             return ""
@@ -234,11 +234,11 @@ class KnownItems:
         found = self._bearing(reference.number, reference.code, day)
         numbers = {article.article_no for article in found}
         shown = numbers.pop() if len(numbers) == 1 else typed
-        moved = tuple(
-            row for row in self._moved.get(reference.number, ()) if reference.code in (None, row.code)
+        rows = tuple(
+            row for row in self._renumbered.get(reference.number, ()) if reference.code in (None, row.code)
         )
         return KnownItem(
-            reference.text.strip(), shown, reference.code, tuple(article.id for article in found), moved
+            reference.text.strip(), shown, reference.code, tuple(article.id for article in found), rows
         )
 
     def _bearing(self, number: str, code: str | None, day: date | None) -> list[Article]:

@@ -116,8 +116,8 @@ class ByArticle:
     def entries(self, positions: Ints) -> tuple[Ints, Ints]:
         """Return where the numbers of some articles stand, and of which of them each is, from 0."""
         begins, lengths = self.indptr[positions], np.diff(self.indptr)[positions]
-        before = np.cumsum(lengths) - lengths
-        at = np.arange(lengths.sum()) + np.repeat(begins - before, lengths)
+        offsets = np.cumsum(lengths) - lengths
+        at = np.arange(lengths.sum()) + np.repeat(begins - offsets, lengths)
         return at, np.repeat(np.arange(len(positions)), lengths)
 
 
@@ -127,7 +127,7 @@ class ExpandedBM25(ScoredRetriever):
     def __init__(
         self,
         keyword: BM25,
-        bridge: TranslationModel,
+        model: TranslationModel,
         words: LawWords,
         weight: float = WEIGHT,
         without: Removed = KEEP_ALL,
@@ -137,7 +137,7 @@ class ExpandedBM25(ScoredRetriever):
 
         Args:
             keyword: scores what was typed.
-            bridge: of the same corpus.
+            model: of the same corpus.
             words: of the bridge's law terms.
             weight: what an expanded term counts beside a typed one, times its probability.
             without: pairs that are not to be used.
@@ -147,11 +147,11 @@ class ExpandedBM25(ScoredRetriever):
             BadInput: the words are of another bridge.
         """
         super().__init__(keyword.order, keyword.mask)
-        if len(words.indptr) != len(bridge.law_terms) + 1:
-            raise BadInput(f"a bridge to {len(bridge.law_terms)} terms over {len(words.indptr) - 1} of them")
-        self.keyword, self.bridge, self.words = keyword, bridge, words
+        if len(words.indptr) != len(model.law_terms) + 1:
+            raise BadInput(f"a bridge to {len(model.law_terms)} terms over {len(words.indptr) - 1} of them")
+        self.keyword, self.bridge, self.words = keyword, model, words
         self.weight, self.without = weight, without
-        self._number = {term: number for number, term in enumerate(bridge.law_terms)}
+        self._number = {term: number for number, term in enumerate(model.law_terms)}
         self.used = lru_cache(maxsize=RECENT)(self._used)
         self._by_article = by_article or cache(partial(ByArticle.of, words, len(self.order.ids)))
 

@@ -28,7 +28,7 @@ from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
 QUESTION_KNN = "nearest"  # the name of its list in training.eval
 # Of the list: how much the words of a question count beside its meaning, how fast its vote fades, and what
 # the articles under the same headings get of it (docs/ranking.md).
-WORDS, FADING, BESIDE = 0.1, 0.12, 0.2
+WORDS, FADING, SECTION_SHARES = 0.1, 0.12, 0.2
 TermSource: TypeAlias = Callable[[], Sequence[Sequence[str]]]
 # of votes as a feature of the learned fusion: a question as much farther in cosine counts e times less
 SHARPNESS = 0.07
@@ -82,13 +82,15 @@ class QuestionIndex:
         """
         position = {id_: i for i, id_ in enumerate(order.ids)}
         citing = [any(id_ in position for id_ in q.article_ids) for q in questions]
-        kept = tuple(compress(questions, citing))
-        terms = [analyser.terms(q.text) for q in kept] if cut is None else list(compress(cut, citing))
-        pairs = citations(position, kept)
+        cited_questions = tuple(compress(questions, citing))
+        terms = (
+            [analyser.terms(q.text) for q in cited_questions] if cut is None else list(compress(cut, citing))
+        )
+        pairs = citations(position, cited_questions)
         cited = np.array(sorted({article for _, article in pairs}), dtype=np.int64)
         column = {int(article): i for i, article in enumerate(cited)}
         rows, columns = [row for row, _ in pairs], [column[article] for _, article in pairs]
-        shape = (len(kept), len(cited))
+        shape = (len(cited_questions), len(cited))
         cites = sp.csc_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=shape)
         counts = count_texts(terms)
         postings = term_scores(counts, BM25Settings())
@@ -96,8 +98,8 @@ class QuestionIndex:
         if isinstance(encoder, StaticEncoder) and encoder.analyser.id == analyser.id:
             vectors = encoder.encode_terms(terms)
         elif encoder is not None:
-            vectors = encoder.encode_questions([q.text for q in kept])
-        return cls(kept, cited, cites, dict(counts.vocabulary), postings, vectors, terms)
+            vectors = encoder.encode_questions([q.text for q in cited_questions])
+        return cls(cited_questions, cited, cites, dict(counts.vocabulary), postings, vectors, terms)
 
     @cached_property
     def row(self) -> Mapping[str, int]:
@@ -175,7 +177,7 @@ class QuestionKNN(ScoredRetriever):
         analyser: Analyser,
         encoder: Encoder | None = None,
         cut: TermSource | None = None,
-        beside: Ints | None = None,
+        sections: Ints | None = None,
     ) -> None:
         """Take annotated questions; without an encoder they are compared by their words alone.
 
@@ -186,7 +188,7 @@ class QuestionKNN(ScoredRetriever):
             analyser: cuts the question asked, and these where `cut` is None.
             encoder: of questions.
             cut: gives the terms of each of the questions, kept from when they were analysed.
-            beside: (n_articles,) numbers that articles under the same headings share
+            sections: (n_articles,) numbers that articles under the same headings share
                 (`rag.corpus.structure.section_numbers`); without them only cited articles are found.
         """
         super().__init__(order, mask)
@@ -194,18 +196,18 @@ class QuestionKNN(ScoredRetriever):
         self.analyser = analyser
         self.encoder = encoder
         self._cut = cut
-        self._beside = beside
+        self._sections = sections
 
     @cached_property
-    def asked(self) -> QuestionIndex:
+    def index(self) -> QuestionIndex:
         """The questions as documents: analysed, or read, when first needed."""
         cut = self._cut() if self._cut is not None else None
         return QuestionIndex.of(self._questions, self.order, self.analyser, self.encoder, cut)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, which need not be cut again if it is one of the questions."""
-        row = self.asked.row.get(text)
-        return self.analyser.terms(text) if row is None else self.asked.terms[row]
+        row = self.index.row.get(text)
+        return self.analyser.terms(text) if row is None else self.index.terms[row]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """Return the vectors of texts, (n_texts, dim), which need not be encoded again if they are questions.
@@ -215,19 +217,19 @@ class QuestionKNN(ScoredRetriever):
         """
         if self.encoder is None:
             raise BadInput("annotated questions without an encoder have no vectors: give one")
-        asked = self.asked
-        rows = [asked.row.get(text, -1) for text in texts]
-        if asked.vectors is None or -1 in rows:
+        index = self.index
+        rows = [index.row.get(text, -1) for text in texts]
+        if index.vectors is None or -1 in rows:
             return self.encoder.encode_questions(texts)
-        return np.asarray(asked.vectors[rows])
+        return np.asarray(index.vectors[rows])
 
     def scores(self, question: str) -> Floats:
         """Return votes; -inf where nothing speaks for an article."""
         vector = None if self.encoder is None else self.encoder.encode_questions([question])[0]
         scores = np.zeros(len(self.order.ids), dtype=np.float32)
-        scores[self.asked.cited] = self.asked.votes(self.analyser.terms(question), vector)
-        if self._beside is not None and len(scores):
-            best = np.zeros(int(self._beside.max()) + 1, dtype=np.float32)
-            np.maximum.at(best, self._beside, scores)
-            scores = np.maximum(scores, np.float32(BESIDE) * best[self._beside])
+        scores[self.index.cited] = self.index.votes(self.analyser.terms(question), vector)
+        if self._sections is not None and len(scores):
+            best = np.zeros(int(self._sections.max()) + 1, dtype=np.float32)
+            np.maximum.at(best, self._sections, scores)
+            scores = np.maximum(scores, np.float32(SECTION_SHARES) * best[self._sections])
         return np.where(scores > 0, scores, -np.inf).astype(np.float32)

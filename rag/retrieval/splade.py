@@ -54,11 +54,11 @@ class Splade(ScoredRetriever):
 
     def scores(self, question: str) -> Floats:
         """Return (n_articles,) dot products; -inf for an article that shares no term."""
-        asked = self.encoder.encode_questions([question])
+        query = self.encoder.encode_questions([question])
         postings = self._inverted
         total = np.zeros(len(self.order.ids))
         matched = np.zeros(len(self.order.ids), dtype=np.bool_)
-        for term, weight in zip(asked.indices, asked.data, strict=True):
+        for term, weight in zip(query.indices, query.data, strict=True):
             span = slice(postings.indptr[term], postings.indptr[term + 1])
             at = postings.indices[span]
             total[at] += float(weight) * postings.data[span]  # a term stands once in an article

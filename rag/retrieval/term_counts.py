@@ -63,16 +63,16 @@ class FieldCounts:
             analyse: question text -> terms.
         """
         position = {article_id: i for i, article_id in enumerate(self.order.ids)}
-        asked: list[list[str]] = [[] for _ in self.order.ids]
+        question_rows: list[list[str]] = [[] for _ in self.order.ids]
         answered: list[list[str]] = [[] for _ in self.order.ids]
         for question in questions:
             cited = [position[id_] for id_ in dict.fromkeys(question.article_ids) if id_ in position]
-            for rows, text in ((asked, question.text), (answered, question.answer)):
+            for rows, text in ((question_rows, question.text), (answered, question.answer)):
                 terms = analyse(text) if text and cited else []
                 for row in cited:  # a gold id listed twice counts once
                     rows[row].extend(terms)
         vocabulary = dict(self.vocabulary)
-        made = [_count(rows, vocabulary) for rows in (asked, answered)]
+        made = [_count(rows, vocabulary) for rows in (question_rows, answered)]
         fields = {name: _widen(counts, len(vocabulary)) for name, counts in self.fields.items()}
         expansions = zip(ANNOTATED_FIELDS, made, strict=True)
         fields |= {name: _widen(counts, len(vocabulary)) for name, counts in expansions}

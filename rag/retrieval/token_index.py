@@ -132,21 +132,21 @@ class TokenVectors:
 
 
 def max_sim(
-    asked: npt.NDArray[np.floating], articles: TokenVectors, positions: Ints
+    query: npt.NDArray[np.floating], articles: TokenVectors, positions: Ints
 ) -> npt.NDArray[np.floating]:
     """Return sum_i max_j asked_i . article_j of each article (Khattab & Zaharia 2020), (n_positions,).
 
     Args:
-        asked: (n_question_tokens, dim), at least one; its type is that of the arithmetic.
+        query: (n_question_tokens, dim), at least one; its type is that of the arithmetic.
         articles: of the corpus.
         positions: of articles with at least one token.
     """
-    found = np.zeros(len(positions), dtype=asked.dtype)
+    found = np.zeros(len(positions), dtype=query.dtype)
     for piece in articles.blocks(positions):
         own = positions[piece]
         counts = articles.counts[own]
         # an article's tokens side by side: the other way round numpy takes nine times as long for the maxima
-        similar = asked @ articles.rows(own).astype(asked.dtype).T
+        similar = query @ articles.rows(own).astype(query.dtype).T
         begins = np.cumsum(counts) - counts
         found[piece] = np.maximum.reduceat(similar, begins, axis=1).sum(axis=0)
     return found
@@ -226,12 +226,12 @@ class TokenSearch:
         """Search these lists, whose positions are those of `order`."""
         self.near, self.order, self.mask, self.probes = near, order, mask, probes
 
-    def __call__(self, question: str, asked: Floats, n: int, where: Filter | None) -> Ints:
+    def __call__(self, question: str, query: Floats, n: int, where: Filter | None) -> Ints:
         """Return at most n positions; a filter is applied before they are counted."""
         probes = min(self.probes, len(self.near.centres))
         if n <= 0 or not probes:
             return np.zeros(0, dtype=np.int64)
-        cosines = asked @ np.asarray(self.near.centres).T
+        cosines = query @ np.asarray(self.near.centres).T
         listed, offsets = np.asarray(self.near.listed), np.asarray(self.near.offsets)
         total = np.zeros(len(self.order.ids))
         matched = np.zeros(len(total), dtype=np.bool_)

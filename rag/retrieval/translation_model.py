@@ -123,9 +123,9 @@ class TranslationModel:
             record = json.loads(path.read_text(encoding="utf-8"))
             pairs = {
                 lay: tuple(
-                    Pair(lay, str(law), float(p), int(asked), float(near)) for law, p, asked, near in told
+                    Pair(lay, str(law), float(p), int(word), float(near)) for law, p, word, near in entries
                 )
-                for lay, told in record["pairs"].items()
+                for lay, entries in record["pairs"].items()
             }
             forms = {str(term): str(form) for term, form in record["forms"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -143,12 +143,12 @@ def telling(used: Sequence[ExpansionTerm], there: Collection[str]) -> tuple[Expa
         there: those of the law's terms that stand in a shown article.
     """
     strong = [p for p in used if p.law in there and p.weight >= max(MIN_SHOWN_PROBABILITY, OTHER * p.own)]
-    told: list[ExpansionTerm] = []
+    shown: list[ExpansionTerm] = []
     # what questions and encoder both know is rather meant than what stands beside it in the law
     for pair in sorted(strong, key=lambda p: (-p.weight * (1 + p.near), p.lay, p.law)):
-        if all(pair.lay != other.lay and pair.law != other.law for other in told):
-            told.append(pair)
-    return tuple(told[:MAX_SHOWN_PAIRS])
+        if all(pair.lay != other.lay and pair.law != other.law for other in shown):
+            shown.append(pair)
+    return tuple(shown[:MAX_SHOWN_PAIRS])
 
 
 def _json(value: object) -> str:

@@ -67,13 +67,13 @@ def _value(parts: Sequence[str]) -> int | None:
     for word, times in sorted(_LARGE.items(), key=lambda item: -item[1]):
         places = [place for place, part in enumerate(parts) if part in (word, word + "s")]
         if places:
-            before = (
+            hundreds = (
                 _french_below_thousand(parts[: places[0]]) if places[0] else (1 if times == 1000 else None)
             )
             after = _rest(_value, parts[places[0] + 1 :])
-            if not before or after is None or after >= times:
+            if not hundreds or after is None or after >= times:
                 return None
-            return before * times + after
+            return hundreds * times + after
     return _french_below_thousand(parts)
 
 
@@ -86,9 +86,9 @@ def _french_below_thousand(parts: Sequence[str]) -> int | None:
     places = [place for place, part in enumerate(parts) if part in _FRENCH_HUNDRED]
     if not places:
         return _below_hundred(parts)
-    before = _FRENCH_SMALL.get(parts[0], 0) if places[0] == 1 else (1 if places[0] == 0 else 0)
+    hundreds = _FRENCH_SMALL.get(parts[0], 0) if places[0] == 1 else (1 if places[0] == 0 else 0)
     after = _rest(_below_hundred, parts[places[0] + 1 :])
-    return None if after is None or not 0 < before < 10 else before * 100 + after
+    return None if after is None or not 0 < hundreds < 10 else hundreds * 100 + after
 
 
 def _below_hundred(parts: Sequence[str]) -> int | None:
@@ -116,8 +116,8 @@ def french_ordinal(word: str) -> int | None:
         return _SPECIAL[single]
     if not single.endswith("ieme"):
         return None
-    *before, last = [part for part in _PART.findall(single.removesuffix("ieme")) if part != "et"] or [""]
-    found = (_value([*before, form]) for form in (_SPELT.get(last, last), last + "e"))
+    *parts, last = [part for part in _PART.findall(single.removesuffix("ieme")) if part != "et"] or [""]
+    found = (_value([*parts, form]) for form in (_SPELT.get(last, last), last + "e"))
     return next((value for value in found if value is not None), None)
 
 
@@ -208,10 +208,10 @@ def _joined(word: str, language: str) -> int | None:
     if word in known:
         return known[word]
     if parted := _THOUSAND[language].fullmatch(word):
-        before = known.get(parted[1]) if parted[1] else 1
+        tens = known.get(parted[1]) if parted[1] else 1
         after = known.get(parted[2]) if parted[2] else 0
-        if before is not None and after is not None:
-            return before * 1000 + after
+        if tens is not None and after is not None:
+            return tens * 1000 + after
     return None
 
 

@@ -55,7 +55,7 @@ NUMBER_END = re.compile(r"(?![\w/%€$£]|[.:,-]\d)")
 PLURAL = re.compile(r"\w\w+s\.?|§§|artt\.?", re.IGNORECASE)  # a marker of more than one number
 SERIES_LETTER = re.compile(r"[LRD]", re.IGNORECASE)
 SERIES = re.compile(r"[LRD]O?\.? ?\*{0,2} ?\d{3,4}(?:-\d+)+", re.IGNORECASE)
-YEAR_BEFORE = re.compile(
+YEAR_CONTEXT = re.compile(
     r"(?:\b(?:en|depuis|avant|après|apres|année|annee|l'an|de|du|d'|vers|seit|im jahr|jahr|von|in|since"
     r"|nel|dal|anno|sinds|jaar|avait|ai|a)|\d)\s*$",
     re.IGNORECASE,
@@ -224,7 +224,7 @@ class _Latin:
             return []
         code = None
         series = SERIES_LETTER.match(item["number"]) is not None
-        if not YEAR_BEFORE.search(self.flat, max(0, start - 20), start):
+        if not YEAR_CONTEXT.search(self.flat, max(0, start - 20), start):
             code = self._code_after(self._past_parts(end), known_only=not series) or self._code_before(start)
         alone = not (self.flat[:start] + self.flat[end:]).strip(AROUND)
         if code is None and not alone and not SERIES.fullmatch(item["number"]):

@@ -32,7 +32,7 @@ QUESTIONS = 4  # every part of a search asks for a question's terms
 RECENT = 256
 LEAST = 2  # documents that hold the word: what stands once may be an error itself
 # How likely an error is beside one that has no reason. Tried on the dev half of the builtin test questions.
-DOUBLED, SWAPPED, BESIDE, SOUND, MISSING = 30.0, 8.0, 8.0, 6.0, 2.0
+DOUBLED, SWAPPED, ERROR_WEIGHTS, SOUND, MISSING = 30.0, 8.0, 8.0, 6.0, 2.0
 _KEYS = {"fr": "azertyuiop qsdfghjklm wxcvbn", "de": "qwertzuiop asdfghjkl yxcvbnm"}
 _QWERTY = "qwertyuiop asdfghjkl zxcvbnm"
 # spellings of one sound, each for the other; what is silent is for nothing
@@ -83,7 +83,7 @@ class TolerantAnalyser:
         self._common = max(known.values(), default=LEAST)  # a stop word is in no index, and in every text
         self._stop = frozenset(map(fold, stop_words(inner.language)))
         self._sounds = sounds(inner.language)
-        self._beside = _beside(keyboard(inner.language))
+        self._adjacent_keys = _adjacent_keys(keyboard(inner.language))
         self._read = lru_cache(maxsize=4096)(self._look)
         self._last = lru_cache(maxsize=QUESTIONS)(self._terms)
         self._recent = lru_cache(maxsize=RECENT)(self._tokens)
@@ -146,7 +146,7 @@ class TolerantAnalyser:
         if not SHORTEST <= len(word) <= LONGEST or not word.isalpha() or not word.isascii():
             return None
         ways: dict[str, float] = {}  # spelling -> how likely
-        for way, likely in _ways(word, self._sounds, self._beside):
+        for way, likely in _ways(word, self._sounds, self._adjacent_keys):
             ways[way] = max(likely, ways.get(way, 0.0))
         line = " ".join(ways)
         found = [(token.term, line[token.start : token.end]) for token in self._inner.tokens(line)]
@@ -165,7 +165,7 @@ class TolerantAnalyser:
         return term, spelling
 
 
-def _beside(rows: tuple[str, ...]) -> Mapping[str, str]:
+def _adjacent_keys(rows: tuple[str, ...]) -> Mapping[str, str]:
     """Return the keys to the left and right of each letter."""
     return {
         letter: "".join(row[j] for j in (i - 1, i + 1) if 0 <= j < len(row))
@@ -174,7 +174,7 @@ def _beside(rows: tuple[str, ...]) -> Mapping[str, str]:
     }
 
 
-def _ways(word: str, same: Sounds, beside: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+def _ways(word: str, same: Sounds, adjacent: Mapping[str, str]) -> Iterator[tuple[str, float]]:
     """Yield what the word may have been before one error, and how likely; the first letter is right."""
     n = len(word)
     for i in range(1, n + 1):
@@ -184,7 +184,9 @@ def _ways(word: str, same: Sounds, beside: Mapping[str, str]) -> Iterator[tuple[
         yield from ((word[:i] + letter + word[i + 1 :], 1.0) for letter in ascii_lowercase)
     for i in range(1, n):
         yield word[:i] + word[i - 1] + word[i:], SWAPPED
-        yield from ((word[:i] + letter + word[i + 1 :], BESIDE) for letter in beside.get(word[i], ""))
+        yield from (
+            (word[:i] + letter + word[i + 1 :], ERROR_WEIGHTS) for letter in adjacent.get(word[i], "")
+        )
         if word[i] == word[i - 1]:
             yield word[:i] + word[i + 1 :], DOUBLED
         if i + 1 < n:

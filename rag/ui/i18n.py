@@ -38,10 +38,10 @@ class Conventions:
     brackets: tuple[str, str] = (" (", ")")
     elided: Mapping[str, str] | None = None  # before the 8th and the 11th of a month
 
-    def joined(self, said: str) -> str:
+    def joined(self, sentences: str) -> str:
         """Return what is said with a word before a date as it sounds: "dall’8 marzo", not "dal 8 marzo"."""
         forms = self.elided
-        return _EIGHTH.sub(lambda found: forms[found[1]] + found[2], said) if forms else said
+        return _EIGHTH.sub(lambda found: forms[found[1]] + found[2], sentences) if forms else sentences
 
 
 _EIGHTH = re.compile(r"\b(il|al|dal|del) ((?:8|11) [a-z]+ \d{4}\b)")  # otto, undici: they begin with a vowel
@@ -102,15 +102,15 @@ class Interface:
         """Return the message in this language."""
         if values:
             return self.how.joined(self._catalogue.gettext(message).format(**values))
-        said = self._whole.get(message)
-        if said is None:  # no more than the code holds: what a person wrote fills blanks
-            said = self._whole[message] = self.how.joined(self._catalogue.gettext(message).format())
-        return said
+        translated = self._whole.get(message)
+        if translated is None:  # no more than the code holds: what a person wrote fills blanks
+            translated = self._whole[message] = self.how.joined(self._catalogue.gettext(message).format())
+        return translated
 
     def n(self, one: str, many: str, count: int, /, **values: object) -> str:
         """Return the form of the message that goes with the count, which fills `{count}`."""
-        said = self._catalogue.ngettext(one, many, count).format(count=self.number(count), **values)
-        return self.how.joined(said)
+        translated = self._catalogue.ngettext(one, many, count).format(count=self.number(count), **values)
+        return self.how.joined(translated)
 
     def number(self, value: int) -> str:
         """Return the number with the thousands apart, as this language writes it."""
@@ -129,10 +129,10 @@ class Interface:
         """Return sentences one behind the other."""
         return self.how.space.join(part for part in parts if part)
 
-    def aside(self, said: str, more: str) -> str:
+    def aside(self, text: str, more: str) -> str:
         """Return what is said with more of it in brackets."""
-        before, after = self.how.brackets
-        return f"{said}{before}{more}{after}"
+        opening, after = self.how.brackets
+        return f"{text}{opening}{more}{after}"
 
     def day(self, day: date) -> str:
         """Return the date in words."""
@@ -155,15 +155,15 @@ MONTHS = (
 )  # fmt: skip
 
 
-def choose(asked: str | None, browser: str | None, corpus: str | None) -> str:
+def choose(locale: str | None, browser: str | None, corpus: str | None) -> str:
     """Return the language to show: the one asked for, else the browser's, else the corpus's, else English.
 
     Args:
-        asked: what the address says (`?lang=fr`), which anyone may have typed.
+        locale: what the address says (`?lang=fr`), which anyone may have typed.
         browser: a language tag such as "fr-BE".
         corpus: ISO 639-1 of the law that is loaded.
     """
-    for tag in (asked, browser, corpus):
+    for tag in (locale, browser, corpus):
         code = (tag or "").replace("_", "-").split("-")[0].lower()
         if code in LANGUAGES:
             return code

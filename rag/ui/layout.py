@@ -29,9 +29,9 @@ def script(language: str, spoken: Mapping[str, str]) -> str:
     """
     if language not in CONVENTIONS:
         raise ValueError(f"got {language!r}; expected one of {', '.join(CONVENTIONS)}")
-    said = json.dumps(spoken).replace("<", "\\u003c")  # nothing in it can end the script
-    told = _source().replace("LANGUAGE", CONVENTIONS[language].tag).replace("SPOKEN", said)
-    return f"<script>{told}</script>"
+    words = json.dumps(spoken).replace("<", "\\u003c")  # nothing in it can end the script
+    source = _source().replace("LANGUAGE", CONVENTIONS[language].tag).replace("SPOKEN", words)
+    return f"<script>{source}</script>"
 
 
 def mark(text: str) -> str:
@@ -128,7 +128,7 @@ def masthead(t: Interface) -> None:
 def _loaded_first(t: Interface) -> tuple[Html, Html]:
     """Return the style and the script; both are ours, and read once."""
     css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
-    spoken = {name: t(said) for name, said in _SPOKEN.items()}
+    spoken = {name: t(message) for name, message in _SPOKEN.items()}
     return Html(f"<style>{css}</style>"), Html(script(t.language, spoken))
 
 
@@ -156,9 +156,9 @@ def footer(engine: AskEngine, t: Interface) -> None:
     *first, last = _below(engine.card, engine.info, t)
     for part in first:
         st.html(part)
-    asked: str | None = st.session_state.get("asked")  # for the script, which keeps it for a reload
-    told = tag("span", hidden="", data_question=mark(asked)) if asked else ""
-    st.html(join(last, told))  # one element: every element costs
+    question: str | None = st.session_state.get("asked")  # for the script, which keeps it for a reload
+    question_html = tag("span", hidden="", data_question=mark(question)) if question else ""
+    st.html(join(last, question_html))  # one element: every element costs
 
 
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed
@@ -173,8 +173,8 @@ def _below(card: CorpusCard, info: LoadedIndex, t: Interface) -> tuple[Html, ...
     if not contacts:
         return (loaded,)
     head = tag("h2", t("Talk to a person"))
-    said = head, tag("p", t(_PEOPLE)), tag("ul", *contacts)
-    return tag("section", *said, class_="pd-help", id=HELP), loaded
+    lines = head, tag("p", t(_PEOPLE)), tag("ul", *contacts)
+    return tag("section", *lines, class_="pd-help", id=HELP), loaded
 
 
 def _contact(contact: Contact, law: str) -> Html:
@@ -192,9 +192,9 @@ def note_of(contact: Contact) -> Html:
 
 def _loaded(card: CorpusCard, info: LoadedIndex, t: Interface) -> Iterator[tuple[str, str]]:
     """Yield what is known of the corpus and the index, each with its name."""
-    before, after = t.how.brackets
+    opening, after = t.how.brackets
     count = t.n("one article", "{count} articles", info.articles)
-    yield t("Law"), join(tag("span", card.title, lang=card.language), before, count, after)
+    yield t("Law"), join(tag("span", card.title, lang=card.language), opening, count, after)
     if card.law_date is not None:
         yield t("Law as of"), t.day(card.law_date)
     if card.text_kind == "summary":
@@ -219,12 +219,12 @@ def terms(card: CorpusCard, t: Interface) -> str:
     licence = licence_of(card)
     if not licence.text.strip() and licence.restricted:
         return t(_NO_LICENCE)
-    said = {
+    messages = {
         Grant.NON_COMMERCIAL: _NOT_COMMERCIAL,
         Grant.NO_DERIVATIVES: _UNCHANGED,
         Grant.NONE: _NO_GRANT,
     }.get(licence.grant)
-    return t(said, licence=licence.text) if said else ""
+    return t(messages, licence=licence.text) if messages else ""
 
 
 def source_line(card: CorpusCard) -> str:

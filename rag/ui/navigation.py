@@ -73,10 +73,10 @@ def address(page: str = "", **parameters: str | None) -> str:
         page: "" is the page "Ask".
         parameters: those that are empty are left out.
     """
-    asked = st.query_params.get("lang")
+    locale = st.query_params.get("lang")
     given = {key: value for key, value in parameters.items() if value}
-    if asked is not None and asked in LANGUAGES:
-        given["lang"] = asked
+    if locale is not None and locale in LANGUAGES:
+        given["lang"] = locale
     return f"./{page}" + ("?" + urlencode(given, quote_via=quote, safe=",") if given else "")
 
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import streamlit as st
 
-_TOLD = "address_of"  # in the session: key -> what the address said of it when it was last read or written
+_ADDRESS = "address_of"  # in the session: key -> what the address said of it when it was last read or written
 _ANY_DAY = "any"
 
 
@@ -21,23 +21,23 @@ def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -
         default: the value where the address says nothing. Why here, and not by the widget: a value that is
             only forgotten comes back from the browser.
     """
-    told = tuple(st.query_params.get_all(key))
-    known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
-    if told == known.get(key, ()) and key in st.session_state:
+    values = tuple(st.query_params.get_all(key))
+    known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_ADDRESS, {})
+    if values == known.get(key, ()) and key in st.session_state:
         return
-    if not told and key not in st.session_state and known.get(key):
-        told = known[key]  # another page was looked at, and Streamlit forgets the boxes of one that is left
-        st.query_params[key] = list(told)
-    known[key] = told
+    if not values and key not in st.session_state and known.get(key):
+        values = known[key]  # another page was looked at, and Streamlit forgets the boxes of one that is left
+        st.query_params[key] = list(values)
+    known[key] = values
     try:
-        st.session_state[key] = read(told) if told else default
+        st.session_state[key] = read(values) if values else default
     except ValueError:
         st.session_state[key] = default
 
 
 def set_parameter(key: str, written: Sequence[str]) -> None:
     """Write a choice into the address, as a step of "back"; an empty one removes the parameter."""
-    known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_TOLD, {})
+    known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_ADDRESS, {})
     known[key] = tuple(written)
     if written:
         st.query_params[key] = list(written)
@@ -47,7 +47,7 @@ def set_parameter(key: str, written: Sequence[str]) -> None:
 
 def restore_parameters() -> None:
     """Restore the parameters that a link to the same page left out."""
-    known: dict[str, tuple[str, ...]] = st.session_state.get(_TOLD, {})
+    known: dict[str, tuple[str, ...]] = st.session_state.get(_ADDRESS, {})
     for key, written in known.items():
         if written and key not in st.query_params:
             st.query_params[key] = list(written)
@@ -70,9 +70,9 @@ def allowed_values(allowed: Sequence[str]) -> Callable[[Sequence[str]], list[str
     return read
 
 
-def read_day(told: Sequence[str]) -> date | None:
+def read_day(values: Sequence[str]) -> date | None:
     """Read a day, or that any day will do (None)."""
-    return None if told[0] == _ANY_DAY else date.fromisoformat(told[0])
+    return None if values[0] == _ANY_DAY else date.fromisoformat(values[0])
 
 
 def written_day(day: date | None) -> str:

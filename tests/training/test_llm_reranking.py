@@ -73,7 +73,7 @@ def test_pointwise_yes_comes_first_and_equals_keep_their_order(tmp_path: Path) -
     spent = asker.spent
     assert (spent.calls, spent.kept, spent.failed, spent.unreadable) == (4, 0, 0, 1)
     assert (spent.usage.input_tokens, spent.usage.output_tokens) == (400, 8)
-    assert "4 calls" in spent.told()
+    assert "4 calls" in spent.summary()
 
 
 def test_listwise_puts_the_chosen_in_front(tmp_path: Path) -> None:

@@ -187,20 +187,20 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         bench, questions, annotated = prepare(parsed, progress)
         prices = Prices(parsed.price_in, parsed.price_out)
         run = _Run(parsed, bench, annotated, cache, prices, progress)
-        asked: Sequence[Question]
+        sample_: Sequence[Question]
         if task:
-            rows, asked = _tasks(run, task, chats), task.questions
+            rows, sample_ = _tasks(run, task, chats), task.questions
             models = {model.name: {"prompt": task.version, **model.settings} for model in chats}
         else:
             language = bench.corpus.card.language
             writers = [candidate(spec, language, parsed.k) for spec in specs(parsed)]
-            asked, parts = _parts(run, questions_of_split(questions, parsed.part))
-            rows = _answers(run, asked, parts, writers, judging)
+            sample_, parts = _parts(run, questions_of_split(questions, parsed.part))
+            rows = _answers(run, sample_, parts, writers, judging)
             models = {w.name: {"prompt": w.prompt_version, **(w.settings or {})} for w in writers}
         progress.close()
     _tell(run, rows, task)
     if parsed.output is not None:
-        entry = _entry(run, command, asked, rows, task) | {"models": models}
+        entry = _entry(run, command, sample_, rows, task) | {"models": models}
         report.write(parsed.output, rows, entry)
         print(f"written: {parsed.output}")
 
@@ -213,8 +213,8 @@ def _task(parsed: argparse.Namespace) -> tasks.Task | None:
         raise BadInput(f"--model {EXTRACTIVE} quotes articles and chooses nothing: give PROVIDER:NAME")
     for name in ("questions", "part", "folds", "only_fold", "judge", "baseline"):
         if getattr(parsed, name):
-            told = name.replace("_", "-")
-            raise BadInput(f"--{told} has no meaning with --multiple-choice or --charges: leave it out")
+            name_ = name.replace("_", "-")
+            raise BadInput(f"--{name_} has no meaning with --multiple-choice or --charges: leave it out")
 
     def choose(total: int) -> list[int]:
         numbers = [Question(str(n), "") for n in range(total)]
@@ -231,40 +231,40 @@ def _found(run: _Run, parts: Sequence[Part], gold: int) -> Rankings:
     return rankings(run.bench, systems, parts, run.parsed.k + gold) if systems else {}
 
 
-def _contexts(run: _Run, name: str, asked: Sequence[Question], found: Rankings) -> list[Context]:
+def _contexts(run: _Run, name: str, questions: Sequence[Question], found: Rankings) -> list[Context]:
     by_id = {a.id: a for a in run.bench.corpus.articles}
     system = contexts.ranking_system(name, run.parsed.fill)
     ranking = found[system] if system is not None else {}
     make = partial(contexts.make, articles=by_id, k=run.parsed.k, seed=run.parsed.seed)
-    return [make(name, question, ranking.get(question.id, ())) for question in asked]
+    return [make(name, question, ranking.get(question.id, ())) for question in questions]
 
 
 def _parts(run: _Run, questions: list[Question]) -> tuple[list[Question], list[Part]]:
     """Return the questions to ask, and for each fold which of them, and what its systems learn from."""
     plan = planned(run.parsed, questions, run.annotated)
-    asked = sample([q for held, _, _ in plan for q in held], run.parsed.limit, run.parsed.seed)
-    if not asked:
+    drawn = sample([q for held, _, _ in plan for q in held], run.parsed.limit, run.parsed.seed)
+    if not drawn:
         raise BadInput("no question to ask: give --questions, another --part or a larger --limit")
-    kept = {q.id for q in asked}
-    return asked, [([q for q in held if q.id in kept], learn) for held, learn, _ in plan]
+    ids = {q.id for q in drawn}
+    return drawn, [([q for q in held if q.id in ids], learn) for held, learn, _ in plan]
 
 
 def _answers(
     run: _Run,
-    asked: Sequence[Question],
+    questions: Sequence[Question],
     parts: Sequence[Part],
     candidates: Sequence[Candidate],
     judging: Chat | None,
 ) -> list[ModelResult]:
     parsed = run.parsed
-    overlap = _overlap(run, asked)
-    found = _found(run, parts, max(len(q.article_ids) for q in asked))
+    overlap = _overlap(run, questions)
+    found = _found(run, parts, max(len(q.article_ids) for q in questions))
     cut = run.bench.analyser()
     rows = []
     for who in candidates:
         groups: dict[str, list[WrittenAnswer]] = {}
         for name in parsed.contexts:
-            given = _contexts(run, name, asked, found)
+            given = _contexts(run, name, questions, found)
             groups[name] = ask(
                 who, given, cut.language, run.cache, give_up=parsed.give_up_after,
                 progress=named(run.progress, f"{who.name}, {name}"),
@@ -281,8 +281,8 @@ def _answers(
     return rows
 
 
-def _overlap(run: _Run, asked: Sequence[Question]) -> Overlap | None:
-    if run.parsed.no_overlap or not any(q.answer for q in asked):
+def _overlap(run: _Run, questions: Sequence[Question]) -> Overlap | None:
+    if run.parsed.no_overlap or not any(q.answer for q in questions):
         return None
     words = OverlapTokeniser(run.bench.corpus.card.language)
     return Overlap(words, rouge(words))
@@ -305,9 +305,9 @@ def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResu
             given = _contexts(run, name, task.questions, found)
             prompts = [write(c.articles) for write, c in zip(task.prompts, given, strict=True)]
             progress = named(run.progress, f"{model.name}, {name}")
-            said = replies(model, prompts, run.cache, progress=progress, give_up=run.parsed.give_up_after)
+            texts = replies(model, prompts, run.cache, progress=progress, give_up=run.parsed.give_up_after)
             rows.append(
-                tasks.row(task, f"{model.name}, {name}", said, seed=run.parsed.seed, prices=run.prices)
+                tasks.row(task, f"{model.name}, {name}", texts, seed=run.parsed.seed, prices=run.prices)
             )
     return rows
 

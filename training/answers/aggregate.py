@@ -105,14 +105,14 @@ def cost_summary(usages: Sequence[Usage], prices: Prices) -> dict[str, Any]:
 
     Tokens are sums over the replies that told them; a cost needs both prices, and every reply to tell.
     """
-    told = [u for u in usages if u.input_tokens is not None and u.output_tokens is not None]
-    read, wrote = sum(u.input_tokens or 0 for u in told), sum(u.output_tokens or 0 for u in told)
+    known = [u for u in usages if u.input_tokens is not None and u.output_tokens is not None]
+    read, wrote = sum(u.input_tokens or 0 for u in known), sum(u.output_tokens or 0 for u in known)
     cost = None
-    if prices.read is not None and prices.written is not None and told and len(told) == len(usages):
+    if prices.read is not None and prices.written is not None and known and len(known) == len(usages):
         cost = (read * prices.read + wrote * prices.written) / 1e6
     return {
         "ms_per_question": _times([u.seconds for u in usages]),
-        "tokens": {"replies": len(told), "input": read, "output": wrote},
+        "tokens": {"replies": len(known), "input": read, "output": wrote},
         "cost": cost,
     }
 

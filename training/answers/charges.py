@@ -102,7 +102,7 @@ def prompt(case: Case, articles: Sequence[Article]) -> str:
     return PROMPT.format(articles=numbered(articles), fact=case.fact.strip())
 
 
-_SAID = re.compile(r"罪名[^:\n]{0,6}:\s*([^\n]+)")
+_CHARGES = re.compile(r"罪名[^:\n]{0,6}:\s*([^\n]+)")
 _BREAK = re.compile(r"[;\n]")
 MOST = 1000  # ways to say one charge that are listed
 LONGEST = 100  # characters of a reply that is read whole, for it can hold little but a charge
@@ -120,13 +120,13 @@ def predicted(reply: str, known: Mapping[str, str]) -> frozenset[str] | None:
         known: every way to say a charge of the file -> the charge.
     """
     flat = unicodedata.normalize("NFKC", reply).strip()
-    said = _json(flat)
-    if said is None:
-        lines = _SAID.findall(flat)
+    record = _json(flat)
+    if record is None:
+        lines = _CHARGES.findall(flat)
         if not lines and (not flat or "\n" in flat or len(flat) > LONGEST):
             return None
-        said = _BREAK.split(lines[-1] if lines else flat)
-    found = frozenset(charge for part in said for charge in _charges(part, known))
+        record = _BREAK.split(lines[-1] if lines else flat)
+    found = frozenset(charge for part in record for charge in _charges(part, known))
     return found or None
 
 
@@ -161,6 +161,6 @@ def _json(flat: str) -> list[str] | None:
 def accuracy(cases: Sequence[Case], replies: Sequence[str]) -> tuple[Values, Values]:
     """Return whether each case's charges are named exactly, and which replies could not be read."""
     known = {name: charge for case in cases for name, charge in case.names.items()}
-    said = [predicted(reply, known) for reply in replies]
-    right = np.array([s == c.charges for s, c in zip(said, cases, strict=True)], dtype=np.float64)
-    return right, np.array([float(s is None) for s in said])
+    predictions = [predicted(reply, known) for reply in replies]
+    right = np.array([s == c.charges for s, c in zip(predictions, cases, strict=True)], dtype=np.float64)
+    return right, np.array([float(s is None) for s in predictions])

@@ -72,11 +72,11 @@ def replies(
     failures = 0
     for prompt in prompts:
         name = reply_key(chat, prompt)
-        kept = cache.get(name)
-        if kept is not None:
-            reply = Reply(kept["text"], Usage(**kept["usage"]))
+        cached = cache.get(name)
+        if cached is not None:
+            reply = Reply(cached["text"], Usage(**cached["usage"]))
         else:
-            reply, problem = _say(chat, prompt)
+            reply, problem = _request(chat, prompt)
             failures = failures + 1 if reply.failed else 0
             if failures and failures == give_up:
                 raise TooManyFailuresError(
@@ -95,9 +95,9 @@ def reply_key(chat: Chat, prompt: str) -> str:
     return key(what="reply", model=chat.name, settings=dict(chat.settings), prompt=prompt)
 
 
-def _say(chat: Chat, prompt: str) -> tuple[Reply, str]:
-    begun = time.perf_counter()
+def _request(chat: Chat, prompt: str) -> tuple[Reply, str]:
+    start = time.perf_counter()
     try:
         return chat.say(prompt), ""
     except ChatFailedError as error:
-        return Reply("", Usage(time.perf_counter() - begun), failed=True), str(error)
+        return Reply("", Usage(time.perf_counter() - start), failed=True), str(error)

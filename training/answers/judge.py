@@ -58,16 +58,16 @@ def judge(
     give_up: int = GIVE_UP,
 ) -> JudgedAnswers:
     """Have every sentence judged that passed the gate; see `training.answers.chat.replies`."""
-    asked = [(n, _prompt(s, w)) for n, w in enumerate(written) for s in w.answer.sentences]
-    said = replies(chat, [prompt for _, prompt in asked], cache, progress=progress, give_up=give_up)
+    prompts = [(n, _prompt(s, w)) for n, w in enumerate(written) for s in w.answer.sentences]
+    verdicts = replies(chat, [prompt for _, prompt in prompts], cache, progress=progress, give_up=give_up)
     supported, all_of = np.zeros(len(written)), np.zeros(len(written))
     unreadable = 0
-    for (n, _), reply in zip(asked, said, strict=True):
+    for (n, _), reply in zip(prompts, verdicts, strict=True):
         found = verdict(reply.text)
         unreadable += found is None
         supported[n] += found is True
         all_of[n] += 1
-    return JudgedAnswers((supported, all_of), unreadable, tuple(said))
+    return JudgedAnswers((supported, all_of), unreadable, tuple(verdicts))
 
 
 def _prompt(sentence: AcceptedSentence, written: WrittenAnswer) -> str:

@@ -75,8 +75,8 @@ def texts(record: Record, name: str) -> list[str]:
 
 def short_repr(value: object) -> str:
     """Return a value as an error shows it: short."""
-    said = "missing" if value is None else repr(value)
-    return said if len(said) <= 60 else f"{said[:57]}..."
+    text = "missing" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 VERSION = "multiple choice 1"  # raise it when the wording changes
@@ -151,7 +151,7 @@ def prompt(item: Item, articles: Sequence[Article]) -> str:
 
 
 _GROUP = r"[\[（(【「“\"'*\s]*((?:[A-D](?:[\s,，、;；/&*和与及\"'“”]|and|et|und)*)+)(?![A-Za-z])"
-_SAID = re.compile(  # "the answer is not B" announces nothing
+_CHOICE = re.compile(  # "the answer is not B" announces nothing
     r"(?i:答案|正确选项|应选|故选|因此选|所以选|选择|answers?|réponses?|antwort)"
     rf"(?:(?!not\b|pas\b|nicht\b|不|非)[^A-D\n]){{0,12}}?{_GROUP}"
 )
@@ -169,7 +169,7 @@ def chosen(reply: str) -> frozenset[str] | None:
     found = _json(flat)
     if found is not None:
         return found
-    if announced := _SAID.findall(flat):
+    if announced := _CHOICE.findall(flat):
         return _letters(announced[-1])
     last = flat.splitlines()[-1] if flat else ""
     bare = _BARE.fullmatch(last.strip())
@@ -185,17 +185,17 @@ def _json(flat: str) -> frozenset[str] | None:
     except ValueError:
         return None
     if isinstance(value, dict):
-        named = {str(name).casefold(): said for name, said in value.items()}
+        named = {str(name).casefold(): value_ for name, value_ in value.items()}
         value = next((named[name] for name in ("answer", "answers", "答案") if name in named), None)
-    said = "".join(map(str, value)) if isinstance(value, list) else value
-    if not isinstance(said, str):
+    value_ = "".join(map(str, value)) if isinstance(value, list) else value
+    if not isinstance(value_, str):
         return None
-    bare = _BARE.fullmatch(said.strip())
+    bare = _BARE.fullmatch(value_.strip())
     return _letters(bare[1]) if bare else None
 
 
-def _letters(said: str) -> frozenset[str]:
-    return frozenset(c for c in re.sub("and|et|und", "", said) if c in LETTERS)
+def _letters(text: str) -> frozenset[str]:
+    return frozenset(c for c in re.sub("and|et|und", "", text) if c in LETTERS)
 
 
 def accuracy(items: Sequence[Item], replies: Sequence[str]) -> tuple[dict[str, Ratio], Values]:
@@ -203,9 +203,9 @@ def accuracy(items: Sequence[Item], replies: Sequence[str]) -> tuple[dict[str, R
 
     An answer is right if its letters are those of the gold answer, no more and no fewer.
     """
-    said = [chosen(reply) for reply in replies]
-    right = np.array([s == i.answer for s, i in zip(said, items, strict=True)], dtype=np.float64)
+    choices = [chosen(reply) for reply in replies]
+    right = np.array([s == i.answer for s, i in zip(choices, items, strict=True)], dtype=np.float64)
     of = {kind: np.array([float(i.kind == kind) for i in items]) for kind in KINDS}
     ratios: dict[str, Ratio] = {f"accuracy {kind}": (right * mask, mask) for kind, mask in of.items()}
     ratios["accuracy"] = right, np.ones(len(items))
-    return ratios, np.array([float(s is None) for s in said])
+    return ratios, np.array([float(s is None) for s in choices])

@@ -54,7 +54,7 @@ def entries(rows: Sequence[ModelResult]) -> dict[str, Any]:
         row.name: {
             "questions": row.questions,
             **{
-                m: {end: _said(getattr(i, end)) for end in ("value", "low", "high")}
+                m: {end: _number(getattr(i, end)) for end in ("value", "low", "high")}
                 for m, i in row.measures.items()
             },
             **row.more,
@@ -74,14 +74,14 @@ def write(folder: Path, rows: Sequence[ModelResult], entry: Mapping[str, Any]) -
             out.writerow(("system", "measure", "value", "low", "high"))
             for row in rows:
                 out.writerows(
-                    (row.name, m, *map(_said, (i.value, i.low, i.high))) for m, i in row.measures.items()
+                    (row.name, m, *map(_number, (i.value, i.low, i.high))) for m, i in row.measures.items()
                 )
         (part / METRICS).write_text(
             json.dumps(entry, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8"
         )
 
 
-def _said(value: float) -> float | None:
+def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 

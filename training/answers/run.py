@@ -206,9 +206,9 @@ def ask(
     failures = 0
     for context in contexts:
         name = _key(candidate, context, language)
-        kept = cache.get(name)
-        if kept is not None:
-            written = WrittenAnswer(context, from_json(kept["answer"]), kept["first_seconds"])
+        cached = cache.get(name)
+        if cached is not None:
+            written = WrittenAnswer(context, from_json(cached["answer"]), cached["first_seconds"])
         else:
             written = _ask(candidate.writer, context, language)
             wait = written.answer.wait
@@ -245,13 +245,13 @@ def _key(candidate: Candidate, context: Context, language: str) -> str:
 
 
 def _ask(writer: Writer, context: Context, language: str) -> WrittenAnswer:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     first: float | None = None
     answer = Answer(Ending.FAILED, reason="the writer ended without an answer")
     for event in writer.write(context.question.text, context.articles, language):
         if isinstance(event, AcceptedSentence) and first is None:
-            first = time.perf_counter() - begun
+            first = time.perf_counter() - start
         elif isinstance(event, Answer):
             answer = event
-    usage = Usage(time.perf_counter() - begun, answer.usage.input_tokens, answer.usage.output_tokens)
+    usage = Usage(time.perf_counter() - start, answer.usage.input_tokens, answer.usage.output_tokens)
     return WrittenAnswer(context, replace(answer, usage=usage), first)

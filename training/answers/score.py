@@ -40,8 +40,10 @@ def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
     """
     rows = [_prf(_cited(w), set(w.context.question.article_ids)) for w in written if _has_gold(w)]
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    before = [_prf(_cited_before(w), set(w.context.question.article_ids))[2] for w in written if _has_gold(w)]
-    return {name: table[:, n] for n, name in enumerate(CITATION)} | {F1_BEFORE_GATE: np.array(before)}
+    unfiltered = [
+        _prf(_cited_unfiltered(w), set(w.context.question.article_ids))[2] for w in written if _has_gold(w)
+    ]
+    return {name: table[:, n] for n, name in enumerate(CITATION)} | {F1_BEFORE_GATE: np.array(unfiltered)}
 
 
 def endings(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
@@ -51,13 +53,13 @@ def endings(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
 
 def invented(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return invented citations and all citations of every question, before and after the gate."""
-    before, after = [], []
+    unfiltered, after = [], []
     for w in written:
         shown = [s.article_ids for s in w.answer.sentences]
         stopped = [_named(r.statement) for r in w.answer.removed]
         after.append(_outside(shown, w.seen))
-        before.append(_outside([*shown, *stopped], w.seen))
-    return {"invented before": _ratio(before), "invented after": _ratio(after)}
+        unfiltered.append(_outside([*shown, *stopped], w.seen))
+    return {"invented before": _ratio(unfiltered), "invented after": _ratio(after)}
 
 
 def refusals(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
@@ -74,25 +76,25 @@ def refusals(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
 
 def faithful(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return sentences that are faithful by quote and all sentences, before and after the gate."""
-    before, after = [], []
+    unfiltered, after = [], []
     for w in written:
         good = sum(quoted(s, w.seen) for s in w.answer.sentences)
         removed = sum(quotes_stand(r.statement, w.seen) for r in w.answer.removed)
         after.append((good, len(w.answer.sentences)))
-        before.append((good + removed, len(w.answer.sentences) + len(w.answer.removed)))
-    return {"faithful before": _ratio(before), "faithful after": _ratio(after)}
+        unfiltered.append((good + removed, len(w.answer.sentences) + len(w.answer.removed)))
+    return {"faithful before": _ratio(unfiltered), "faithful after": _ratio(after)}
 
 
 def words_quoted(written: Sequence[WrittenAnswer], terms: Callable[[str], Sequence[str]]) -> dict[str, Ratio]:
     """Return how many of the sentences' terms stand in their passages, of every question."""
     rows = []
     for w in written:
-        said = there = 0
+        words = there = 0
         for sentence in w.answer.sentences:
             own = set(terms(sentence.text))
-            said += len(own)
+            words += len(own)
             there += len(own & set(terms(" ".join(passages(sentence, w.seen)))))
-        rows.append((there, said))
+        rows.append((there, words))
     return {"words quoted": _ratio(rows)}
 
 
@@ -135,7 +137,7 @@ def _cited(written: WrittenAnswer) -> set[str]:
     return {article_id for s in written.answer.sentences for article_id in s.article_ids}
 
 
-def _cited_before(written: WrittenAnswer) -> set[str]:
+def _cited_unfiltered(written: WrittenAnswer) -> set[str]:
     """Return what was cited by sentences that passed, and by those that were removed."""
     return _cited(written).union(*(r.statement.article_ids for r in written.answer.removed))
 

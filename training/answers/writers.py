@@ -41,8 +41,8 @@ class ModelSpec:
     @property
     def settings(self) -> dict[str, Any]:
         """What replies depend on beside the name; for keys of replies and result files."""
-        kept = ("base_url", "temperature", "max_tokens", "baseline")
-        return {name: value for name, value in asdict(self).items() if name in kept}
+        names = ("base_url", "temperature", "max_tokens", "baseline")
+        return {name: value for name, value in asdict(self).items() if name in names}
 
 
 def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
@@ -85,13 +85,13 @@ def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
         raise BadInput("--model: got an empty name; expected PROVIDER:NAME, or extractive")
     chosen = replace(named, articles=k, per_session=None, per_host=None)
     load = _baseline if spec.baseline else prompt_of
-    kept = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
-    kept["gate"] = None if spec.baseline else RULES  # an answer is kept as the gate left it
+    settings = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
+    settings["gate"] = None if spec.baseline else RULES  # an answer is kept as the gate left it
     return Candidate(
         f"{spec.model} (STARD's prompt)" if spec.baseline else spec.model,
         ModelWriter(chosen, Unchecked() if spec.baseline else CitationGate(), prompt=load),
         load(language).id,
-        kept,
+        settings,
     )
 
 
@@ -168,7 +168,7 @@ class LangChainChat:
         from langsmith import tracing_context  # comes with LangChain
 
         silence_clients()
-        begun = time.perf_counter()
+        start = time.perf_counter()
         whole: Any = None
         try:
             with tracing_context(enabled=False):  # whatever the environment says: nobody else is told
@@ -180,5 +180,5 @@ class LangChainChat:
         if whole is None:
             raise ChatFailedError("an empty stream")
         used = whole.usage_metadata or {}
-        usage = Usage(time.perf_counter() - begun, used.get("input_tokens"), used.get("output_tokens"))
+        usage = Usage(time.perf_counter() - start, used.get("input_tokens"), used.get("output_tokens"))
         return Reply(str(whole.text), usage)

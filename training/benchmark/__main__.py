@@ -113,9 +113,9 @@ def _say(what: str, value: float, unit: str) -> None:
 
 
 def _timed(what: str, action: Callable[[], _T]) -> _T:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     made = action()
-    _say(what, time.perf_counter() - begun, "s")
+    _say(what, time.perf_counter() - start, "s")
     return made
 
 
@@ -135,10 +135,10 @@ def _lexical(path: Path) -> None:
         made.save(folder)
         _say("BM25 on disk", mebibytes(folder), "MiB")
         opened = _timed("BM25 opened, memory-mapped", lambda: BM25.load(folder, order, mask, cut))
-        asked = [q.text for q in corpus.questions][:QUESTIONS] or [
+        questions = [q.text for q in corpus.questions][:QUESTIONS] or [
             a.text[:60] for a in corpus.articles[:QUESTIONS]
         ]
-        times = milliseconds(lambda question: opened.search([question], 10), asked)
+        times = milliseconds(lambda question: opened.search([question], 10), questions)
     _say(f"BM25 question, median of {len(times)}", float(np.median(times)), "ms")
     _say("BM25 question, 95th percentile", float(np.quantile(times, 0.95)), "ms")
     _say("peak memory of this process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")
@@ -154,7 +154,7 @@ def _page() -> None:
         port = free.getsockname()[1]
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), "--server.port", str(port)]
-    begun = time.perf_counter()
+    start = time.perf_counter()
     server = subprocess.Popen(  # noqa: S603 - our own page
         command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ}
     )
@@ -164,10 +164,10 @@ def _page() -> None:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
                     break
             except OSError:
-                if server.poll() is not None or time.perf_counter() - begun > 60:
+                if server.poll() is not None or time.perf_counter() - start > 60:
                     raise
                 time.sleep(0.05)
-        _say("page up after `streamlit run`", time.perf_counter() - begun, "s")
+        _say("page up after `streamlit run`", time.perf_counter() - start, "s")
         browser = shutil.which("chromium")
         if browser is None:
             print("no chromium: the first answer and the memory are not measured")
@@ -190,18 +190,18 @@ def _ask(url: str, browser: str) -> None:
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=browser, args=flags)
         page = chromium.new_page(locale="fr-FR")
-        begun = time.perf_counter()
+        start = time.perf_counter()
         page.goto(url)
         box = page.get_by_role("textbox").first
         box.wait_for()
-        _say("question box drawn after opening the page", time.perf_counter() - begun, "s")
+        _say("question box drawn after opening the page", time.perf_counter() - start, "s")
         for n, question in enumerate(card["examples"]):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             box.fill(question)
             box.press("Enter")
             page.locator("article.pd-card").first.wait_for()
             if n == 0:
-                _say("first answer after sending the question", time.perf_counter() - begun, "s")
+                _say("first answer after sending the question", time.perf_counter() - start, "s")
             page.wait_for_timeout(500)
         chromium.close()
 

@@ -32,7 +32,7 @@ def shipped(say: ReportFigure) -> None:
     folder, again = locate(BUILTIN)
     cut = analyser(**read_manifest(folder, again).analyser["options"])
     encoder = StaticEncoder.load(folder / "encoder", cut)
-    _kept(encoder, folder / "encoder", say)
+    _report_size(encoder, folder / "encoder", say)
     time_questions(encoder, [q.text for q in read_test_questions(folder)], say)
 
 
@@ -52,33 +52,33 @@ def fitting(path: Path, say: ReportFigure) -> None:
     say("articles", len(corpus.articles), "")
     say("questions learnt from", len(learn), "")
     cut = analyser(corpus.card.language)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     encoder, _ = fit_encoder(corpus, learn, cut, 1, lambda what, done, total: None)
-    say("encoder fitted, the law cut to terms included", time.perf_counter() - begun, "s")
+    say("encoder fitted, the law cut to terms included", time.perf_counter() - start, "s")
     with tempfile.TemporaryDirectory() as scratch:
         encoder.save(Path(scratch) / "encoder")
-        _kept(encoder, Path(scratch) / "encoder", say)
+        _report_size(encoder, Path(scratch) / "encoder", say)
     time_questions(encoder, [q.text for q in corpus.questions] or [a.text[:60] for a in corpus.articles], say)
 
 
-def time_questions(encoder: StaticEncoder, asked: Sequence[str], say: ReportFigure) -> None:
+def time_questions(encoder: StaticEncoder, questions: Sequence[str], say: ReportFigure) -> None:
     """Encode questions one at a time, as they are asked; the first warms up and is not timed.
 
     Args:
         encoder: any static one; cutting a question to terms is part of what is timed.
-        asked: no more than the first 501 are taken.
+        questions: no more than the first 501 are taken.
         say: told of each figure.
 
     Raises:
         BadInput: there are fewer than two.
     """
-    if len(asked) < 2:
-        raise BadInput(f"{len(asked)} texts to encode: give law that has two articles or two questions")
-    took = milliseconds(lambda question: encoder.encode_questions([question]), asked[: QUESTIONS + 1])[1:]
+    if len(questions) < 2:
+        raise BadInput(f"{len(questions)} texts to encode: give law that has two articles or two questions")
+    took = milliseconds(lambda question: encoder.encode_questions([question]), questions[: QUESTIONS + 1])[1:]
     say(f"a question encoded, median of {len(took)}", float(np.median(took)), "ms")
     say("    95th percentile", float(np.quantile(took, 0.95)), "ms")
 
 
-def _kept(encoder: StaticEncoder, folder: Path, say: ReportFigure) -> None:
+def _report_size(encoder: StaticEncoder, folder: Path, say: ReportFigure) -> None:
     say("terms that the encoder knows", len(encoder.vocabulary), "")
     say("encoder on disk", mebibytes(folder), "MiB")

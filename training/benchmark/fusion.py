@@ -65,7 +65,7 @@ def measure(path: Path, say: ReportFigure, *, questions: int = QUESTIONS) -> Non
         BadInput: there are fewer than two questions.
     """
     corpus = registry.law(path)
-    asked = [q.text for q in corpus.questions][: questions + 1]
+    texts = [q.text for q in corpus.questions][: questions + 1]
     say("articles", len(corpus.articles), "")
     say("annotated questions", len(corpus.questions), "")
     with tempfile.TemporaryDirectory() as scratch:
@@ -73,37 +73,41 @@ def measure(path: Path, say: ReportFigure, *, questions: int = QUESTIONS) -> Non
         folder.mkdir()
         settings = BuildSettings(encoder="fit", fit=QUICK, learned=Ranker(Trees((), ())))
         build_into(folder, corpus, "measured", "measured", settings)
-        timed(open_index(folder), asked, say)
+        timed(open_index(folder), texts, say)
 
 
-def timed(engine: Engine, asked: Sequence[str], say: ReportFigure) -> None:
+def timed(engine: Engine, questions: Sequence[str], say: ReportFigure) -> None:
     """Time an engine that has a learned fusion: every question of every system, one after the other.
 
     Args:
         engine: of an index with a learned fusion, whose own trees and networks are not looked at.
-        asked: questions, one at a time, as a page asks them; the first warms up and is not timed.
+        questions: questions, one at a time, as a page asks them; the first warms up and is not timed.
         say: told of each figure.
 
     Raises:
         BadInput: it has no learned fusion, or there are fewer than two questions.
     """
-    if len(asked) < 2:
-        raise BadInput(f"{engine.info.name}: {len(asked)} questions to ask: give law that has two or more")
+    if len(questions) < 2:
+        raise BadInput(
+            f"{engine.info.name}: {len(questions)} questions to ask: give law that has two or more"
+        )
     searcher = engine.searcher
     if searcher.learned is None or searcher.meaning is None:
         raise BadInput(f"{engine.info.name} has no learned fusion: fit one with python -m training.train")
     evidence = searcher.learned.evidence
-    ranker = random_trees(_features(evidence, asked[:20]), TREES, NETWORKS)
+    ranker = random_trees(_features(evidence, questions[:20]), TREES, NETWORKS)
     fused = Hybrid({KEYWORD: searcher.keyword, MEANING: searcher.meaning})
     learned = LearnedReranker(evidence, ranker)
     ways: dict[str, Callable[[str], object]] = {
         LISTS: lambda q: first_stage_lists(evidence, [q]),
         "hybrid": lambda q: fused.search([q], SHOWN),
         "learned": lambda q: learned.search([q], SHOWN),
-        "hybrid, asked": _asked(engine, None),
-        "hybrid, asked and explained": _asked(engine, None, explained=True),
-        "learned, asked": _asked(engine, LearnedReranker(evidence, ranker)),
-        "learned, asked and explained": _asked(engine, LearnedReranker(evidence, ranker), explained=True),
+        "hybrid, asked": _page_query(engine, None),
+        "hybrid, asked and explained": _page_query(engine, None, explained=True),
+        "learned, asked": _page_query(engine, LearnedReranker(evidence, ranker)),
+        "learned, asked and explained": _page_query(
+            engine, LearnedReranker(evidence, ranker), explained=True
+        ),
     }
 
     def forget() -> None:
@@ -112,9 +116,9 @@ def timed(engine: Engine, asked: Sequence[str], say: ReportFigure) -> None:
         if searcher.expanded is not None:
             searcher.expanded.used.cache_clear()
 
-    took = _interleaved(ways, asked, before=forget)
+    took = _interleaved(ways, questions, setup=forget)
     for name, of in took.items():
-        say(f"{name}, median of {len(asked) - 1} questions", _median(of.wall), "ms")
+        say(f"{name}, median of {len(questions) - 1} questions", _median(of.wall), "ms")
         say("    least", float(of.wall.min()), "ms")
         say("    on the cores, median", _median(of.cores), "ms")
     for name in ("learned", "learned, asked", "learned, asked and explained"):
@@ -176,18 +180,18 @@ def _median(values: Values) -> float:
     return float(np.median(values))
 
 
-def _features(evidence: Evidence, asked: Sequence[str]) -> Floats:
+def _features(evidence: Evidence, questions: Sequence[str]) -> Floats:
     found = [
         evidence.candidates(question, tuple(lists.values())).features
-        for question, lists in zip(asked, first_stage_lists(evidence, asked), strict=True)
+        for question, lists in zip(questions, first_stage_lists(evidence, questions), strict=True)
     ]
     rows = np.concatenate(found)
     if not len(rows):
-        raise BadInput(f"none of {len(asked)} questions finds any of {DEPTH} candidates")
+        raise BadInput(f"none of {len(questions)} questions finds any of {DEPTH} candidates")
     return rows
 
 
-def _asked(
+def _page_query(
     engine: Engine, learned: LearnedReranker | None, *, explained: bool = False
 ) -> Callable[[str], object]:
     """Return what a page does with a question."""
@@ -202,17 +206,17 @@ def _asked(
 
 
 def _interleaved(
-    ways: Mapping[str, Callable[[str], object]], asked: Sequence[str], before: Callable[[], object]
+    ways: Mapping[str, Callable[[str], object]], questions: Sequence[str], setup: Callable[[], object]
 ) -> dict[str, FusionTimes]:
     """Time each question but the first; the ways take turns, so that a busy moment meets them all."""
     for way in ways.values():  # what is made when it is first needed is there
-        way(asked[0])
-    wall, cores = (np.zeros((len(ways), len(asked) - 1)) for _ in range(2))
-    for n, question in enumerate(asked[1:]):
+        way(questions[0])
+    wall, cores = (np.zeros((len(ways), len(questions) - 1)) for _ in range(2))
+    for n, question in enumerate(questions[1:]):
         for i, way in enumerate(ways.values()):
-            before()
-            begun, used = time.perf_counter(), time.process_time()
+            setup()
+            start, used = time.perf_counter(), time.process_time()
             way(question)
             cores[i, n] = (time.process_time() - used) * 1000
-            wall[i, n] = (time.perf_counter() - begun) * 1000
+            wall[i, n] = (time.perf_counter() - start) * 1000
     return {name: FusionTimes(wall[i], cores[i]) for i, name in enumerate(ways)}

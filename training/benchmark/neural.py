@@ -170,12 +170,12 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
     lengths = rng.integers(sizes.tokens // 2, 3 * sizes.tokens // 2, sizes.articles)
     spoken = [rng.zipf(1.3, n) % len(meant) for n in lengths]  # some tokens stand nearly everywhere
     vectors = [unit(drawn) for drawn in spoken]
-    asked = [unit(rng.choice(spoken[n], sizes.question_tokens)) for n in _some(sizes)]
+    queries = [unit(rng.choice(spoken[n], sizes.question_tokens)) for n in _some(sizes)]
     order, mask, ids = _corpus(sizes)
     written = folder / "tokens"
     written.mkdir()
     TokenVectors.write(written, sizes.dim, [[EncodedText(v, np.zeros(len(v), np.int64)) for v in vectors]])
-    known = [[EncodedText(q, np.arange(len(q)))] for q in asked]
+    known = [[EncodedText(q, np.arange(len(q)))] for q in queries]
 
     def ours(depth: int) -> list[Act]:
         import faiss
@@ -193,17 +193,17 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
         held = [torch.from_numpy(own).clone() for own in vectors]  # as `encode_document` returns them
 
         def one(n: int) -> list[str]:
-            scores = maxsim([torch.from_numpy(asked[n])], held)[0]
+            scores = maxsim([torch.from_numpy(queries[n])], held)[0]
             return [ids[int(i)] for i in torch.topk(scores, FIRST).indices]
 
-        return [partial(one, n) for n in range(len(asked))]
+        return [partial(one, n) for n in range(len(queries))]
 
-    over = f"MaxSim over {sizes.articles:,} articles, {int(lengths.sum()):,} tokens of {sizes.dim}"
+    label = f"MaxSim over {sizes.articles:,} articles, {int(lengths.sum()):,} tokens of {sizes.dim}"
     depth = max(sizes.articles // 20, 2 * FIRST)
     return [
-        in_subprocess(f"{over}: the library", library),
-        in_subprocess(f"{over}: ours, of all", partial(ours, 0)),
-        in_subprocess(f"{over}: ours, {depth} proposed by tokens", partial(ours, depth)),
+        in_subprocess(f"{label}: the library", library),
+        in_subprocess(f"{label}: ours, of all", partial(ours, 0)),
+        in_subprocess(f"{label}: ours, {depth} proposed by tokens", partial(ours, depth)),
     ]
 
 
@@ -225,15 +225,15 @@ def _splades(sizes: Sizes, folder: Path) -> list[Cost]:
         ),
         shape=shape,
     )
-    asked = []
+    queries = []
     for n in _some(sizes):
         terms = np.unique(rng.choice(columns[n], sizes.question_tokens))
         values = rng.gamma(2, 0.3, len(terms)).astype(np.float32)
-        asked.append(sp.csr_array((values, terms, [0, len(terms)]), shape=(1, sizes.vocabulary)))
+        queries.append(sp.csr_array((values, terms, [0, len(terms)]), shape=(1, sizes.vocabulary)))
     order, mask, ids = _corpus(sizes)
 
     def ours() -> list[Act]:
-        return _asking(Splade(PrecomputedQuestions(asked), weights, order, mask).search, sizes)
+        return _asking(Splade(PrecomputedQuestions(queries), weights, order, mask).search, sizes)
 
     def library() -> list[Act]:
         import torch
@@ -245,16 +245,16 @@ def _splades(sizes: Sizes, folder: Path) -> list[Cost]:
             data = torch.from_numpy(at.data)
             return torch.sparse_coo_tensor(where, data, rows.shape, check_invariants=True).coalesce()
 
-        held, questions = tensor(weights), [tensor(one) for one in asked]
+        held, questions = tensor(weights), [tensor(one) for one in queries]
 
         def one(n: int) -> list[str]:
             scores = dot_score(questions[n], held)[0]
             return [ids[int(i)] for i in torch.topk(scores, FIRST).indices]
 
-        return [partial(one, n) for n in range(len(asked))]
+        return [partial(one, n) for n in range(len(queries))]
 
-    over = f"SPLADE over {sizes.articles:,} articles, {weights.nnz:,} weights"
-    return [in_subprocess(f"{over}: the library", library), in_subprocess(f"{over}: ours", ours)]
+    label = f"SPLADE over {sizes.articles:,} articles, {weights.nnz:,} weights"
+    return [in_subprocess(f"{label}: the library", library), in_subprocess(f"{label}: ours", ours)]
 
 
 def _some(sizes: Sizes) -> list[int]:

@@ -45,9 +45,9 @@ def table(compared: Iterable[Sequence[Cost]]) -> Iterator[str]:
         yield row([library.way, _seconds(library), _megabytes(library), "", "", ""])
         for cost in ours:
             ratios = [cost.seconds / library.seconds, cost.grown / max(library.grown, 1)]
-            told = [f"{ratio:.2f}" for ratio in ratios]
+            cells = [f"{ratio:.2f}" for ratio in ratios]
             yield row(
-                [cost.way, _seconds(cost), _megabytes(cost), *told, _agreement(cost.found, library.found)]
+                [cost.way, _seconds(cost), _megabytes(cost), *cells, _agreement(cost.found, library.found)]
             )
 
 
@@ -87,29 +87,29 @@ def in_subprocess(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
     return Cost(way, seconds, grown, found)
 
 
-def _measured(make: Callable[[], Sequence[Act]], told: Connection) -> None:
-    before = peak_memory()
+def _measured(make: Callable[[], Sequence[Act]], pipe: Connection) -> None:
+    memory_before = peak_memory()
     acts = make()
     acts[0]()  # what happens once is not timed
     times, found = [], []
     for act in acts:
-        begun = time.process_time()
+        start = time.process_time()
         found.append(act())
-        times.append(time.process_time() - begun)
+        times.append(time.process_time() - start)
     same = found[0] if isinstance(found[0], float) else found
-    told.send((statistics.median(times), peak_memory() - before, same))
+    pipe.send((statistics.median(times), peak_memory() - memory_before, same))
 
 
 ReportFigure: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
 
 
-def milliseconds(ask: Callable[[str], object], asked: Iterable[str]) -> npt.NDArray[np.float64]:
+def milliseconds(ask: Callable[[str], object], questions: Iterable[str]) -> npt.NDArray[np.float64]:
     """Ask one question after the other, and return what each took, (n_questions,)."""
     took = []
-    for question in asked:
-        begun = time.perf_counter()
+    for question in questions:
+        start = time.perf_counter()
         ask(question)
-        took.append((time.perf_counter() - begun) * 1000)
+        took.append((time.perf_counter() - start) * 1000)
     return np.array(took)
 
 

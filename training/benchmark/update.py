@@ -82,8 +82,10 @@ def change(corpus: Corpus, share: float, seed: int) -> Corpus:
         if i in copied:
             articles.append(replace(article, id=f"{article.id}-new", text=other))
     there = {article.id for article in articles}
-    asked = (replace(q, article_ids=tuple(a for a in q.article_ids if a in there)) for q in corpus.questions)
-    return Corpus(corpus.card, tuple(articles), tuple(asked))
+    questions = (
+        replace(q, article_ids=tuple(a for a in q.article_ids if a in there)) for q in corpus.questions
+    )
+    return Corpus(corpus.card, tuple(articles), tuple(questions))
 
 
 def _run(home: Path, *words: str | Path) -> ProcessCost:
@@ -91,7 +93,7 @@ def _run(home: Path, *words: str | Path) -> ProcessCost:
     command = [sys.executable, "-m", "indexes", *map(str, words)]
     root = Path(__file__).resolve().parents[2]
     paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
-    begun, before = time.perf_counter(), _on_the_cores()
+    start, cpu_start = time.perf_counter(), _on_the_cores()
     done = subprocess.run(  # noqa: S603 - our own command
         command,
         env={**os.environ, "PANDECT_HOME": str(home), "PYTHONPATH": paths},
@@ -101,7 +103,7 @@ def _run(home: Path, *words: str | Path) -> ProcessCost:
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-    return ProcessCost(time.perf_counter() - begun, _on_the_cores() - before)
+    return ProcessCost(time.perf_counter() - start, _on_the_cores() - cpu_start)
 
 
 def _on_the_cores() -> float:

@@ -60,18 +60,20 @@ def ask(
     return [found[name] for name in NAMES], bool(gold)
 
 
-def numbers(asked: AnsweredQuestions, out: OutOfFold, seed: int) -> dict[str, Any]:
+def numbers(answered: AnsweredQuestions, out: OutOfFold, seed: int) -> dict[str, Any]:
     """Return what the result file says, for the test questions and for all."""
-    dev = np.array([q.split == "dev" for q in asked.questions])
+    dev = np.array([q.split == "dev" for q in answered.questions])
     return {
-        "test": _of(asked, out, ~dev, seed),
-        "dev": _of(asked, out, dev, seed),
-        "told_probably_nothing": _told(asked, out),
+        "test": _of(answered, out, ~dev, seed),
+        "dev": _of(answered, out, dev, seed),
+        "told_probably_nothing": _said_nothing(answered, out),
     }
 
 
-def _of(asked: AnsweredQuestions, out: OutOfFold, which: npt.NDArray[np.bool_], seed: int) -> dict[str, Any]:
-    p, labels, answerable = out.probabilities[which], asked.labels[which], asked.answerable[which]
+def _of(
+    answered: AnsweredQuestions, out: OutOfFold, which: npt.NDArray[np.bool_], seed: int
+) -> dict[str, Any]:
+    p, labels, answerable = out.probabilities[which], answered.labels[which], answered.answerable[which]
     bins = calibration.reliability(p, labels)
     return {
         "questions": len(p),
@@ -86,10 +88,10 @@ def _of(asked: AnsweredQuestions, out: OutOfFold, which: npt.NDArray[np.bool_], 
     }
 
 
-def _told(asked: AnsweredQuestions, out: OutOfFold) -> dict[str, dict[str, int]]:
+def _said_nothing(answered: AnsweredQuestions, out: OutOfFold) -> dict[str, dict[str, int]]:
     """Count by kind for how many questions "probably nothing" is said."""
     counts: dict[str, dict[str, int]] = {}
-    for question, label, told in zip(asked.questions, asked.labels, out.doubtful, strict=True):
+    for question, label, doubtful in zip(answered.questions, answered.labels, out.doubtful, strict=True):
         if question.article_ids:
             kind = "answerable, found" if label else "answerable, not found"
         else:
@@ -97,7 +99,7 @@ def _told(asked: AnsweredQuestions, out: OutOfFold) -> dict[str, dict[str, int]]
         kind = f"{kind} ({'dev' if question.split == 'dev' else 'test'})"
         row = counts.setdefault(kind, {"questions": 0, "told": 0})
         row["questions"] += 1
-        row["told"] += bool(told)
+        row["told"] += bool(doubtful)
     return dict(sorted(counts.items()))
 
 
@@ -157,23 +159,23 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     folder, _ = paths.locate(paths.BUILTIN)
     corpus = read(folder / "corpus")
     engine = open_index(paths.BUILTIN)
-    asked = gather(folder, engine, corpus)
+    answered = gather(folder, engine, corpus)
     plan = CalibrationPlan(parsed.folds, parsed.seed, parsed.rate)
-    shipped, ridge = fit_all(asked, plan, corpus.sha256, engine.searcher.ranked_by)
-    out = cross_fit(asked, plan)
-    found = numbers(asked, out, plan.seed)
-    bare = numbers(asked, cross_fit(asked, plan, without=ELSEWHERE), plan.seed)
+    shipped, ridge = fit_all(answered, plan, corpus.sha256, engine.searcher.ranked_by)
+    out = cross_fit(answered, plan)
+    found = numbers(answered, out, plan.seed)
+    bare = numbers(answered, cross_fit(answered, plan, without=ELSEWHERE), plan.seed)
     print(_text(found, "all features"), _text(bare, "without elsewhere"), sep="\n")
     print(f"threshold {shipped.threshold:.3f}, ridge {ridge:g}")
     if parsed.output is None:
         return
-    gold = int(asked.answerable.sum())
+    gold = int(answered.answerable.sum())
     entry = report.record(
         {},
         corpus,
         command=command,
         questions=gold,
-        unanswerable=len(asked.labels) - gold,
+        unanswerable=len(answered.labels) - gold,
         seed=plan.seed,
         tuned_on="the other folds",
         learnt_from=f"the dev half of the test questions, and {DEV}",

@@ -171,11 +171,11 @@ def reliability_diagram(bins: Sequence[CalibrationBin], title: str) -> str:
     figure.text(across(0.5), up(0) + 42, "predicted probability", anchor="middle")
     figure.upright(16, up(0.5), "answered")
     for b in bins:
-        said = (
+        tooltip = (
             f"{b.questions} questions: predicted {100 * b.predicted:.0f} %, answered {100 * b.observed:.0f} %"
         )
         radius = 3 + 12 * (b.questions / most) ** 0.5
-        figure.dot(across(b.predicted), up(b.observed), radius, f"{b.questions} questions: {said}")
+        figure.dot(across(b.predicted), up(b.observed), radius, f"{b.questions} questions: {tooltip}")
     return figure.svg()
 
 
@@ -216,10 +216,10 @@ class OutOfFold:
 
 
 def choose(
-    asked: AnsweredQuestions, among: Sequence[int], signs: Sequence[int], plan: CalibrationPlan
+    answered: AnsweredQuestions, among: Sequence[int], signs: Sequence[int], plan: CalibrationPlan
 ) -> tuple[float, float]:
     """Return the ridge and the threshold that cross-fitting on these questions alone chooses."""
-    rows, labels = asked.rows[list(among)], asked.labels[list(among)]
+    rows, labels = answered.rows[list(among)], answered.labels[list(among)]
     best: tuple[float, float, Vector] | None = None
     for ridge in RIDGES:
         out = np.zeros(len(labels))
@@ -231,31 +231,31 @@ def choose(
             best = (loss, ridge, out)
     if best is None:
         raise BadInput("no ridge to choose among: give at least one")
-    return best[1], alarm_threshold(best[2][asked.answerable[list(among)]], plan.rate)
+    return best[1], alarm_threshold(best[2][answered.answerable[list(among)]], plan.rate)
 
 
-def cross_fit(asked: AnsweredQuestions, plan: CalibrationPlan, *, without: str | None = None) -> OutOfFold:
+def cross_fit(answered: AnsweredQuestions, plan: CalibrationPlan, *, without: str | None = None) -> OutOfFold:
     """Say of each question what is fitted on questions that may be fitted, itself never among them.
 
     One that may be fitted is judged by the other folds; one that may not, by all of them, so by the
     weights that ship.
 
     Args:
-        asked: the questions.
+        answered: the questions.
         plan: folds over the questions, seed, rate of false alarms.
         without: a feature to leave out.
     """
     signs = [0 if name == without else SIGNS[name] for name in NAMES]
-    probabilities = np.zeros(len(asked.labels))
-    doubtful = np.zeros(len(asked.labels), dtype=np.bool_)
+    probabilities = np.zeros(len(answered.labels))
+    doubtful = np.zeros(len(answered.labels), dtype=np.bool_)
 
     def judge(held: Sequence[int], learn: Sequence[int]) -> None:
-        ridge, threshold = choose(asked, learn, signs, plan)
-        made = fit(asked.rows[learn], asked.labels[learn], signs, ridge)
-        probabilities[held] = made.probability(asked.rows[held])
+        ridge, threshold = choose(answered, learn, signs, plan)
+        made = fit(answered.rows[learn], answered.labels[learn], signs, ridge)
+        probabilities[held] = made.probability(answered.rows[held])
         doubtful[held] = probabilities[held] < threshold
 
-    may, never = (np.flatnonzero(of).tolist() for of in (asked.fitted, ~asked.fitted))
+    may, never = (np.flatnonzero(of).tolist() for of in (answered.fitted, ~answered.fitted))
     for fold in folds(len(may), plan.folds, plan.seed):
         judge([may[i] for i in fold.held], [may[i] for i in fold.learn])
     if never:
@@ -264,12 +264,12 @@ def cross_fit(asked: AnsweredQuestions, plan: CalibrationPlan, *, without: str |
 
 
 def fit_all(
-    asked: AnsweredQuestions, plan: CalibrationPlan, corpus_sha256: str, ranked_by: str = RECIPROCAL
+    answered: AnsweredQuestions, plan: CalibrationPlan, corpus_sha256: str, ranked_by: str = RECIPROCAL
 ) -> tuple[Confidence, float]:
     """Return the weights that ship, fitted to all that may be fitted, and their ridge."""
-    signs, among = list(SIGNS.values()), [i for i, may in enumerate(asked.fitted) if may]
-    ridge, threshold = choose(asked, among, signs, plan)
-    made = fit(asked.rows[among], asked.labels[among], signs, ridge)
+    signs, among = list(SIGNS.values()), [i for i, may in enumerate(answered.fitted) if may]
+    ridge, threshold = choose(answered, among, signs, plan)
+    made = fit(answered.rows[among], answered.labels[among], signs, ridge)
     return Confidence(
         bias=made.bias,
         weights=_named(made.weights),

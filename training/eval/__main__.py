@@ -226,8 +226,8 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         )
     learning = min(sum(bool(q.article_ids) for q in learn) for _, learn, _ in plan)
     ready = {"given": bench.given is not None, "ranker": bench.ranker is not None}
-    asked = [q for held, _, _ in plan for q in held]
-    with external_systems(parsed, asked, partial(print, file=sys.stderr)) as bench.more:
+    test_questions = [q for held, _, _ in plan for q in held]
+    with external_systems(parsed, test_questions, partial(print, file=sys.stderr)) as bench.more:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]
         refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
         _warn_of_leaks(plan)
@@ -235,20 +235,20 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         evaluation = FoldEvaluation(bench, names, plan, annotated, parsed.tune, where)
         chosen, collected = ask(evaluation, parsed.jobs, progress)
     progress.close()
-    results = measure(collected, asked, parsed.seed, parsed.measures)
-    told = notices(open_index(paths.BUILTIN), asked) if parsed.corpus is None else {}
+    results = measure(collected, test_questions, parsed.seed, parsed.measures)
+    notice_counts = notices(open_index(paths.BUILTIN), test_questions) if parsed.corpus is None else {}
     comparisons = compared(results, parsed.measures, parsed.seed)
-    _tell(parsed, corpus, asked, results, chosen, told)
+    _print_notices(parsed, corpus, test_questions, results, chosen, notice_counts)
     if comparisons:
         print(table(comparisons))
     if parsed.output is not None:
-        gold = sum(bool(q.article_ids) for q in asked)
+        gold = sum(bool(q.article_ids) for q in test_questions)
         entry = report.record(
             results,
             corpus,
             command=command,
             questions=gold,
-            unanswerable=len(asked) - gold,
+            unanswerable=len(test_questions) - gold,
             seed=parsed.seed,
             tuned_on="the other folds" if parsed.tune else None,
             learnt_from=learnt_from(parsed, annotated, parsed.beside),
@@ -258,15 +258,15 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             entry["jobs"] = parsed.jobs  # the times of a question are of so many beside each other
         cards = question_cards(corpus.card, learnt_files(parsed))
         entry["sources"] = [provenance(card) for card in cards]
-        if told:
-            entry["notices"] = told
+        if notice_counts:
+            entry["notices"] = notice_counts
         entry |= about(parsed.splits)
         if parsed.tune:
             entry["tuned"] = [asdict(of.settings) for of in chosen]
         if any(of.fusions for of in chosen):
             entry["fusions"] = [{n: choice.to_json() for n, choice in of.fusions.items()} for of in chosen]
         entry["comparisons"] = [c.to_json() for c in comparisons]
-        report.write(parsed.output, results, entry, _curves(parsed, corpus, asked, results))
+        report.write(parsed.output, results, entry, _curves(parsed, corpus, test_questions, results))
         print(f"written: {parsed.output}")
 
 
@@ -290,13 +290,13 @@ def _refuse(parsed: argparse.Namespace) -> None:
         parse(name)  # a misspelt one
 
 
-def _tell(
+def _print_notices(
     parsed: argparse.Namespace,
     corpus: Corpus,
     asked: Sequence[Question],
     results: Mapping[str, Measured],
     chosen: Sequence[FoldChoice],
-    told: Mapping[str, Mapping[str, int]],
+    counts: Mapping[str, Mapping[str, int]],
 ) -> None:
     """Print the tables."""
     gold = sum(bool(q.article_ids) for q in asked)
@@ -318,28 +318,28 @@ def _tell(
             print(f"fold {i}: tuned to {of.settings}")
         for name, choice in of.fusions.items():
             print(f"fold {i}: {name} is {choice.settings.method} of {dict(choice.settings.weights)}")
-    for kind, row in told.items():
+    for kind, row in counts.items():
         print(f"{kind}: told that another law governs it: {row['told']} of {row['questions']} questions")
 
 
 def _curves(
     parsed: argparse.Namespace,
     corpus: Corpus,
-    asked: Sequence[Question],
+    questions: Sequence[Question],
     results: Mapping[str, Measured],
 ) -> Callable[[Path], object] | None:
     """Return what writes the curves over alpha, where they are wanted."""
     if not parsed.curves:
         return None
     runs = {name: result.run for name, result in results.items()}
-    found = curves.measured(runs, {q.id: frozenset(q.article_ids) for q in asked if q.article_ids})
+    found = curves.measured(runs, {q.id: frozenset(q.article_ids) for q in questions if q.article_ids})
     return partial(curves.write, found=found, title=f"{corpus.card.name}: fusing two systems, R@10 by weight")
 
 
 def _warn_of_leaks(plan: Plan) -> None:
     if known := leaks(plan):
-        told = f"warning: {known} of the questions asked are also learnt from, word for word"
-        print(told, file=sys.stderr)
+        warning = f"warning: {known} of the questions asked are also learnt from, word for word"
+        print(warning, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ class BenchLike(Protocol):
         ...
 
     @property
-    def kept(self) -> FitCache:
+    def cache(self) -> FitCache:
         """Keeps what takes minutes to make."""
         ...
 

@@ -92,11 +92,11 @@ class EncoderFits:
             cache: folder that keeps what is fitted to the law, by the corpora's hashes; None keeps nothing.
             progress: called as the work goes on.
         """
-        self.law, self._lent = corpora[0], tuple(corpora[1:])
+        self.law, self._other_corpora = corpora[0], tuple(corpora[1:])
         self._cut, self._how, self._progress = cut, how, progress
         hashes = "+".join(each.sha256[:16] for each in corpora)
-        self._kept = FitCache(cache / hashes if cache is not None else None)
-        self._begun: dict[str, FittedParameters] = {}  # to the law alone, by settings
+        self._cache = FitCache(cache / hashes if cache is not None else None)
+        self._law_fits: dict[str, FittedParameters] = {}  # to the law alone, by settings
         self._written: tuple[tuple[Question, ...], dict[str, FittedParameters]] = (
             (),
             {},
@@ -104,27 +104,27 @@ class EncoderFits:
         self._made: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
 
     @cached_property
-    def _questions_lent(self) -> tuple[Question, ...]:
-        return tuple(merged_questions(self._lent))
+    def _other_questions(self) -> tuple[Question, ...]:
+        return tuple(merged_questions(self._other_corpora))
 
     @cached_property
     def _fitter(self) -> Fitter:
-        articles = [*self.law.articles, *merged_articles(self._lent)]
+        articles = [*self.law.articles, *merged_articles(self._other_corpora)]
         return Fitter(articles, self._cut(), self._how if isinstance(self._how, FitSettings) else None)
 
     def _of_law(self, fitter: Fitter) -> FittedParameters:
         """Return what is fitted to the law alone, with the settings of this fitter."""
         settings = fitter.settings
-        if settings.id not in self._begun:
-            self._begun[settings.id] = self._kept(
+        if settings.id not in self._law_fits:
+            self._law_fits[settings.id] = self._cache(
                 f"fitted-{self._cut().id}-{settings.id}",
                 lambda: fitter.fit_corpus(self._progress),
                 save_fitted,
                 load_fitted,
             )
-        return self._begun[settings.id]
+        return self._law_fits[settings.id]
 
-    def _before_people(self, fitter: Fitter, written: Sequence[Question]) -> FittedParameters:
+    def _pretrained(self, fitter: Fitter, written: Sequence[Question]) -> FittedParameters:
         """Return what is fitted to the law and to written questions, which folds share as they do the law."""
         law = self._of_law(fitter)
         if not written:
@@ -147,20 +147,20 @@ class EncoderFits:
         Args:
             learn: the questions, beside which it learns those that others lend; None for the law alone.
         """
-        asked = () if learn is None else (*learn, *self._questions_lent)
-        if asked not in self._made:
+        questions = () if learn is None else (*learn, *self._other_questions)
+        if questions not in self._made:
             fitted = ensemble.fit(
                 self._fitter,
-                asked,
+                questions,
                 self._how if isinstance(self._how, int) else 1,
-                begin=self._before_people,
+                begin=self._pretrained,
                 progress=self._progress,
             )
-            self._made[asked] = fitted.encoder("static", self._cut())
-        self._made.move_to_end(asked)  # folds that learn from the same questions share it
+            self._made[questions] = fitted.encoder("static", self._cut())
+        self._made.move_to_end(questions)  # folds that learn from the same questions share it
         while len(self._made) > MAX_CACHED_FITS:
             self._made.popitem(last=False)
-        return self._made[asked]
+        return self._made[questions]
 
 
 class EncodedArticles:

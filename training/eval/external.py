@@ -66,14 +66,14 @@ def reranked(names: Sequence[str], how: Callable[[str], RerankMethod]) -> Extras
     return made
 
 
-def _make(first: str, way: RerankMethod, bench: BenchLike, lesson: FoldContext, system: System) -> Retriever:
-    return Reranked(system(first), way.make(bench, lesson), way.depth)
+def _make(first: str, way: RerankMethod, bench: BenchLike, context: FoldContext, system: System) -> Retriever:
+    return Reranked(system(first), way.make(bench, context), way.depth)
 
 
 def chat_method(asker: Asker, kind: str) -> RerankMethod:
     """Return the reranking method of a chat model: pointwise or listwise."""
 
-    def make(bench: BenchLike, lesson: FoldContext) -> Reranker:
+    def make(bench: BenchLike, context: FoldContext) -> Reranker:
         articles = {a.id: a for a in bench.corpus.articles}
         return LLMReranker(
             "listwise" if kind == "listwise" else "pointwise", asker, articles, bench.analyser()
@@ -191,7 +191,7 @@ def external_systems(parsed: argparse.Namespace, questions: Sequence[Question], 
     pairs = _pairs(parsed) if parsed.encoder else {}
     if both := sorted(set(pairs) & set(more)):
         raise BadInput(f"{both[0]} was given twice, or two folders bear this name: rename one")
-    more |= {name: _over_bm25(model, depth) for name, model in pairs.items()}
+    more |= {name: _reranking_bm25(model, depth) for name, model in pairs.items()}
     trained = _models(parsed.trained, questions, parsed.device)
     more |= {f"{MODEL}{name}": _of_model(trained, name) for name in trained.names}
     with ExitStack() as stack:
@@ -214,7 +214,7 @@ def external_systems(parsed: argparse.Namespace, questions: Sequence[Question], 
         more |= reranked(parsed.rerank, how)
         yield more
         for asker in askers:
-            say(f"{asker.chat.name}: {asker.spent.told()}")
+            say(f"{asker.chat.name}: {asker.spent.summary()}")
 
 
 def _asker(parsed: argparse.Namespace, stack: ExitStack) -> Asker:
@@ -250,7 +250,7 @@ def _yes_no(parsed: argparse.Namespace, questions: Sequence[Question]) -> Rerank
         return _by_trained(tuned, YES_NO, parsed.rerank_depth)
     model = YesNo.untuned(parsed.yes_no_model, parsed.device)
     depth = parsed.rerank_depth or RerankSettings().depth
-    return RerankMethod(lambda bench, lesson: PairReader(model, bench.corpus.articles), depth)
+    return RerankMethod(lambda bench, context: PairReader(model, bench.corpus.articles), depth)
 
 
 def _pairs(parsed: argparse.Namespace) -> dict[str, PairModel]:
@@ -259,9 +259,9 @@ def _pairs(parsed: argparse.Namespace) -> dict[str, PairModel]:
     return pair_models(parsed.encoder, remote_code=parsed.remote_code, device=parsed.device)
 
 
-def _over_bm25(model: PairModel, depth: int | None) -> Extra:
+def _reranking_bm25(model: PairModel, depth: int | None) -> Extra:
     return Extra(
-        lambda bench, lesson, system: Reranked(system("bm25"), model.reader(bench), depth or model.depth),
+        lambda bench, context, system: Reranked(system("bm25"), model.reader(bench), depth or model.depth),
         over=("bm25",),
     )
 
@@ -273,7 +273,7 @@ def _by_published(pairs: Mapping[str, PairModel], name: str, depth: int | None) 
             f"such as monobert-legal-french; given are {', '.join(pairs) or 'none'}"
         )
     model = pairs[name]
-    return RerankMethod(lambda bench, lesson: model.reader(bench), depth or model.depth)
+    return RerankMethod(lambda bench, context: model.reader(bench), depth or model.depth)
 
 
 def _models(typed: Sequence[str], questions: Sequence[Question], device: str | None) -> Models:
@@ -283,10 +283,10 @@ def _models(typed: Sequence[str], questions: Sequence[Question], device: str | N
 
 
 def _of_model(models: Models, name: str) -> Extra:
-    return Extra(lambda bench, lesson, system: models.retriever(name, bench.corpus, lesson.learn))
+    return Extra(lambda bench, context, system: models.retriever(name, bench.corpus, context.learn))
 
 
 def _by_trained(models: Models, name: str, depth: int | None) -> RerankMethod:
     """Return the way of a trained model; in each fold the one that has not seen what is asked."""
     own = models.depth(name)  # or what is lacking is told now
-    return RerankMethod(lambda bench, lesson: models.reader(name, bench.corpus, lesson.learn), depth or own)
+    return RerankMethod(lambda bench, context: models.reader(name, bench.corpus, context.learn), depth or own)

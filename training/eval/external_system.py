@@ -33,9 +33,9 @@ def cached_per_bench(extra: Extra) -> Extra:
     """Return the extra made once for each bench: for what learns from no question."""
     made: dict[int, Retriever] = {}
 
-    def make(bench: BenchLike, lesson: FoldContext, system: System) -> Retriever:
+    def make(bench: BenchLike, context: FoldContext, system: System) -> Retriever:
         if id(bench) not in made:
-            made[id(bench)] = extra.make(bench, lesson, system)
+            made[id(bench)] = extra.make(bench, context, system)
         return made[id(bench)]
 
     return replace(extra, make=make)

@@ -72,7 +72,7 @@ class Lexicon:
     def __init__(
         self,
         corpus: Corpus,
-        kept: FitCache,
+        cache: FitCache,
         options: Mapping[str, Any],
         also: Collection[str],
         progress: Progress,
@@ -81,12 +81,12 @@ class Lexicon:
 
         Args:
             corpus: its articles are used, its questions are not.
-            kept: keeps the counts.
+            cache: keeps the counts.
             options: of the analyser; they go before what settings say.
             also: words of an encoder that is not fitted here, which typing errors may mean.
             progress: called as the work goes on.
         """
-        self._corpus, self._kept, self._options, self._progress = corpus, kept, options, progress
+        self._corpus, self._cache, self._options, self._progress = corpus, cache, options, progress
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
         self._counts: dict[bool, FieldCounts] = {}
@@ -105,7 +105,7 @@ class Lexicon:
         """Return the term counts of the law's own fields."""
         if stop_words not in self._counts:
             cut, articles = self.analyser(stop_words=stop_words), self._corpus.articles
-            self._counts[stop_words] = self._kept(
+            self._counts[stop_words] = self._cache(
                 f"counts-{cut.id}",
                 lambda: count(articles, cut, self._progress),
                 counted.save,
@@ -113,7 +113,7 @@ class Lexicon:
             )
         return self._counts[stop_words]
 
-    def asked_by(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
+    def question_analyser(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
         """Return what reads questions, with the words of the law and of these annotated questions."""
         return self._asking.of(learn, stop_words=stop_words)
 
@@ -128,7 +128,7 @@ class Lexicon:
         cut = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
         learnt = learn if name == "bm25+questions" else ()
-        asks = self.asked_by(learnt, stop_words=chosen.stop_words)
+        asks = self.question_analyser(learnt, stop_words=chosen.stop_words)
         if name == "bm25+questions":
             return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
         law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}

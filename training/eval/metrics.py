@@ -71,13 +71,13 @@ def per_question(
         run: question id -> ranking; a question that is missing counts as answered by nothing.
         measures: names as the papers write them.
     """
-    asked = [question for question, gold in qrels.items() if gold]
-    place = {question: i for i, question in enumerate(asked)}
-    values = {name: np.zeros(len(asked), dtype=np.float64) for name in measures}
-    relevance = {question: dict.fromkeys(qrels[question], 1) for question in asked}
+    answerable = [question for question, gold in qrels.items() if gold]
+    place = {question: i for i, question in enumerate(answerable)}
+    values = {name: np.zeros(len(answerable), dtype=np.float64) for name in measures}
+    relevance = {question: dict.fromkeys(qrels[question], 1) for question in answerable}
     scored = {
         question: {hit.article_id: float(-n) for n, hit in enumerate(run.get(question, ()))}
-        for question in asked
+        for question in answerable
     }
     answered = {question: hits for question, hits in scored.items() if hits}
     named: dict[ir_measures.Measure, list[str]] = {}

@@ -92,10 +92,10 @@ def _add(made: dict[str, Extra], name: str, make: Callable[[BenchLike], Retrieve
     if name in made:
         raise BadInput(f"{name} was given twice, or two files bear this name: rename one")
 
-    def of_lesson(bench: BenchLike, lesson: FoldContext, system: System) -> Retriever:
+    def system_of_fold(bench: BenchLike, context: FoldContext, system: System) -> Retriever:
         return make(bench)
 
-    made[name] = cached_per_bench(Extra(of_lesson))
+    made[name] = cached_per_bench(Extra(system_of_fold))
 
 
 def _vectors(file: VectorFile, questions: Sequence[str], say: Say, bench: BenchLike) -> Dense:
@@ -117,7 +117,7 @@ def _encoder(recipe: HubRecipe, options: dict[str, bool | str | None], bench: Be
     # the same weights, recipe and articles give the same vectors: hours of work for a large model
     key = {"weights": encoder.sha256, **asdict(recipe)}
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    vectors = bench.kept(f"vectors-{name}", partial(_encode, encoder, bench), _save, _load)
+    vectors = bench.cache(f"vectors-{name}", partial(_encode, encoder, bench), _save, _load)
     return Dense(encoder, build_vectors(vectors), bench.order, bench.mask)
 
 
@@ -175,8 +175,8 @@ def published_recipe(of: HubRecipe, *, remote_code: bool = False) -> Recipe:
         remote_code: run the code that comes with the model.
     """
     pairs = of.kind == "cross-encoder"
-    asked = of.question_window or (of.window // 4 if pairs else of.window)
-    text = {"question_tokens": asked, "article_tokens": of.window}
+    question_window = of.question_window or (of.window // 4 if pairs else of.window)
+    text = {"question_tokens": question_window, "article_tokens": of.window}
     prompts = {"question_prompt": of.question_prompt, "article_prompt": of.passage_prompt}
     return parse_recipe(
         {

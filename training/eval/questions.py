@@ -59,47 +59,53 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
             ),
             progress=progress,
         )
-        asked = list(read_test_questions(folder)) if parsed.questions is None else _asked(parsed, corpus)
-        if not asked:
+        questions = (
+            list(read_test_questions(folder)) if parsed.questions is None else _read_questions(parsed, corpus)
+        )
+        if not questions:
             raise BadInput(f"{folder / TEST} holds no questions: run {again}")
-        asked = _typed(parsed, asked, corpus.card.language)
-        return bench, asked, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
+        questions = _typed(parsed, questions, corpus.card.language)
+        return bench, questions, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
     corpus = registry.law(parsed.corpus, language=parsed.language)
-    lent = read_lending_corpora(parsed.lent, corpus.card.language)
-    bench = Bench(corpus, cache, fitted_to=[corpus, *lent], fit=parsed.fits, progress=progress)
-    asked = _typed(parsed, _asked(parsed, corpus), corpus.card.language)
-    return bench, asked, _cited(parsed.annotated, corpus)
+    other_corpora = read_lending_corpora(parsed.lent, corpus.card.language)
+    bench = Bench(corpus, cache, fitted_to=[corpus, *other_corpora], fit=parsed.fits, progress=progress)
+    questions = _typed(parsed, _read_questions(parsed, corpus), corpus.card.language)
+    return bench, questions, _cited(parsed.annotated, corpus)
 
 
-def _asked(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
+def _read_questions(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
     if parsed.questions is None:
         return list(corpus.questions)
     return list(read_questions(parsed.questions, corpus.articles))
 
 
-def _typed(parsed: argparse.Namespace, asked: list[Question], language: str) -> list[Question]:
+def _typed(parsed: argparse.Namespace, questions: list[Question], language: str) -> list[Question]:
     """Return the questions as they are asked: with typing errors, or without accents, if that is wanted."""
     if not parsed.typing_errors and not parsed.no_accents:
-        return asked
+        return questions
     if folded(parsed) and parsed.annotated is None:
         raise BadInput(
             "with --folds the questions asked are learnt from too, errors and all: add --annotated PATH, "
             "or leave --typing-errors and --no-accents out"
         )
     if parsed.no_accents:
-        asked = without_accents(asked)
-    return with_errors(asked, language, parsed.seed, parsed.typing_errors) if parsed.typing_errors else asked
+        questions = without_accents(questions)
+    return (
+        with_errors(questions, language, parsed.seed, parsed.typing_errors)
+        if parsed.typing_errors
+        else questions
+    )
 
 
 def questions_of_split(questions: list[Question], part: str | None) -> list[Question]:
     """Return the questions that bear a split; all of them for None."""
     if part is None:
         return questions
-    kept = [q for q in questions if q.split == part]
-    if not kept:
+    part_questions = [q for q in questions if q.split == part]
+    if not part_questions:
         there = ", ".join(sorted({q.split for q in questions if q.split})) or "none bears one"
         raise BadInput(f"--part {part}: no question bears this split; there are: {there}")
-    return kept
+    return part_questions
 
 
 def annotated_file(named: Path | None) -> Path | None:
@@ -157,11 +163,11 @@ def planned(parsed: argparse.Namespace, questions: list[Question], annotated: li
         if parsed.only_fold is not None:
             raise BadInput("--only-fold needs --folds or --splits: give the folds too")
         return [(people, annotated, [])]
-    asked = {q.id for q in people}
+    human_ids = {q.id for q in people}
     of = people if parsed.splits is None else questions  # a file of splits is of all of them
     plan = []
     for fold in evaluated_folds(of, parsed.splits, parsed.folds, parsed.seed, parsed.only_fold):
-        held, others = ([q for q in pick(of, part) if q.id in asked] for part in (fold.held, fold.learn))
+        held, others = ([q for q in pick(of, part) if q.id in human_ids] for part in (fold.held, fold.learn))
         gold = to_learn_from(others)
         if held:
             plan.append((held, annotated or [*gold, *to_learn_from(written)], gold))
@@ -214,8 +220,8 @@ def describe_day(corpus: Corpus, questions: Sequence[Question], day: date) -> st
     """Return the line that says what was searched."""
     held = sum(in_force(article, day) for article in corpus.articles)
     lost = lost_gold(corpus, questions, day)
-    said = f"law in force on {day.isoformat()}: {held:,} of {len(corpus.articles):,} articles"
-    return f"{said}; {lost} questions have gold articles that are not among them" if lost else said
+    text = f"law in force on {day.isoformat()}: {held:,} of {len(corpus.articles):,} articles"
+    return f"{text}; {lost} questions have gold articles that are not among them" if lost else text
 
 
 def about_day(day: date | None) -> dict[str, str]:
@@ -224,18 +230,18 @@ def about_day(day: date | None) -> dict[str, str]:
 
 
 def learnt_from(
-    parsed: argparse.Namespace, annotated: Sequence[Question], beside: Path | None = None
+    parsed: argparse.Namespace, annotated: Sequence[Question], adjacent: Path | None = None
 ) -> str | None:
     """Return which questions the systems learnt from, as a result file says it; None for none."""
     if parsed.annotated is not None:
-        told = str(parsed.annotated)
+        source = str(parsed.annotated)
     elif annotated:
-        told = "the annotated questions that ship"
+        source = "the annotated questions that ship"
     elif folded(parsed):
-        told = "the other folds"
+        source = "the other folds"
     else:
         return None
-    return told if beside is None else f"{told}, and {beside}"
+    return source if adjacent is None else f"{source}, and {adjacent}"
 
 
 def learnt_files(parsed: argparse.Namespace) -> list[Path | None]:

@@ -210,9 +210,9 @@ def question_cards(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tup
     Raises:
         BadInput: a card cannot be read.
     """
-    beside = (read_adjacent_card(file) for file in files if file is not None and file.exists())
+    cards = (read_adjacent_card(file) for file in files if file is not None and file.exists())
     found = [corpus]
-    for card in beside:
+    for card in cards:
         if card is not None and card not in found:
             found.append(card)
     return tuple(found)

@@ -60,9 +60,9 @@ def answer(
         collected = into.setdefault(name, SystemRun())
         collected.folds.append([q.id for q in questions])
         for question in questions:
-            begun = time.perf_counter()
+            start = time.perf_counter()
             [ranking] = system.search([question.text], DEPTH, where)
-            collected.seconds.append(time.perf_counter() - begun)
+            collected.seconds.append(time.perf_counter() - start)
             collected.run[question.id] = ranking
             progress("asking", done := done + 1, len(systems) * len(questions))
 
@@ -81,9 +81,9 @@ def measure(
         seed: of the bootstrap.
         measures: names as the papers write them.
     """
-    asked = [q for q in questions if q.article_ids]
-    qrels = {q.id: frozenset(q.article_ids) for q in asked}
-    place = {q.id: i for i, q in enumerate(asked)}
+    answerable = [q for q in questions if q.article_ids]
+    qrels = {q.id: frozenset(q.article_ids) for q in answerable}
+    place = {q.id: i for i, q in enumerate(answerable)}
     results: dict[str, Measured] = {}
     first: Mapping[str, npt.NDArray[np.float64]] | None = None
     for name, system in collected.items():
@@ -95,8 +95,8 @@ def measure(
             run=system.run,
             values=values,
             measures={m: interval(v, seed) for m, v in values.items()},
-            fold_means={m: _over_folds(v, rows) for m, v in values.items()} if len(rows) > 1 else {},
-            by_category=_by_category(asked, values),
+            fold_means={m: _by_fold(v, rows) for m, v in values.items()} if len(rows) > 1 else {},
+            by_category=_by_category(answerable, values),
             versus={} if values is first else {m: interval(v - first[m], seed) for m, v in values.items()},
             median_ms=float(np.median(milliseconds)) if len(milliseconds) else 0.0,
             p95_ms=float(np.quantile(milliseconds, 0.95)) if len(milliseconds) else 0.0,
@@ -104,16 +104,16 @@ def measure(
     return results
 
 
-def _over_folds(values: npt.NDArray[np.float64], rows: Sequence[Sequence[int]]) -> tuple[float, float]:
+def _by_fold(values: npt.NDArray[np.float64], rows: Sequence[Sequence[int]]) -> tuple[float, float]:
     means = [float(values[list(fold)].mean()) for fold in rows if fold]
     return float(np.mean(means)), float(np.std(means, ddof=1)) if len(means) > 1 else 0.0
 
 
 def _by_category(
-    asked: Sequence[Question], values: Mapping[str, npt.NDArray[np.float64]]
+    questions: Sequence[Question], values: Mapping[str, npt.NDArray[np.float64]]
 ) -> dict[str, dict[str, float]]:
     groups: dict[str, list[int]] = {}
-    for i, question in enumerate(asked):
+    for i, question in enumerate(questions):
         if question.category:
             groups.setdefault(question.category, []).append(i)
     return {

@@ -172,12 +172,12 @@ def refuse_unfit(
         if of is None and name not in (*SINGLE, *more) and excluded_features(name) is None:
             brought = "".join(f", {one}" for one in more)
             raise BadInput(f"no system {name!r}: choose among {GRAMMAR}{brought}")
-        for asked in (name, *(of.parts if of else ())):
-            if asked not in more:
+        for needed in (name, *(of.parts if of else ())):
+            if needed not in more:
                 continue
-            if more[asked].learns and not learning:
-                raise BadInput(f"{asked} has no questions to learn from: add --folds 5 or --annotated PATH")
-            refuse_unfit(more[asked].over, learning=learning, given=given, ranker=ranker, more=more)
+            if more[needed].learns and not learning:
+                raise BadInput(f"{needed} has no questions to learn from: add --folds 5 or --annotated PATH")
+            refuse_unfit(more[needed].over, learning=learning, given=given, ranker=ranker, more=more)
         if name in more:
             continue
         used = (of.method, *of.parts) if of else (LEARNED if excluded_features(name) is not None else name,)

@@ -79,7 +79,7 @@ class TranslationModels:
         self._encoder = encoder
         self._known: OrderedDict[tuple[Question, ...], TranslationModel] = OrderedDict()
 
-    def over(
+    def expanded(
         self,
         keyword: BM25,
         counts: FieldCounts,
@@ -136,14 +136,14 @@ class Bench:
         """
         self.corpus = corpus
         self.more: Extras = {}  # systems that are not known here, by name
-        self.kept = FitCache(cache / corpus.sha256[:16] if cache is not None else None)
+        self.cache = FitCache(cache / corpus.sha256[:16] if cache is not None else None)
         self.given = ready.encoder if ready else None
         self.ranker = ready.ranker if ready else None
         self.fusion = ready.fusion if ready else None
         self._bridges = TranslationModels(corpus.articles, self.encoder, ready.bridge if ready else None)
         self.progress = progress
         mended = self.given.vocabulary if self.given is not None else ()
-        self._words = Lexicon(corpus, self.kept, dict(analyser_options or {}), mended, self.progress)
+        self._words = Lexicon(corpus, self.cache, dict(analyser_options or {}), mended, self.progress)
         self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, self.progress)
         self._vectors = EncodedArticles(corpus, self.analyser)
         self.order, self.mask = self._words.order, self._words.mask
@@ -194,36 +194,36 @@ class Bench:
             ranker=self.ranker is not None,
             more=self.more,
         )
-        lesson = FoldContext(
+        context = FoldContext(
             tuple(learn), settings or BenchSettings(), tuple(q for q in dev if q.article_ids)
         )
         made: dict[str, Retriever] = {}
         for name in names:
-            self._system(name, lesson, made)
+            self._system(name, context, made)
         return {name: made[name] for name in names}
 
-    def _system(self, name: str, lesson: FoldContext, made: dict[str, Retriever]) -> Retriever:
+    def _system(self, name: str, context: FoldContext, made: dict[str, Retriever]) -> Retriever:
         if name in made:
             return made[name]
         fusion = None if name in self.more else fused(name)
         if name in self.more:
-            made[name] = self.more[name].make(self, lesson, lambda other: self._system(other, lesson, made))
+            made[name] = self.more[name].make(self, context, lambda other: self._system(other, context, made))
         elif name in (HYBRID, UNBRIDGED) and self.fusion is not None:
-            made[name] = self._given_fusion(self.fusion, lesson, made, bridged=name == HYBRID)
+            made[name] = self._given_fusion(self.fusion, context, made, expanded=name == HYBRID)
         elif name in EXPANDED_SYSTEMS:
-            made[name] = self._bridged(name, lesson, made)
+            made[name] = self._expanded_system(name, context, made)
         elif name in UNTRAINED:
-            made[name] = self._of_the_law(name, lesson.settings)
+            made[name] = self._of_the_law(name, context.settings)
         elif fusion is not None:
-            made[name] = self._fusion(name, fusion, lesson, made)
+            made[name] = self._fusion(name, fusion, context, made)
         elif excluded_features(name) is not None:
-            made[name] = self._learned(name, lesson, made)
+            made[name] = self._learned(name, context, made)
         elif name == "dense":
-            made[name] = self._dense(lesson.learn)
+            made[name] = self._dense(context.learn)
         elif name == QUESTION_KNN:
-            made[name] = self._nearest(lesson)
+            made[name] = self._nearest(context)
         else:
-            made[name] = self._words.system(name, lesson.learn, lesson.settings)
+            made[name] = self._words.system(name, context.learn, context.settings)
         return made[name]
 
     def _of_the_law(self, name: str, settings: BenchSettings) -> Retriever:
@@ -237,22 +237,22 @@ class Bench:
 
     def _dense(self, learn: Sequence[Question] | None) -> Dense:
         vectors = build_vectors(self._vectors.by(self.encoder(learn)))
-        return Dense(self._asked_encoder(learn), vectors, self.order, self.mask)
+        return Dense(self._question_encoder(learn), vectors, self.order, self.mask)
 
-    def _asked_encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
+    def _question_encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder as it reads questions: typing errors are mended."""
         encoder = self.encoder(learn)
         if encoder.analyser.id != self.analyser().id:  # one that was given: its words are others
             return encoder
-        return replace(encoder, analyser=self._words.asked_by(learn or ()))
+        return replace(encoder, analyser=self._words.question_analyser(learn or ()))
 
-    def _nearest(self, lesson: FoldContext) -> QuestionKNN:
-        cut = self._words.asked_by(lesson.learn, stop_words=lesson.settings.stop_words)
-        encoder = self._asked_encoder(lesson.learn)
-        return QuestionKNN(lesson.learn, self.order, self.mask, cut, encoder, beside=self._beside)
+    def _nearest(self, context: FoldContext) -> QuestionKNN:
+        cut = self._words.question_analyser(context.learn, stop_words=context.settings.stop_words)
+        encoder = self._question_encoder(context.learn)
+        return QuestionKNN(context.learn, self.order, self.mask, cut, encoder, sections=self._sections)
 
     @cached_property
-    def _beside(self) -> Ints:
+    def _sections(self) -> Ints:
         return section_numbers(self.corpus.articles)
 
     @cached_property
@@ -267,51 +267,55 @@ class Bench:
         """Number the headings that articles stand under."""
         return self._groups
 
-    def _fusion(self, name: str, fusion: Fused, lesson: FoldContext, made: dict[str, Retriever]) -> Retriever:
-        keyword = "bm25+questions" if lesson.learn else "bm25"
-        if name == HYBRID and lesson.learn and lesson.settings.bridged:
+    def _fusion(
+        self, name: str, fusion: Fused, context: FoldContext, made: dict[str, Retriever]
+    ) -> Retriever:
+        keyword = "bm25+questions" if context.learn else "bm25"
+        if name == HYBRID and context.learn and context.settings.bridged:
             keyword = EXPANDED_BM25
         names = fusion.parts or (keyword, "dense")
-        parts = {part: self._system(part, lesson, made) for part in names}
+        parts = {part: self._system(part, context, made) for part in names}
         if fusion.method == TUNED:
-            choice = self._choice(parts, lesson)
-            return TunedHybrid(parts, choice, self._distributions(choice.settings.method, parts, lesson))
-        chosen = lesson.settings
+            choice = self._choice(parts, context)
+            return TunedHybrid(parts, choice, self._distributions(choice.settings.method, parts, context))
+        chosen = context.settings
         settings = FusionSettings(fusion.method, damping=chosen.damping)
         if name in (HYBRID, UNBRIDGED):
             settings = replace(settings, method=chosen.method, beside=chosen.beside)
-        known = self._distributions(settings.method, parts, lesson)
+        known = self._distributions(settings.method, parts, context)
         return Hybrid(parts, settings.fuse(names, known, self.group))
 
     def _given_fusion(
-        self, given: FusionSettings, lesson: FoldContext, made: dict[str, Retriever], *, bridged: bool
+        self, given: FusionSettings, context: FoldContext, made: dict[str, Retriever], *, expanded: bool
     ) -> Hybrid:
         """Return the fusion that an index answers with."""
         names = given.systems or ("bm25+questions", "dense")
-        over = {"bm25+questions": EXPANDED_BM25} if bridged and self._bridges.given is not None else {}
-        parts = {part: self._system(over.get(part, part), lesson, made) for part in names}
-        known = self._distributions(given.method, parts, lesson)
+        replaced = {"bm25+questions": EXPANDED_BM25} if expanded and self._bridges.given is not None else {}
+        parts = {part: self._system(replaced.get(part, part), context, made) for part in names}
+        known = self._distributions(given.method, parts, context)
         return Hybrid(parts, given.fuse(names, known, self.group))
 
-    def _bridged(self, name: str, lesson: FoldContext, made: dict[str, Retriever]) -> Retriever:
-        over = self._system(EXPANDED_SYSTEMS.get(name) or "bm25+questions", lesson, made)
-        if not isinstance(over, BM25):
+    def _expanded_system(self, name: str, context: FoldContext, made: dict[str, Retriever]) -> Retriever:
+        base = self._system(EXPANDED_SYSTEMS.get(name) or "bm25+questions", context, made)
+        if not isinstance(base, BM25):
             raise BadInput(f"{name}: a bridge goes over BM25 alone")
-        words = self._over(over, lesson)
+        words = self._expanded(base, context)
         return Expanded(words) if name == "bridge" else words
 
-    def _over(self, keyword: BM25, lesson: FoldContext) -> ExpandedBM25:
+    def _expanded(self, keyword: BM25, context: FoldContext) -> ExpandedBM25:
         """Return this BM25 over the bridge learnt from a lesson's questions alone, or over the one given."""
-        return self._bridges.over(keyword, self.counts(), self.analyser(), lesson.learn, lesson.settings.bm25)
+        return self._bridges.expanded(
+            keyword, self.counts(), self.analyser(), context.learn, context.settings.bm25
+        )
 
-    def _learned(self, name: str, lesson: FoldContext, made: dict[str, Retriever]) -> LearnedReranker:
+    def _learned(self, name: str, context: FoldContext, made: dict[str, Retriever]) -> LearnedReranker:
         """Return a learned fusion; what it is fitted to serves those of other settings too."""
-        parts = {part: self._system(part, lesson, made) for part in PARTS}
+        parts = {part: self._system(part, context, made) for part in PARTS}
         if self.ranker is not None:
-            return LearnedReranker(self._evidence(parts, lesson), self.ranker)
-        key = lesson.learn, lesson.settings
+            return LearnedReranker(self._evidence(parts, context), self.ranker)
+        key = context.learn, context.settings
         if self._examples is None or self._examples[0] != key:
-            self._examples = key, list(examples(self, lesson.learn, lesson.settings))
+            self._examples = key, list(examples(self, context.learn, context.settings))
             self._rankers = {}
         left = excluded_features(name) or ()
         groups = tuple(part for part in left if part != NETWORKS)
@@ -319,38 +323,40 @@ class Bench:
             self._rankers[groups] = fit(self._examples[1], LearnedSettings(leave_out=groups))
         ranker = self._rankers[groups]
         return LearnedReranker(
-            self._evidence(parts, lesson), Ranker(ranker.trees) if NETWORKS in left else ranker
+            self._evidence(parts, context), Ranker(ranker.trees) if NETWORKS in left else ranker
         )
 
     def evidence(self, learn: Sequence[Question], settings: BenchSettings) -> Evidence:
         """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
-        lesson = FoldContext(tuple(learn), settings, ())
+        context = FoldContext(tuple(learn), settings, ())
         made: dict[str, Retriever] = {}
-        return self._evidence({part: self._system(part, lesson, made) for part in PARTS}, lesson)
+        return self._evidence({part: self._system(part, context, made) for part in PARTS}, context)
 
-    def _evidence(self, parts: Mapping[str, Retriever], lesson: FoldContext) -> Evidence:
+    def _evidence(self, parts: Mapping[str, Retriever], context: FoldContext) -> Evidence:
         keyword, law, meaning = (parts[name] for name in PARTS)
         if not (isinstance(keyword, BM25) and isinstance(law, BM25) and isinstance(meaning, Dense)):
             raise BadInput(f"a learned fusion of {', '.join(PARTS)} needs BM25 twice and an encoder")
-        counts = self.counts(stop_words=lesson.settings.stop_words).with_questions(
-            lesson.learn, keyword.analyser.terms
+        counts = self.counts(stop_words=context.settings.stop_words).with_questions(
+            context.learn, keyword.analyser.terms
         )
-        asked = question_bm25(counts, lesson.settings.bm25, self.mask, keyword.analyser)
-        nearest = QuestionKNN(lesson.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
-        around = build_surroundings(self.corpus.articles, lesson.learn, self._references)
-        return Evidence(keyword, law, asked, meaning, nearest, around, self._over(keyword, lesson))
+        questions_bm25 = question_bm25(counts, context.settings.bm25, self.mask, keyword.analyser)
+        nearest = QuestionKNN(context.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
+        around = build_surroundings(self.corpus.articles, context.learn, self._references)
+        return Evidence(
+            keyword, law, questions_bm25, meaning, nearest, around, self._expanded(keyword, context)
+        )
 
-    def _choice(self, parts: Mapping[str, Retriever], lesson: FoldContext) -> Choice:
-        learn, settings = lesson.learn, lesson.settings
-        if len(lesson.dev) >= LEAST:
-            answered = [self.inner.answered(list(parts), lesson.dev, learn, settings, made=parts)]
+    def _choice(self, parts: Mapping[str, Retriever], context: FoldContext) -> Choice:
+        learn, settings = context.learn, context.settings
+        if len(context.dev) >= LEAST:
+            answered = [self.inner.answered(list(parts), context.dev, learn, settings, made=parts)]
         else:
-            answered = list(self.inner.folds(list(parts), learn, settings, asked=INNER_FOLDS, most=MOST))
+            answered = list(self.inner.folds(list(parts), learn, settings, count=INNER_FOLDS, most=MOST))
         return choose(answered, list(parts), damping=settings.damping)
 
     def _distributions(
-        self, method: str, parts: Mapping[str, Retriever], lesson: FoldContext
+        self, method: str, parts: Mapping[str, Retriever], context: FoldContext
     ) -> Mapping[str, Distribution]:
         if method != "percentile":  # it alone asks where scores stand in the corpus
             return {}
-        return self.inner.distributions(parts, lesson.learn, lesson.settings)
+        return self.inner.distributions(parts, context.learn, context.settings)

@@ -103,15 +103,15 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> Benc
     The hybrid that is tuned adds up scores rather than ranks:
     on corpora with annotated questions that put the right article first more often (docs/ranking.md).
     """
-    asked, learn = parts[0]  # an encoder is fitted for each part: one is enough for two numbers
+    test, learn = parts[0]  # an encoder is fitted for each part: one is enough for two numbers
     made = bench.systems([EXPANDED_BM25, "bm25+questions", "dense"], learn, settings)
-    found = {name: system.search([q.text for q in asked], DEPTH) for name, system in made.items()}
+    found = {name: system.search([q.text for q in test], DEPTH) for name, system in made.items()}
 
     def scored(keyword: str, fusion: FusionSettings) -> float:
         names = (keyword, "dense")
         fuse = fusion.fuse(names, group=bench.group)
         lists = zip(*(found[name] for name in names), strict=True)
-        return _measured({q.id: fuse(of, 10) for q, of in zip(asked, lists, strict=True)}, asked)
+        return _measured({q.id: fuse(of, 10) for q, of in zip(test, lists, strict=True)}, test)
 
     def damped(c: float) -> tuple[float, bool]:
         return scored("bm25+questions", FusionSettings("rrf", damping=c)), c == settings.damping
@@ -130,14 +130,14 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> Benc
 def _score(systems: Iterable[Retriever], parts: Sequence[Part]) -> float:
     """Return the mean of the measures over all parts' questions; one system a part."""
     run: dict[str, Ranking] = {}
-    for system, (asked, _) in zip(systems, parts, strict=True):
-        rankings = system.search([q.text for q in asked], 10)
-        run |= {q.id: ranking for q, ranking in zip(asked, rankings, strict=True)}
-    return _measured(run, [q for asked, _ in parts for q in asked])
+    for system, (part, _) in zip(systems, parts, strict=True):
+        rankings = system.search([q.text for q in part], 10)
+        run |= {q.id: ranking for q, ranking in zip(part, rankings, strict=True)}
+    return _measured(run, [q for part, _ in parts for q in part])
 
 
-def _measured(run: Mapping[str, Ranking], asked: Sequence[Question]) -> float:
-    values = per_question({q.id: frozenset(q.article_ids) for q in asked}, run, MEASURES)
+def _measured(run: Mapping[str, Ranking], questions: Sequence[Question]) -> float:
+    values = per_question({q.id: frozenset(q.article_ids) for q in questions}, run, MEASURES)
     return float(np.mean([values[m].mean() for m in MEASURES]))
 
 

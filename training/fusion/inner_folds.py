@@ -28,7 +28,7 @@ from training.splits.folds import folds, pick
 
 FOLDS = 5
 LEAST = 2 * FOLDS  # questions with gold articles, fewer cannot be split
-_KEPT = 8  # sets of questions learnt from, whose rankings are kept
+MAX_CACHED_RUNS = 8  # sets of questions learnt from, whose rankings are kept
 Make: TypeAlias = Callable[[Sequence[str], Sequence[Question], BenchSettings], Mapping[str, Retriever]]
 Packed: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # positions and scores, best first
 
@@ -98,25 +98,25 @@ class InnerRuns:
         learn: Sequence[Question],
         settings: BenchSettings,
         *,
-        asked: int = FOLDS,
+        count: int = FOLDS,
         most: int | None = None,
     ) -> Iterator[InnerAnswers]:
         """Yield inner fold by inner fold what systems that learnt from the other folds return.
 
-        The same folds whatever `asked` and `most`; only what was not asked before is asked.
+        The same folds whatever `count` and `most`; only what was not asked before is asked.
 
         Args:
             systems: names of single systems.
             learn: questions to learn from; nothing else is looked at.
             settings: of the systems.
-            asked: how many of the five folds; systems are made once for each.
+            count: how many of the five folds; systems are made once for each.
             most: questions of a fold that are asked, all if left out.
 
         Raises:
             BadInput: fewer than ten questions with gold articles.
         """
         for fold, (held, others) in enumerate(inner_folds(learn)):
-            if fold < asked:
+            if fold < count:
                 yield self.answered(systems, held[:most], others, settings)
 
     def answered(
@@ -137,36 +137,40 @@ class InnerRuns:
             settings: of the systems.
             made: these systems where they are there already; those that lack are made.
         """
-        asked, learnt = tuple(q for q in questions if q.article_ids), tuple(learn)
+        answerable, learnt = tuple(q for q in questions if q.article_ids), tuple(learn)
         known = self._learnt(learnt, settings)
-        lacking = [name for name in systems if any(q.text not in known.lists.get(name, {}) for q in asked)]
+        lacking = [
+            name for name in systems if any(q.text not in known.lists.get(name, {}) for q in answerable)
+        ]
         if lacking:
             there = made or {}
             new = [name for name in lacking if name not in there]
             at_hand = {**there, **(self._make(new, learnt, settings) if new else {})}
-            self._ask({name: at_hand[name] for name in lacking}, asked, learnt, known)
-        runs = {name: {q.id: self._ranking(known.lists[name][q.text]) for q in asked} for name in systems}
+            self._ask({name: at_hand[name] for name in lacking}, answerable, learnt, known)
+        runs = {
+            name: {q.id: self._ranking(known.lists[name][q.text]) for q in answerable} for name in systems
+        }
         of = {name: known.distributions[name] for name in systems if name in known.distributions}
-        return InnerAnswers(asked, learnt, runs, of)
+        return InnerAnswers(answerable, learnt, runs, of)
 
     def _learnt(self, learn: tuple[Question, ...], settings: BenchSettings) -> _TrainedRuns:
         key = learn, json.dumps(asdict(settings), sort_keys=True)
         found = self._known.setdefault(key, _TrainedRuns({}, {}))
         self._known.move_to_end(key)
-        while len(self._known) > _KEPT:
+        while len(self._known) > MAX_CACHED_RUNS:
             self._known.popitem(last=False)
         return found
 
     def _ask(
         self,
         systems: Mapping[str, Retriever],
-        asked: Sequence[Question],
+        questions: Sequence[Question],
         learn: Sequence[Question],
         known: _TrainedRuns,
     ) -> None:
         for name, system in systems.items():
             lists = known.lists.setdefault(name, {})
-            new = list(dict.fromkeys(q.text for q in asked if q.text not in lists))
+            new = list(dict.fromkeys(q.text for q in questions if q.text not in lists))
             for text, ranking in zip(new, system.search(new, DEPTH), strict=True):
                 positions = np.array([self._position[hit.article_id] for hit in ranking], dtype=np.int32)
                 lists[text] = positions, np.array([hit.score for hit in ranking], dtype=np.float64)

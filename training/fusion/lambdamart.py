@@ -34,7 +34,7 @@ def boosted(
     """
     lightgbm = library()
     data = lightgbm.Dataset(rows, gold.astype(np.int32), group=list(sizes), params={"verbose": -1})
-    told = {
+    settings_ = {
         "objective": "lambdarank",
         "label_gain": [0, 1],  # gold or not
         "deterministic": True,
@@ -45,7 +45,7 @@ def boosted(
     }
     trees = []
     for nth in range(fits):
-        model = lightgbm.train({**told, "seed": parameters.get("seed", 0) + nth}, data, rounds)
+        model = lightgbm.train({**settings_, "seed": parameters.get("seed", 0) + nth}, data, rounds)
         trees += [_tree(of["tree_structure"], fits) for of in model.dump_model()["tree_info"]]
     return tuple(trees)
 

@@ -131,17 +131,17 @@ def examples(
     library()
     order = bench.order
     for fold, (held, others) in enumerate(inner_folds(gold)):
-        asked = _drawn(held, -(-most // FOLDS), fold)
+        sample = _drawn(held, -(-most // FOLDS), fold)
         evidence = bench.evidence(others, settings)
-        bench.progress("asking what was not learnt", 0, len(asked))
-        for done, question in enumerate(asked, start=1):
+        bench.progress("asking what was not learnt", 0, len(sample))
+        for done, question in enumerate(sample, start=1):
             [lists] = first_stage_lists(evidence, [question.text])
             rankings = tuple(lists.values())
             found = evidence.candidates(question.text, rankings)
             there = ArticleOrder(tuple(order.ids[p] for p in found.positions), order.by_id[found.positions])
             right = np.array([id_ in question.article_ids for id_ in there.ids], dtype=np.bool_)
             yield Example(question, fold, there, found.features, right, fuse(rankings, MEASURED))
-            bench.progress("asking what was not learnt", done, len(asked))
+            bench.progress("asking what was not learnt", done, len(sample))
 
 
 def _drawn(held: Sequence[Question], most: int, seed: int) -> Sequence[Question]:
@@ -178,16 +178,16 @@ def fit(
         np.concatenate([example.gold for example in telling]),
         [len(example.gold) for example in telling],
     )
-    told = {
+    record = {
         "settings": asdict(chosen),
         "network": asdict(NetworkSettings()),
         "questions": len(telling),
         "lightgbm": library().__version__,  # told before the work if it is missing
     }
     networks = _networks(lists, names, chosen)
-    return Ranker(Trees(tuple(names), _trees(lists, names, chosen), told | (about or {})), networks).balanced(
-        lists.rows[: sum(lists.sizes[:_SPREAD_OF])], lists.sizes[:_SPREAD_OF]
-    )
+    return Ranker(
+        Trees(tuple(names), _trees(lists, names, chosen), record | (about or {})), networks
+    ).balanced(lists.rows[: sum(lists.sizes[:_SPREAD_OF])], lists.sizes[:_SPREAD_OF])
 
 
 @dataclass(frozen=True)
@@ -239,12 +239,12 @@ def _without(left_out: Collection[str], rows: Floats, names: Sequence[str]) -> I
     In place, for a copy of a million rows would be as much again.
     """
     columns = np.flatnonzero([name in left_out for name in names])
-    kept = rows[:, columns]
+    reduced = rows[:, columns]
     rows[:, columns] = 0
     try:
         yield rows
     finally:
-        rows[:, columns] = kept
+        rows[:, columns] = reduced
 
 
 def out_of_fold_rankings(

@@ -119,8 +119,8 @@ def _descended(
 
 def _short(part: Singles) -> Doubles:
     """Return the numbers without the digits that single precision does not know: files are half as long."""
-    told = [float(f"{number:.{_DIGITS}g}") for number in part.ravel().tolist()]
-    return np.array(told).reshape(part.shape)
+    numbers = [float(f"{number:.{_DIGITS}g}") for number in part.ravel().tolist()]
+    return np.array(numbers).reshape(part.shape)
 
 
 @dataclass
@@ -165,12 +165,12 @@ class _Steps:
             bent.append(slope)
             entered.append(units * slope)
         scores = (entered[-1] @ weights[-1])[:, 0] + biases[-1][0]
-        moved = ((softmax(scores, lists) - share) / np.float32(len(lists)))[:, None]
+        gradient = ((softmax(scores, lists) - share) / np.float32(len(lists)))[:, None]
         found: list[Singles] = []
         for layer in range(len(weights) - 1, -1, -1):
-            found[:0] = [entered[layer].T @ moved, moved.sum(axis=0)]
+            found[:0] = [entered[layer].T @ gradient, gradient.sum(axis=0)]
             if layer:
-                moved = (moved @ weights[layer].T) * bent[layer - 1]
+                gradient = (gradient @ weights[layer].T) * bent[layer - 1]
         return found
 
     def take(self, gradients: Sequence[Singles], rate: float, decay: float) -> None:

@@ -32,7 +32,7 @@ from training.eval.workbench import Bench
 from training.fusion.learned import Example, LearnedSettings, examples, fit, out_of_fold_rankings
 
 # settings of an encoder that is older than they are: one fit, of all terms
-_BEFORE: Mapping[str, Any] = {"fits": 1, "units": "both"}
+_DEFAULTS: Mapping[str, Any] = {"fits": 1, "units": "both"}
 LISTS = (KEYWORD, MEANING)
 DECIDING = ("R@10", "MRR@10")  # their mean must be larger
 
@@ -117,11 +117,11 @@ def _fitted(
     """
     values, plain = out_of_fold_rankings(found, how)
     yield f"{parsed.name}: {len(found):,} annotated questions, each ranked by what was fitted to other folds"
-    told: dict[str, Any] = {}
+    about: dict[str, Any] = {}
     gain = 0.0
     for measure, mine in values.items():
         difference, _ = paired_bootstrap(mine - plain[measure], how.seed)
-        told[measure] = {"learned": float(mine.mean()), former: float(plain[measure].mean())}
+        about[measure] = {"learned": float(mine.mean()), former: float(plain[measure].mean())}
         gain += difference.value if measure in DECIDING else 0.0
         yield (
             f"  {measure:7} learned {100 * mine.mean():5.1f}, {former} "
@@ -131,7 +131,7 @@ def _fitted(
     if gain <= 0 and not parsed.always:
         yield f"not better: {parsed.name} stays as it is (--always uses it all the same)"
         return None
-    return fit(found, how, {**of, "held_back": told})
+    return fit(found, how, {**of, "held_back": about})
 
 
 def _prepared(start: Start, progress: Progress) -> tuple[Bench, list[Question], BenchSettings]:
@@ -142,7 +142,7 @@ def _prepared(start: Start, progress: Progress) -> tuple[Bench, list[Question], 
             f"{start.manifest.name} has {has}, which was not fitted to it: what it makes of a question that "
             f"it has not seen cannot be known. Build with a fitted one: {start.again} --encoder fit"
         )
-    settings = {**_BEFORE, **encoder["settings"]}
+    settings = {**_DEFAULTS, **encoder["settings"]}
     other = StaleIndex(
         f"{start.manifest.name} has an encoder that another version of Pandect fitted, in another way "
         f"than this one would: run {start.again}"

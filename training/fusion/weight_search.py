@@ -105,8 +105,8 @@ def _passed(
     # An article that only systems of weight 0 returned is not in the ranking. Its sum is the least
     # possible, so that it is never above the margin, and only here can it be taken for one that is.
     ranked = ((points[point].T > 0) & held[:, other]).any(axis=0)
-    before = ranked & ((theirs > own) | ((theirs == own) & (other < article)))
-    return np.bincount(point[before], minlength=len(points)).astype(np.int64)
+    ahead = ranked & ((theirs > own) | ((theirs == own) & (other < article)))
+    return np.bincount(point[ahead], minlength=len(points)).astype(np.int64)
 
 
 def _sums(terms: Matrix, decimals: int | None) -> Matrix:
@@ -261,14 +261,14 @@ def values_at(
         BadInput: a question without lists, or a measure of another kind.
     """
     row = {question: i for i, question in enumerate(lists.questions)}
-    asked = [question for question, gold in qrels.items() if gold]
-    if missing := [question for question in asked if question not in row]:
+    answerable = [question for question, gold in qrels.items() if gold]
+    if missing := [question for question in answerable if question not in row]:
         raise BadInput(
             f"{len(missing)} questions were not asked of the systems, such as {missing[0]!r}: ask them first"
         )
     cut = max((parse(name)[1] for name in measures), default=0)
-    found = {name: np.zeros((len(weights), len(asked))) for name in measures}
-    for column, question in enumerate(asked):
+    found = {name: np.zeros((len(weights), len(answerable))) for name in measures}
+    for column, question in enumerate(answerable):
         i = row[question]
         ids, gold = lists.articles[i], qrels[question]
         shares, held = _one(lists.scores, i, len(ids), share)

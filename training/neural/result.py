@@ -85,9 +85,9 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
     """
     with appearing(folder) as part:
         system.save(part / MODEL)
-        learnt.write(part, [*outcome.task.learn, *outcome.task.dev], _begun_with(outcome.task)[0])
+        learnt.write(part, [*outcome.task.learn, *outcome.task.dev], _initial_model(outcome.task)[0])
         _dump(part / RECIPE, dict(outcome.task.recipe.source))
-        _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **_said(outcome)})
+        _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **_summary(outcome)})
         _dump(part / VALUES, outcome.values)
         (part / CARD).write_text(markdown(_card(folder, outcome)), encoding="utf-8")
         if log is not None and log.exists():
@@ -97,7 +97,7 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
             for path in sorted(part.rglob("*"))
             if path.is_file()
         }
-        _dump(part / MANIFEST, {**_head(outcome), **_said(outcome), "files": files})
+        _dump(part / MANIFEST, {**_head(outcome), **_summary(outcome), "files": files})
 
 
 def _dump(path: Path, record: Mapping[str, object]) -> None:
@@ -122,10 +122,10 @@ def _head(outcome: TrainingResult) -> dict[str, object]:
 
 def _sources(outcome: TrainingResult) -> list[Mapping[str, Any]]:
     """Return what the model learnt from, and what the one did that it began with: it inherits both."""
-    return [*(provenance(card) for card in outcome.cards), *_begun_with(outcome.task)[1]]
+    return [*(provenance(card) for card in outcome.cards), *_initial_model(outcome.task)[1]]
 
 
-def _begun_with(task: TrainingTask) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
+def _initial_model(task: TrainingTask) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
     """Return hashes of questions and the sources of the result that a model began with; none for another."""
     backbone = task.recipe.model.backbone
     folder = Path(backbone or "").parent
@@ -135,7 +135,7 @@ def _begun_with(task: TrainingTask) -> tuple[frozenset[str], list[Mapping[str, A
     return learnt.read(folder), list(manifest["learnt_from"])
 
 
-def _said(outcome: TrainingResult) -> dict[str, object]:
+def _summary(outcome: TrainingResult) -> dict[str, object]:
     return {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
 
 
@@ -235,9 +235,9 @@ def open_result(folder: Path) -> Trained:
         ) from error
     if found != FORMAT:
         raise BadInput(f"{folder} has format {found}, this version reads {FORMAT}: train it again")
-    for name, said in files.items():
+    for name, entry in files.items():
         path = folder / name
-        if not path.is_file() or path.stat().st_size != said["bytes"] or digest(path) != said["sha256"]:
+        if not path.is_file() or path.stat().st_size != entry["bytes"] or digest(path) != entry["sha256"]:
             raise DamagedIndex(f"{path} is not as it was written: train again, by {manifest['command']}")
     recipe = parse_recipe(json.loads((folder / RECIPE).read_text(encoding="utf-8")), f"{folder / RECIPE}")
     return Trained(folder, recipe, learnt.read(folder), manifest)

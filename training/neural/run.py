@@ -40,7 +40,7 @@ from training.neural.trainer.loop import TrainingRun, train
 from training.neural.trainer.resources import TO_HOLD, TO_RANK, Watch, explain_out_of_memory
 from training.neural.trainer.validation import Judge
 
-_BEFORE, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
+_BEFORE_FILES, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def run(
         BadInput: something cannot be used; the text says what, and what to type.
     """
     _make_room(order, world, task.identity)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     system = prepared(task, world, order.work / _SCRATCH)
     log = log or _log(order, world)
     batches = training_batches(task)
@@ -93,7 +93,7 @@ def run(
     collected: dict[str, SystemRun] = {}
     if world.main and held:
         with explain_out_of_memory(TO_RANK):
-            collected[BEFORE_TRAINING] = _before(task, system, held, order)
+            collected[BEFORE_TRAINING] = _untrained_metrics(task, system, held, order)
     world.agree(0.0)
     worked, watch = time.process_time(), Watch(world)
     state = train(
@@ -123,7 +123,7 @@ def run(
         if held:
             answer({task.recipe.name: retriever}, held, collected)
     measured = measure(collected, held, task.seed, order.measures) if held else {}
-    hours = (time.perf_counter() - begun + state.earlier) / 3600
+    hours = (time.perf_counter() - start + state.earlier) / 3600
     cost = resources.cost(hours, resources.Hardware.found(world.device, world.size, order.watts))
     if terms := splade.expansions(system, retriever, task.corpus, held):
         log({}, splade.expansion_lines(terms))
@@ -214,7 +214,7 @@ def plan(task: TrainingTask, batches: Batches, system: NeuralSystem | None, judg
         f"{len(task.held)} held back, {len(task.corpus.articles):,} articles\n"
         f"{batches.steps} steps of {min(recipe.training.batch, len(batches.pairs))}, "
         f"{recipe.negatives.per_question} drawn negatives a question; looked at by "
-        f"{judge.said if judge else 'nobody'}{_synthetic(task)}"
+        f"{judge.description if judge else 'nobody'}{_synthetic(task)}"
     )
 
 
@@ -223,9 +223,9 @@ def _synthetic(task: TrainingTask) -> str:
     written, most = sum(q.split == SYNTHETIC for q in task.learn), task.recipe.training.synthetic
     if not written and not most:
         return ""
-    told = f"\n{written} of those to learn from are synthetic"
-    told += f", at most {most} an article" if most else ""
-    return told if written else f"{told}: give some by --option splits=... or --questions"
+    line = f"\n{written} of those to learn from are synthetic"
+    line += f", at most {most} an article" if most else ""
+    return line if written else f"{line}: give some by --option splits=... or --questions"
 
 
 def _make_room(order: Order, world: World, identity: str) -> None:
@@ -252,22 +252,24 @@ def _make_room(order: Order, world: World, identity: str) -> None:
 
 
 def _indexed(system: NeuralSystem, corpus: Corpus) -> tuple[Retriever, float]:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with explain_out_of_memory(TO_RANK):
-        return system.retriever(corpus), time.perf_counter() - begun
+        return system.retriever(corpus), time.perf_counter() - start
 
 
-def _before(task: TrainingTask, system: NeuralSystem, held: Sequence[Question], order: Order) -> SystemRun:
+def _untrained_metrics(
+    task: TrainingTask, system: NeuralSystem, held: Sequence[Question], order: Order
+) -> SystemRun:
     """Ask the untrained system the questions held back; a run that goes on reads what it answered."""
-    kept = order.work / _BEFORE
-    if order.resume and kept.exists():
-        found = json.loads(kept.read_text(encoding="utf-8"))
+    path = order.work / _BEFORE_FILES
+    if order.resume and path.exists():
+        found = json.loads(path.read_text(encoding="utf-8"))
         run = {q: tuple(Hit(id_, score) for id_, score in ranking) for q, ranking in found["run"].items()}
         return SystemRun(run, found["seconds"], found["folds"])
     collected: dict[str, SystemRun] = {}
     answer({BEFORE_TRAINING: system.retriever(task.corpus)}, held, collected)
     found = collected[BEFORE_TRAINING]
-    kept.write_text(
+    path.write_text(
         json.dumps({"run": found.run, "seconds": found.seconds, "folds": found.folds}), encoding="utf-8"
     )
     return found

@@ -92,21 +92,21 @@ def summary(folder: Path, made: Sequence[str], recipe: Recipe) -> str:
     dev = recipe.evaluation.measure
     best = chosen(entries, dev, recipe.name)
     spreads = {system: spread(entries, system) for system in (BEFORE_TRAINING, recipe.name)}
-    told = {
+    record = {
         "trainings": list(made),
         "mean and sd over them": {system: found for system, found in spreads.items() if found},
         "best on dev": best,
     }
-    dump(folder / "summary.json", told)
+    dump(folder / "summary.json", record)
     lines = [f"mean ± sd over {len(made)} trainings:"]
     for system, measures in spreads.items():
         cells = [f"{m} {100 * v['mean']:.1f}±{100 * v['sd']:.1f}" for m, v in measures.items()]
         lines += [f"  {system}: {', '.join(cells)}"] if cells else []
-    lines.append(f"best on dev: {_told(best)}")
+    lines.append(f"best on dev: {_settings_text(best)}")
     return "\n".join([*lines, f"written: {folder / 'summary.json'}"])
 
 
-def _told(best: Mapping[str, Any]) -> str:
+def _settings_text(best: Mapping[str, Any]) -> str:
     """Return which training was chosen, by what, and what it measures, for people."""
     if best["training"] is None:
         return str(best["chosen by"])

@@ -94,7 +94,7 @@ def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: 
     entries = read_entries(folder, made)
     any_ = next(iter(entries.values()))
     known = [json.loads((folder / one / VALUES).read_text(encoding="utf-8")) for one in made]
-    after, before = _by_question(known, recipe), _by_question(known, BEFORE_TRAINING)
+    after, untrained = _by_question(known, recipe), _by_question(known, BEFORE_TRAINING)
     facts = {key: _mean([entry["facts"].get(key) for entry in entries.values()]) for key in FACTS}
     took = [
         entry["systems"][recipe]["ms_per_question"]["median"]
@@ -111,7 +111,7 @@ def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: 
         "before": spread(entries, BEFORE_TRAINING),
         "after": spread(entries, recipe),
         "interval": {m: _interval(list(rows.values())) for m, rows in after.items()},
-        "gain": {m: _interval([v - before[m][q] for q, v in rows.items()]) for m, rows in after.items()},
+        "gain": {m: _interval([v - untrained[m][q] for q, v in rows.items()]) for m, rows in after.items()},
         "best on dev": chosen(entries, dev, recipe),
         "facts": facts,
         "ms_per_question": _mean(took),

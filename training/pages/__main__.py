@@ -39,10 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PandectError as error:
         print(error, file=sys.stderr)
         return 1
-    told = json.dumps(entry, ensure_ascii=False, indent=1)
-    print(told)
+    text = json.dumps(entry, ensure_ascii=False, indent=1)
+    print(text)
     if parsed.output is not None:
-        parsed.output.write_text(told + "\n", encoding="utf-8")
+        parsed.output.write_text(text + "\n", encoding="utf-8")
     return 0
 
 
@@ -76,23 +76,23 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
         questions = [q for q in questions if q.split == "dev"]
     else:
         questions = [q for q in corpus.questions if q.split in HELD_OUT] or list(corpus.questions)
-    asked = [q.text for q in questions]
-    random.Random(parsed.seed).shuffle(asked)  # noqa: S311 - not for secrets
-    if not asked:
+    texts = [q.text for q in questions]
+    random.Random(parsed.seed).shuffle(texts)  # noqa: S311 - not for secrets
+    if not texts:
         raise PandectError(f"{folder} has no questions to ask: import some with it (--option questions=FILE)")
     if parsed.command == "speed":
-        asked = asked[: parsed.questions]
+        texts = texts[: parsed.questions]
         with served(parsed.index) as page:
-            found = speed.measure(page, asked)
+            found = speed.measure(page, texts)
     elif parsed.command == "users":
         plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)
         with served(parsed.index) as page:
-            asyncio.run(_warmed(page.port, asked[0]))
-            found = users.measure(page, asked, plan)
+            asyncio.run(_warmed(page.port, texts[0]))
+            found = users.measure(page, texts, plan)
     else:
-        found = corpora.measure(folder, asked)
+        found = corpora.measure(folder, texts)
     command = ["python -m training.pages", *sys.argv[1:]]
-    made = head(corpus, command=command, questions=len(asked), unanswerable=0, seed=parsed.seed)
+    made = head(corpus, command=command, questions=len(texts), unanswerable=0, seed=parsed.seed)
     machine = {"cores": os.cpu_count(), "load_before": [round(each, 2) for each in os.getloadavg()]}
     return {"kind": f"pages {parsed.command}", **made, "machine": machine, **found}
 

@@ -29,7 +29,7 @@ def measure(folder: Path, questions: Sequence[str]) -> dict[str, Any]:
         questions: one is asked of each version.
     """
     with tempfile.TemporaryDirectory() as home:
-        before, os.environ["PANDECT_HOME"] = os.environ.get("PANDECT_HOME"), home
+        former, os.environ["PANDECT_HOME"] = os.environ.get("PANDECT_HOME"), home
         try:
             versions = index_folder(NAME)
             for n in range(VERSIONS):
@@ -38,10 +38,10 @@ def measure(folder: Path, questions: Sequence[str]) -> dict[str, Any]:
             with served(NAME) as page:
                 held = asyncio.run(_visits(page, versions, questions))
         finally:
-            if before is None:
+            if former is None:
                 del os.environ["PANDECT_HOME"]
             else:
-                os.environ["PANDECT_HOME"] = before
+                os.environ["PANDECT_HOME"] = former
     return {"memory_mib": held}
 
 

@@ -79,17 +79,17 @@ def served(index: str | None = None, environ: Mapping[str, str] | None = None) -
     around.pop("PANDECT_INDEX", None)
     around |= {"PANDECT_INDEX": index} if index else {}
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", str(port)]
-    begun = time.perf_counter()
+    start = time.perf_counter()
     process = subprocess.Popen(  # noqa: S603 - our own page
         command, cwd=ROOT, env=around, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         while not _healthy(port):
-            waited = time.perf_counter() - begun
+            waited = time.perf_counter() - start
             if process.poll() is not None or waited > START_TIMEOUT:
                 raise PandectError(f"the page did not come up in {waited:.0f} s: try {' '.join(command)}")
             time.sleep(0.02)
-        yield RunningPage(port, process.pid, time.perf_counter() - begun)
+        yield RunningPage(port, process.pid, time.perf_counter() - start)
     finally:
         process.terminate()
         try:

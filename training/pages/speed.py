@@ -104,9 +104,9 @@ def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
             tab.wait_for_timeout(
                 2000
             )  # a person types meanwhile; what the first question needs is made ready
-            asked = [ask(tab, question) for question in questions]
+            answered = [ask(tab, question) for question in questions]
             clicks = _clicks(tab)
-    shown = [each for each in asked if "card" in each]
+    shown = [each for each in answered if "card" in each]
     return {
         "server_up_ms": round(1000 * page.up),
         "visits": visits,
@@ -114,8 +114,8 @@ def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
             name: times([each[name] / 1000 for each in shown if name in each])
             for name in ("card", "painted", "whole")
         },
-        "first_answer_ms": round(asked[0].get("card", asked[0]["whole"]), 1) if asked else None,
-        "without_a_card": len(asked) - len(shown),
+        "first_answer_ms": round(answered[0].get("card", answered[0]["whole"]), 1) if answered else None,
+        "without_a_card": len(answered) - len(shown),
         "clicks": {name: times([each / 1000 for each in found]) for name, found in clicks.items()},
     }
 
@@ -172,12 +172,14 @@ def ask(tab: Page, question: str) -> dict[str, float]:
 
 def _clicks(tab: Page) -> dict[str, list[float]]:
     """Return how long each thing that a person does with an answer takes until it is seen."""
-    told = "Array.from(document.querySelectorAll('.pd-address code')).some(e => e.textContent.includes('q='))"
+    condition = (
+        "Array.from(document.querySelectorAll('.pd-address code')).some(e => e.textContent.includes('q='))"
+    )
     tab.locator(".stExpander summary").last.click()
     box = tab.locator("[class*=st-key-told] label")
     if box.count() == 0:  # the last question found nothing
         return {}
-    shares = [_click(tab, box, told if n % 2 == 0 else f"!{told}") for n in range(2 * REPETITIONS)]
+    shares = [_click(tab, box, condition if n % 2 == 0 else f"!{condition}") for n in range(2 * REPETITIONS)]
     languages = [
         _click(tab, tab.get_by_text(name, exact=True), f"document.documentElement.lang === '{code}'")
         for name, code in (("English", "en"), ("Français", "fr")) * REPETITIONS

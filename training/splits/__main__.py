@@ -94,25 +94,25 @@ def grouping(
     """
     pairs: list[Pair] = []
     about: dict[str, object] = {}
-    said = []
+    lines = []
     if threshold is not None:
         cut = analyser(corpus.card.language)
         near = near_duplicates([question.text for question in questions], cut.terms, threshold)
         pairs += near
         about |= {"near_duplicates": len(near), "jaccard": threshold, "analyser": cut.id}
-        said.append(f"{len(near):,} pairs are the same or nearly the same (Jaccard {threshold:g} of terms)")
+        lines.append(f"{len(near):,} pairs are the same or nearly the same (Jaccard {threshold:g} of terms)")
     for name in by:
         agreed = agreeing(questions, name, corpus.question_extras)
         pairs += agreed
-        said.append(f"{len(agreed):,} links between questions that agree in {name}")
+        lines.append(f"{len(agreed):,} links between questions that agree in {name}")
     if by:
         about["by"] = list(by)
     found = groups(len(questions), pairs)
     sizes = Counter(found).values()
     several, largest = sum(size > 1 for size in sizes), max(sizes, default=0)
     about |= {"groups": len(sizes), "largest": largest}
-    said.append(f"{len(sizes):,} groups, {several:,} of more than one question, the largest of {largest:,}")
-    return Grouping(found, pairs, about, said)
+    lines.append(f"{len(sizes):,} groups, {several:,} of more than one question, the largest of {largest:,}")
+    return Grouping(found, pairs, about, lines)
 
 
 def straddling(pairs: Sequence[Pair], parts: Sequence[Fold]) -> int:
@@ -156,9 +156,9 @@ def _split(
     hard: dict[str, tuple[str, ...]] = {}
     for question in questions:
         listed = corpus.question_extras.get(question.id, {}).get(NEGATIVES)
-        kept = tuple(str(id_) for id_ in listed if str(id_) in known) if isinstance(listed, list) else ()
-        if kept:
-            hard[question.id] = kept
+        ids = tuple(str(id_) for id_ in listed if str(id_) in known) if isinstance(listed, list) else ()
+        if ids:
+            hard[question.id] = ids
     return QuestionSplit(
         kind, parts, identity(questions), corpus.card.name, corpus.sha256, seed, about or {}, hard
     )
@@ -223,9 +223,9 @@ def parser() -> argparse.ArgumentParser:
 def _run(parsed: argparse.Namespace) -> list[str]:
     if parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    split, said = make_split(parsed)
+    split, lines = make_split(parsed)
     write_split(parsed.output, split)
-    return [*said, f"written: {parsed.output}"]
+    return [*lines, f"written: {parsed.output}"]
 
 
 if __name__ == "__main__":

@@ -46,12 +46,12 @@ def similar(bags: Sequence[AbstractSet[str]], threshold: float = THRESHOLD) -> l
         size, needed, near = sizes[here], shared[sizes[here]], set()
         ordered = sorted(bags[here], key=lambda term: (often[term], term))
         for at, term in enumerate(ordered[: size - math.ceil(least * size) + 1]):
-            smaller, before = having.setdefault(term, ([], []))
-            for there, place in before[bisect_left(smaller, math.ceil(least * size)) :]:
+            smaller, postings = having.setdefault(term, ([], []))
+            for there, place in postings[bisect_left(smaller, math.ceil(least * size)) :]:
                 if min(size - at, sizes[there] - place) >= needed[sizes[there]]:
                     near.add(there)
             smaller.append(size)
-            before.append((here, at))
+            postings.append((here, at))
         for there in near:
             if len(bags[here] & bags[there]) >= needed[sizes[there]]:
                 found.append((min(here, there), max(here, there)))

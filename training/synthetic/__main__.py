@@ -66,31 +66,31 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> No
     known = to_learn_from(known)  # those to be measured on are never shown, nor told by what is left out
     language = corpus.card.language
     chosen = _drawn(corpus.articles, parsed.limit, parsed.seed)
-    asked = plans(chosen, language, way=parsed.way, count=parsed.count, seed=parsed.seed, known=known)
+    plans_ = plans(chosen, language, way=parsed.way, count=parsed.count, seed=parsed.seed, known=known)
     spec = ModelSpec(parsed.model, parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout)
     writer = chat(spec)
-    kept = parsed.replies or paths.home() / "cache" / "answers" / "synthetic.jsonl"
-    with opened(kept) as cache:
-        expected = estimate(writer, asked, cache, parsed.count)
-        print(_told(expected, parsed.price_in, parsed.price_out))
+    replies_file = parsed.replies or paths.home() / "cache" / "answers" / "synthetic.jsonl"
+    with opened(replies_file) as cache:
+        expected = estimate(writer, plans_, cache, parsed.count)
+        print(_cost(expected, parsed.price_in, parsed.price_out))
         if parsed.estimate:
             return
         answers = replies(
             writer,
-            [p.prompt for p in asked],
+            [p.prompt for p in plans_],
             cache,
             progress=named(progress, "writing questions"),
             give_up=parsed.give_up_after,
         )
-    written = accept_replies(answers, asked, analyser(language), count=parsed.count, known=known)
+    written = accept_replies(answers, plans_, analyser(language), count=parsed.count, known=known)
     progress.close()
     _save(parsed.output, written)
-    about = _about(parsed, typed, written, len(asked), corpus.sha256)
+    about = _about(parsed, typed, written, len(plans_), corpus.sha256)
     parsed.output.with_name(parsed.output.name + ".about.json").write_text(
         json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
     left = ", ".join(f"{n} {reason}" for reason, n in written.left_out.most_common()) or "none"
-    print(f"{len(written.questions):,} questions of {len(asked):,} articles; left out: {left}")
+    print(f"{len(written.questions):,} questions of {len(plans_):,} articles; left out: {left}")
     if written.failed:
         print(f"{written.failed} replies failed: type the command again for those articles")
     print(f"written: {parsed.output}")
@@ -135,7 +135,7 @@ def _about(
     }
 
 
-def _told(expected: Estimate, price_in: float | None, price_out: float | None) -> str:
+def _cost(expected: Estimate, price_in: float | None, price_out: float | None) -> str:
     cost = expected.cost(price_in, price_out)
     money = "" if cost is None else f", {cost:,.2f} in the currency of the prices"
     return (

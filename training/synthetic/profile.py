@@ -123,8 +123,8 @@ class _Meter:
         return float(not self.listed[kind].isdisjoint(words))
 
     def _content(self, words: Sequence[str]) -> float:
-        kept = sum(bool(self.terms(word)) for word in words)
-        return kept / len(words) if words else math.nan
+        n_content = sum(bool(self.terms(word)) for word in words)
+        return n_content / len(words) if words else math.nan
 
 
 def longest_run(words: Sequence[str], among: Sequence[str]) -> int:
@@ -132,11 +132,11 @@ def longest_run(words: Sequence[str], among: Sequence[str]) -> int:
     places: dict[str, list[int]] = {}
     for at, word in enumerate(among):
         places.setdefault(word, []).append(at)
-    best, before = 0, dict[int, int]()
+    best, previous = 0, dict[int, int]()
     for word in words:
-        now = {at: before.get(at - 1, 0) + 1 for at in places.get(word, ())}
+        now = {at: previous.get(at - 1, 0) + 1 for at in places.get(word, ())}
         best = max(best, *now.values()) if now else best
-        before = now
+        previous = now
     return best
 
 

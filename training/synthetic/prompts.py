@@ -96,8 +96,8 @@ def boundary(*texts: str) -> str:
     """Return a mark that stands in none of the texts; the same for the same, so that replies can be kept."""
     salt = 0
     while True:
-        told = "\0".join((str(salt), *texts)).encode("utf-8", "replace")
-        mark = hashlib.sha256(told).hexdigest()[:12]
+        seed = "\0".join((str(salt), *texts)).encode("utf-8", "replace")
+        mark = hashlib.sha256(seed).hexdigest()[:12]
         if not any(mark in text for text in texts):
             return mark
         salt += 1

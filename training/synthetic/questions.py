@@ -87,7 +87,7 @@ def plans(
         raise BadInput(f"--way {way}: expected {' or '.join(WAYS)}")
     if count < 1:
         raise BadInput(f"--count {count}: give 1 or more")
-    told = prompts.synthetic()
+    texts = prompts.synthetic()
     made = []
     for article in articles:
         block = format_article(article, article.text[:LONGEST])
@@ -99,8 +99,8 @@ def plans(
         drawn = _examples(article, known, seed) if way == "detail" else []
         if way == "detail":
             listed = "\n".join(f"- {' '.join(text.split())}" for text in drawn)
-            values["examples"] = told.fill("examples", questions=listed) if drawn else ""
-        made.append(SyntheticPlan(article, told.fill(way, boundary=boundary(block, *drawn), **values)))
+            values["examples"] = texts.fill("examples", questions=listed) if drawn else ""
+        made.append(SyntheticPlan(article, texts.fill(way, boundary=boundary(block, *drawn), **values)))
     return made
 
 
@@ -156,7 +156,7 @@ def same(text: str) -> str:
 
 def accept_replies(
     answers: Sequence[Reply],
-    asked: Sequence[SyntheticPlan],
+    plans: Sequence[SyntheticPlan],
     cut: Analyser,
     *,
     count: int,
@@ -166,14 +166,14 @@ def accept_replies(
 
     Args:
         answers: one a plan.
-        asked: what was asked.
+        plans: what was asked.
         cut: of the questions' language; two of one article that share most of their terms are one.
         count: questions an article at most.
         known: questions that there are already: the same is not taken twice.
     """
     seen = {same(question.text) for question in known}
     questions, left_out = [], Counter[str]()
-    for plan, reply in zip(asked, answers, strict=True):
+    for plan, reply in zip(plans, answers, strict=True):
         found = None if reply.failed else texts(reply.text, count)
         if found is None:
             left_out["reply without a list"] += not reply.failed
@@ -209,8 +209,8 @@ class Estimate:
         return (self.read * price_in + self.written * price_out) / 1e6
 
 
-def estimate(chat_model: Chat, asked: Sequence[SyntheticPlan], cache: Cache, count: int) -> Estimate:
+def estimate(chat_model: Chat, plans: Sequence[SyntheticPlan], cache: Cache, count: int) -> Estimate:
     """Return what a run will take: tokens as `rag.answer.generation.context.tokens` has them."""
-    left = [p for p in asked if cache.get(reply_key(chat_model, p.prompt)) is None]
+    left = [p for p in plans if cache.get(reply_key(chat_model, p.prompt)) is None]
     read = sum(tokens(p.prompt) for p in left)
-    return Estimate(len(asked), len(asked) - len(left), read, len(left) * count * WRITTEN)
+    return Estimate(len(plans), len(plans) - len(left), read, len(left) * count * WRITTEN)

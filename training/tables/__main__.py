@@ -59,8 +59,8 @@ def markdown(entry: Mapping[str, Any], measures: Sequence[str] = SHORT) -> str:
     for name, system in entry["systems"].items():
         cells = [f"{100 * system[m]['value']:.1f} ({span(system[m])})" for m in measures]
         took = "{median:.1f} ({p95:.1f})".format(**system["ms_per_question"])
-        told = [_against(rivals.get(name))] if rivals else []
-        lines.append(row([f"`{name}`", *cells, took, *told]))
+        rows = [_against(rivals.get(name))] if rivals else []
+        lines.append(row([f"`{name}`", *cells, took, *rows]))
     return "\n".join(lines)
 
 
@@ -115,7 +115,7 @@ def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
     lines = head(["model, context", *measures])
     for name, system in rows:
         if any(m in system for m in measures):
-            lines.append(row([name, *(_said(system.get(m)) for m in measures)]))
+            lines.append(row([name, *(_cell(system.get(m)) for m in measures)]))
     return "\n".join(lines)
 
 
@@ -124,7 +124,7 @@ def overlaps(entry: Mapping[str, Any]) -> str:
     return answers(entry, OVERLAPS)
 
 
-def _said(measure: Mapping[str, Any] | None) -> str:
+def _cell(measure: Mapping[str, Any] | None) -> str:
     if measure is None or measure["value"] is None:
         return "–"
     return f"{100 * measure['value']:.1f} ({span(measure)})"
@@ -157,7 +157,7 @@ def overview(entries: Mapping[str, Mapping[str, Any]]) -> str:
         title, systems = OVERVIEW[name]
         for system in systems:
             values = entry["systems"][system]
-            lines.append(row([title, f"`{system}`", *(_said(values[m]) for m in measures)]))
+            lines.append(row([title, f"`{system}`", *(_cell(values[m]) for m in measures)]))
         if name in PUBLISHED:
             lines.append(row([title, "published", *(str(PUBLISHED[name][m]) for m in measures)]))
     return "\n".join(lines)

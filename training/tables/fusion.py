@@ -24,8 +24,8 @@ def fusions(entry: Mapping[str, Any]) -> str:
     for name in entry["systems"]:
         of = fused(name)
         if of is not None and of.parts:
-            told = [_told(entry, name, by_name.get((name, m)), m) for m in MEASURES]
-            lines.append(row([_parts(of.parts), of.method, *told]))
+            cells = [_fused_cell(entry, name, by_name.get((name, m)), m) for m in MEASURES]
+            lines.append(row([_parts(of.parts), of.method, *cells]))
     return "\n".join(lines)
 
 
@@ -61,7 +61,9 @@ def _parts(parts: Sequence[str]) -> str:
     return ", ".join(f"`{part}`" for part in parts)
 
 
-def _told(entry: Mapping[str, Any], name: str, comparison: Mapping[str, Any] | None, measure: str) -> str:
+def _fused_cell(
+    entry: Mapping[str, Any], name: str, comparison: Mapping[str, Any] | None, measure: str
+) -> str:
     return f"{100 * entry['systems'][name][measure]['value']:.1f}: {_difference(comparison)}"
 
 
@@ -73,9 +75,9 @@ def _difference(comparison: Mapping[str, Any] | None) -> str:
 
 def _counts(compared: Sequence[Mapping[str, Any] | None]) -> str:
     known = [c for c in compared if c is not None]
-    told = []
+    cells = []
     for sign in (1, -1):
         there = [c for c in known if sign * c["difference"]["value"] > 0]
         sure = sum((c["p_holm"] or 0) < SIGNIFICANCE for c in there)
-        told.append(f"{len(there)} ({sure})")
-    return " / ".join(told)
+        cells.append(f"{len(there)} ({sure})")
+    return " / ".join(cells)

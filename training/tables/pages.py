@@ -23,8 +23,8 @@ def speed(entry: Mapping[str, Any]) -> str:
     for name, visit in entry["visits"].items():
         lines.append(row([name, *(_ms(visit[key]) for key in ("paint", "masthead", "ready"))]))
     lines += [row(["**from the key or click**", "**times**", "**median**", "**95th percentile**"])]
-    for key, told in _ANSWERS.items():
-        lines.append(_times(told, entry["answers"][key]))
+    for key, label in _ANSWERS.items():
+        lines.append(_times(label, entry["answers"][key]))
         if key == "card":
             slowest = _ms(entry["answers"][key]["max_ms"])
             lines.append(row(["the slowest of them", "1", slowest, slowest]))
@@ -85,9 +85,9 @@ def situations(entry: Mapping[str, Any]) -> str:
     lines = head(["search", "measure", "as it is", "right sentence", "wrong sentence"])
     for mode, measured in entry["modes"].items():
         for measure in MEASURES:
-            told = measured[measure]
-            changed = (_change(told[which]) for which in ("right", "wrong"))
-            lines.append(row([_NAMES[mode], measure, f"{100 * told['as it is']['value']:.1f}", *changed]))
+            values = measured[measure]
+            changed = (_change(values[which]) for which in ("right", "wrong"))
+            lines.append(row([_NAMES[mode], measure, f"{100 * values['as it is']['value']:.1f}", *changed]))
     return "\n".join(lines)
 
 

@@ -147,8 +147,8 @@ def delta(chunk: AIMessageChunk) -> Delta:
     """Read what a chunk of LangChain holds."""
     usage: Mapping[str, Any] = chunk.usage_metadata or {}
     extra = chunk.additional_kwargs.get("reasoning_content")
-    told: Mapping[str, Any] = chunk.response_metadata or {}
-    ended = told.get("finish_reason") or told.get("stop_reason") or told.get("done_reason")
+    event: Mapping[str, Any] = chunk.response_metadata or {}
+    ended = event.get("finish_reason") or event.get("stop_reason") or event.get("done_reason")
     return Delta(
         str(chunk.text),
         bool(chunk.content or extra),

@@ -98,14 +98,14 @@ def fit(
     left_out = tuple(article.id for article in articles[n:])
     if not n:
         return PromptContext((), (), left_out)
-    kept = articles[:n]
+    fitting = articles[:n]
     relevance = None
     excerpts, trimmed = [], []
-    for i, article in enumerate(kept):
+    for i, article in enumerate(fitting):
         if costs[i] <= cap:
             excerpts.append(Excerpt(article, article.text))
             continue
-        relevance = relevance or _Relevance(question, kept, analyser)
+        relevance = relevance or _Relevance(question, fitting, analyser)
         text, characters = _trim(article.text, relevance, cap - frames[i])
         excerpts.append(Excerpt(article, text))
         trimmed.append(Trimmed(article.id, characters, len(article.text)))
@@ -128,24 +128,24 @@ class _Relevance:
 
     def __init__(self, question: str, articles: Sequence[Article], analyser: Analyser) -> None:
         self._analyser = analyser
-        self._asked = frozenset(analyser.terms(question))
+        self._query_terms = frozenset(analyser.terms(question))
         self._rarity: Counter[str] = Counter()
         self._sentences = 0
         for article in articles:
             for start, end in sentences(article.text):
                 self._sentences += 1
-                self._rarity.update(self._asked.intersection(analyser.terms(article.text[start:end])))
+                self._rarity.update(self._query_terms.intersection(analyser.terms(article.text[start:end])))
 
     def scores(self, texts: Sequence[str]) -> list[float]:
         """Return a score a sentence of one article; neighbours lend each other some of theirs."""
         own = [self._score(text) for text in texts]
         best = max(own, default=0.0) or 1.0
-        beside = [max(own[max(0, i - 1) : i] + own[i + 1 : i + 2], default=0.0) for i in range(len(own))]
-        lent = [score + _NEIGHBOUR * other for score, other in zip(own, beside, strict=True)]
-        return [score + (_OPENING * best if i == 0 else 0.0) for i, score in enumerate(lent)]
+        neighbours = [max(own[max(0, i - 1) : i] + own[i + 1 : i + 2], default=0.0) for i in range(len(own))]
+        smoothed = [score + _NEIGHBOUR * other for score, other in zip(own, neighbours, strict=True)]
+        return [score + (_OPENING * best if i == 0 else 0.0) for i, score in enumerate(smoothed)]
 
     def _score(self, text: str) -> float:
-        counts = Counter(term for term in self._analyser.terms(text) if term in self._asked)
+        counts = Counter(term for term in self._analyser.terms(text) if term in self._query_terms)
         return math.fsum(
             math.log1p((self._sentences - df + 0.5) / (df + 0.5)) * n * 2.2 / (n + 1.2)  # k1 = 1.2, no length
             for term, n in counts.items()
@@ -168,10 +168,10 @@ def _trim(text: str, relevance: _Relevance, room: int) -> tuple[str, int]:
         elif not chosen:  # the best sentence alone is too long
             break
     if chosen:
-        kept = [spans[i] for i in sorted(chosen)]
+        chosen_spans = [spans[i] for i in sorted(chosen)]
     else:
-        kept = [_beginning(text, spans[order[0]], left - _CUT_COST)]
-    return _joined(text, kept), sum(end - start for start, end in kept)
+        chosen_spans = [_beginning(text, spans[order[0]], left - _CUT_COST)]
+    return _joined(text, chosen_spans), sum(end - start for start, end in chosen_spans)
 
 
 def _beginning(text: str, span: tuple[int, int], room: int) -> tuple[int, int]:

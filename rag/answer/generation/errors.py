@@ -84,7 +84,7 @@ BY_STATUS = {
 }
 
 
-def convert(error: BaseException, *, begun: bool) -> Failure:
+def convert(error: BaseException, *, started: bool) -> Failure:
     """Return what an error of any client means.
 
     Clients have errors of their own for the same things, so it goes by what they share: a status, a
@@ -92,7 +92,7 @@ def convert(error: BaseException, *, begun: bool) -> Failure:
 
     Args:
         error: what came.
-        begun: the first token had come.
+        started: the first token had come.
     """
     status = _status(error)
     if status is not None:
@@ -104,19 +104,19 @@ def convert(error: BaseException, *, begun: bool) -> Failure:
                 else Failure(FailureReason.REJECTED)
             )
         return Failure(
-            known.reason, known.again and not begun, _retry_after(error), known.plainer and not begun
+            known.reason, known.again and not started, _retry_after(error), known.plainer and not started
         )
     names = " ".join(type(one).__name__ for one in _chain(error)).lower()
     # why the connection first: a connection that could not be made in time is a dead server
-    if not begun and (("connect" in names and "read" not in names) or "resolution" in names):
+    if not started and (("connect" in names and "read" not in names) or "resolution" in names):
         return Failure(FailureReason.DEAD, again=True)
     if any(isinstance(one, TimeoutError) for one in _chain(error)) or "timeout" in names:
-        return Failure(FailureReason.STALLED) if begun else Failure(FailureReason.SLOW)
+        return Failure(FailureReason.STALLED) if started else Failure(FailureReason.SLOW)
     if any(
         word in names for word in ("protocol", "connection", "network", "readerror", "oserror", "jsondecode")
     ):
-        return Failure(FailureReason.BROKEN) if begun else Failure(FailureReason.DEAD, again=True)
-    return Failure(FailureReason.BROKEN) if begun else Failure(FailureReason.UNEXPECTED)
+        return Failure(FailureReason.BROKEN) if started else Failure(FailureReason.DEAD, again=True)
+    return Failure(FailureReason.BROKEN) if started else Failure(FailureReason.UNEXPECTED)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -344,6 +344,6 @@ class Job:
         )
 
 
-def _more(known: int | None, told: int | None) -> int | None:
+def _more(known: int | None, limit: int | None) -> int | None:
     """Return the larger count: some servers repeat a running total, others tell it once."""
-    return told if known is None else known if told is None else max(known, told)
+    return limit if known is None else known if limit is None else max(known, limit)

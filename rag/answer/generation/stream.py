@@ -56,7 +56,7 @@ class Call:
             source: gives what comes; it is called, run and cancelled in the loop's thread.
         """
         self._items: queue.SimpleQueue[Delta | Failure | Cancelled | None] = queue.SimpleQueue()
-        self._begun = self._cancelled = False
+        self._started = self._cancelled = False
         # In a context of its own, so that nothing which the caller's thread has set up for itself, such as a
         # tracer, goes along.
         self._future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, self._run(source), _loop())
@@ -66,7 +66,7 @@ class Call:
             stream = source()
             async with aclosing(stream) as deltas:  # type: ignore[type-var]  # clients give generators
                 async for delta in deltas:
-                    self._begun = self._begun or delta.token
+                    self._started = self._started or delta.token
                     self._items.put(delta)
                     # A server that writes faster than it is read would never let go of the loop, in which all
                     # other calls wait, and the cancelling of this one.
@@ -79,7 +79,7 @@ class Call:
             self._items.put(Cancelled())
             raise
         except Exception as error:  # noqa: BLE001 - clients raise errors of their own; each is told to the reader
-            self._items.put(convert(error, begun=self._begun))
+            self._items.put(convert(error, started=self._started))
         else:
             self._items.put(None)
 
@@ -97,13 +97,13 @@ class Call:
                 keep a connection open, does not count as an answer.
             Stopped: `cancel` was called.
         """
-        begun = False
+        started = False
         due = clock() + patience.first_token
         while clock() < patience.until:
             try:
                 item = self._items.get(timeout=max(min(due, patience.until) - clock(), 0.0))
             except queue.Empty:
-                raise Failure(FailureReason.STALLED if begun else FailureReason.SLOW) from None
+                raise Failure(FailureReason.STALLED if started else FailureReason.SLOW) from None
             if self._cancelled:
                 raise Cancelled
             if item is None:
@@ -111,7 +111,7 @@ class Call:
             if not isinstance(item, Delta):
                 raise item
             if item.token:
-                begun = True
+                started = True
                 due = clock() + patience.between
             yield item
-        raise Failure(FailureReason.STALLED if begun else FailureReason.SLOW)
+        raise Failure(FailureReason.STALLED if started else FailureReason.SLOW)

@@ -160,10 +160,10 @@ def _date(question: str, articles: Sequence[Article], language: str) -> Clarifyi
     """Ask for the day where some articles ended before others began; a question with a year told it."""
     words: Mapping[str, str] | None = data("sides")["date"].get(language)
     ended = [a.valid_to for a in articles if a.valid_to is not None]
-    begun = sorted(a.valid_from for a in articles if a.valid_from is not None)
+    starts = sorted(a.valid_from for a in articles if a.valid_from is not None)
     if words is None or not ended or _YEAR.search(question):
         return None
-    day = next((first for first in begun if min(ended) <= first), None)
+    day = next((first for first in starts if min(ended) <= first), None)
     if day is None:
         return None
     sides = (
@@ -218,8 +218,8 @@ class Conversation:
 
     def then(self, question: str) -> Conversation:
         """Return the conversation with one more question; an empty one changes nothing."""
-        asked = question.strip()
-        return Conversation((*self.questions, asked)[-TURNS:]) if asked else self
+        question_text = question.strip()
+        return Conversation((*self.questions, question_text)[-TURNS:]) if question_text else self
 
 
 def standalone(
@@ -243,11 +243,11 @@ def standalone(
     if not conversation.questions or not typed or not leans(typed, analyser):
         return StandaloneQuestion(typed, RewriteMethod.AS_TYPED)
     if model is not None:
-        said = _checked(
+        reply = _checked(
             model(_prompt(conversation, typed, analyser.language)), (*conversation.questions, typed)
         )
-        if said is not None:
-            return StandaloneQuestion(said, RewriteMethod.MODEL)
+        if reply is not None:
+            return StandaloneQuestion(reply, RewriteMethod.MODEL)
     core = _core(conversation.questions[-1])
     if not core:
         return StandaloneQuestion(typed, RewriteMethod.AS_TYPED)
@@ -291,8 +291,8 @@ def _core(question: str) -> str:
 
 def _prompt(conversation: Conversation, follow_up: str, language: str) -> str:
     prompts = data("follow_up")["prompt"]
-    asked = "\n".join(f"- {question}" for question in (*conversation.questions, follow_up))
-    return f"{prompts.get(language, prompts['en'])}\n\n{asked}"
+    listed = "\n".join(f"- {question}" for question in (*conversation.questions, follow_up))
+    return f"{prompts.get(language, prompts['en'])}\n\n{listed}"
 
 
 _ADDRESS = re.compile(
@@ -301,12 +301,12 @@ _ADDRESS = re.compile(
 _NUMBER = re.compile(r"\d+")
 
 
-def _checked(said: str, typed: tuple[str, ...]) -> str | None:
+def _checked(reply: str, typed: tuple[str, ...]) -> str | None:
     """Return what a model rewrote, in one line; None where it is no such question.
 
     Too long or empty, with an address or markup, or a number that nobody typed: then the rule serves.
     """
-    line = " ".join(said.split()).strip("\"'«»“” ")
+    line = " ".join(reply.split()).strip("\"'«»“” ")
     if not line or len(line) > LONGEST or _ADDRESS.search(line):
         return None
     return line if set(_NUMBER.findall(line)) <= set(_NUMBER.findall(" ".join(typed))) else None

@@ -235,8 +235,8 @@ def _national(text: str, region: str) -> Iterator[tuple[int, int]]:
         for found in re.finditer(
             rf"(?<![\w.,-])(?:{pattern})(?![\w]|[.,-]\d)", text, re.ASCII | re.IGNORECASE
         ):
-            before = text[max(0, found.start() - _NEAR) : found.start()].lower()
-            if near and not (region == country and re.search(near, before)):
+            left = text[max(0, found.start() - _NEAR) : found.start()].lower()
+            if near and not (region == country and re.search(near, left)):
                 continue
             if valid(found[0]):
                 yield found.span()

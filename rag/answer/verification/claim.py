@@ -47,13 +47,13 @@ def canonical_form(plain: str, language: str) -> str:
     """Return a normalised text with dates in words and "or more" as "at least"."""
     plain = _ISO.sub(lambda d: _in_words(d, d[3], d[2], d[1], language), plain)
     plain = _DATE.sub(lambda d: _in_words(d, d[1], d[3], d[4], language), plain)
-    behind, before = _OR_MORE.get(language, ("", ""))
+    behind, prefix = _OR_MORE.get(language, ("", ""))
     if behind and behind in plain:
         for number in reversed(quantities(plain, language)):
             after = number.end + len(behind)
             if plain.startswith(behind, number.end) and not plain[after : after + 1].isalnum():
-                told = plain[number.start : number.end]
-                plain = plain[: number.start] + before + told + plain[after:]
+                number_text = plain[number.start : number.end]
+                plain = plain[: number.start] + prefix + number_text + plain[after:]
     return plain
 
 
@@ -215,13 +215,13 @@ def _merged(pieces: list[Piece]) -> list[Piece]:
     """Join phrases without force to the clause before them, the first to the one after it."""
     made: list[Piece] = []
     for piece in pieces:
-        before = made[-1] if made and made[-1].segment == piece.segment else None
-        if before is not None and not before.condition and not piece.condition:
-            phrase, clause = (piece, before) if not piece.force else (before, piece)
+        last = made[-1] if made and made[-1].segment == piece.segment else None
+        if last is not None and not last.condition and not piece.condition:
+            phrase, clause = (piece, last) if not piece.force else (last, piece)
             acting = any(part.role == SUBJECT for part in phrase.parts)
             other = any(part.role == SUBJECT for part in clause.parts)
             if not phrase.force and not (acting and other):
-                made[-1] = _joined(before, piece)
+                made[-1] = _joined(last, piece)
                 continue
         made.append(piece)
     return made

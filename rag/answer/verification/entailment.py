@@ -47,18 +47,18 @@ def replaced(claim: Claim, premises: Sequence[Claim]) -> bool:
         claim: the sentence.
         premises: each sentence of the law that a quote touches.
     """
-    said = [term for _, term in claim.tokens]
+    terms = [term for _, term in claim.tokens]
     law = frozenset().union(*(premise.terms for premise in premises))
     known: Words = frozenset().union(*(premise.has(claim.terms) for premise in premises))
     known |= {term for term in claim.terms - known if any(_kin(term, other) for other in law)}
     times = Counter(term for premise in premises for _, term in premise.tokens)
-    extra = {term for term, count in Counter(said).items() if term not in known or count > times[term] > 0}
+    extra = {term for term, count in Counter(terms).items() if term not in known or count > times[term] > 0}
     if not extra:
         return False
     return any(
-        _stands_for(said, before, after, extra, known)
+        _stands_for(terms, left, after, extra, known)
         for premise in premises
-        for before, after in _gaps(premise, claim)
+        for left, after in _gaps(premise, claim)
     )
 
 
@@ -74,31 +74,33 @@ def _kin(one: str, other: str) -> bool:
 def _gaps(premise: Claim, claim: Claim) -> Iterator[tuple[str | None, str | None]]:
     """Yield what stands before and after each run of the law's terms that the sentence leaves out."""
     law = [term for _, term in premise.tokens]
-    told = claim.has(frozenset(law))
-    told |= {term for term in set(law) - told if any(_kin(term, other) for other in claim.terms)}
+    same_number = claim.has(frozenset(law))
+    same_number |= {
+        term for term in set(law) - same_number if any(_kin(term, other) for other in claim.terms)
+    }
     at = 0
     while at < len(law):
-        if law[at] in told:
+        if law[at] in same_number:
             at += 1
             continue
         end = at
-        while end < len(law) and law[end] not in told:
+        while end < len(law) and law[end] not in same_number:
             end += 1
         yield law[at - 1] if at else None, law[end] if end < len(law) else None
         at = end
 
 
 def _stands_for(
-    said: Sequence[str], before: str | None, after: str | None, extra: set[str], known: Words
+    terms: Sequence[str], left: str | None, after: str | None, extra: set[str], known: Words
 ) -> bool:
-    for place, term in enumerate(said):
-        if term == before:
-            if said[place + 1 : place + 2] and said[place + 1] not in known:
+    for place, term in enumerate(terms):
+        if term == left:
+            if terms[place + 1 : place + 2] and terms[place + 1] not in known:
                 return True
-            between = said[place + 1 : place + 2 + LONGEST]
+            between = terms[place + 1 : place + 2 + LONGEST]
             if after in between and extra & set(between[: between.index(after)]):
                 return True
-        if term == after and place and said[place - 1] not in known:
+        if term == after and place and terms[place - 1] not in known:
             return True
     return False
 
@@ -210,8 +212,8 @@ def _limit_dropped(claim: Claim, premise: Claim) -> bool:
 
 
 def _exception_dropped(claim: Claim, premise: Claim, segment: int) -> bool:
-    beside = [dict(other.force) for other in premise.pieces if other.segment == segment]
-    return not claim.force[Force.EXCEPT] and any(force.get(Force.EXCEPT) for force in beside)
+    forces = [dict(other.force) for other in premise.pieces if other.segment == segment]
+    return not claim.force[Force.EXCEPT] and any(force.get(Force.EXCEPT) for force in forces)
 
 
 def _condition_dropped(claim: Claim, premise: Claim, conditions: Sequence[Piece]) -> bool:
@@ -224,10 +226,10 @@ def _condition_dropped(claim: Claim, premise: Claim, conditions: Sequence[Piece]
 def _leave_dropped(claim: Claim, premise: Claim) -> bool:
     """Tell whether somebody's consent that the law asks for is not told."""
     read = LEAVE[premise.language]
-    asked = [piece for piece in premise.pieces if piece.force and read.search(premise.plain)]
+    consents = [piece for piece in premise.pieces if piece.force and read.search(premise.plain)]
     return read.search(claim.plain) is None and any(
         len(claim.has(piece.terms)) >= HALF * len(piece.terms) and _leaves(piece, premise, read)
-        for piece in asked
+        for piece in consents
     )
 
 

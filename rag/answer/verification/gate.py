@@ -263,7 +263,7 @@ def _number_faults(
     if not named:
         return
     own = {(number_key(place.article.article_no), place.article.code) for place in known}
-    told_there = {
+    in_articles = {
         (each.number, each.code, each.code_named)
         for place in known
         for each in _cited_articles(place.article.text, codes, language)
@@ -274,7 +274,7 @@ def _number_faults(
         theirs = any(
             (number == each.number and (each.code, each.code_named) == (code, name))
             or (number == each.number and not each.code_named)
-            for number, code, name in told_there
+            for number, code, name in in_articles
         )
         if not (mine or theirs):
             yield Fault.NUMBER

@@ -114,12 +114,10 @@ def clauses(plain: str, language: str) -> list[ModalClause]:
     ends |= set(exceptions) | set(conditions)
     at = sorted(ends)
     for joint in words.joint.finditer(plain):
-        before = max(end for end in at if end <= joint.start())
+        left = max(end for end in at if end <= joint.start())
         after = min((end for end in at if end > joint.start()), default=len(plain))
         starts = [sign.start for sign in signs]
-        if any(before <= s < joint.start() for s in starts) and any(
-            joint.start() < s < after for s in starts
-        ):
+        if any(left <= s < joint.start() for s in starts) and any(joint.start() < s < after for s in starts):
             ends.add(joint.start())
             at = sorted(ends)
     segments = [found.start() for found in _SEGMENT.finditer(plain)]
@@ -150,11 +148,11 @@ def _clause(
 ) -> ModalClause:
     start, end = span
     inside = [sign for sign in signs if start <= sign.start < end]
-    counted = Counter(_combined(inside, language))
+    forces = Counter(_combined(inside, language))
     first = min((sign.start for sign in inside), default=end)
     begins = any(start <= at < start + 4 for at in conditions)  # "et si", "und wenn"
     verb = min((sign.start for sign in inside if sign.kind in _VERBS), default=start)
-    return ModalClause(start, end, first, verb, tuple(sorted(counted.items())), begins, segment)
+    return ModalClause(start, end, first, verb, tuple(sorted(forces.items())), begins, segment)
 
 
 _VERBS = frozenset({Force.MAY, Force.MUST, Force.FORBIDDEN, Force.NOT})

@@ -111,8 +111,8 @@ _BEHIND = re.compile(r" (?:au (?:moins|plus)|at (?:least|most)|al massimo|ten (?
 
 
 def _bound(text: Claim, number: Quantity) -> tuple[str, ...]:
-    before = text.plain[max(0, number.start - 24) : number.start]
-    near = bounds(re.split(r"[,;:.，；。_]|\d", before)[-1], text.language)
+    left = text.plain[max(0, number.start - 24) : number.start]
+    near = bounds(re.split(r"[,;:.，；。_]|\d", left)[-1], text.language)
     if behind := _BEHIND.match(text.plain, number.end):
         near += bounds(behind[0], text.language)
     if text.language == "zh":
@@ -189,8 +189,8 @@ def _share_dropped(claim: Claim, premise: Claim) -> bool:
         return False
     for number in premise.numbers:
         if number.unit in _SHARES:
-            before = [term for at, term in premise.tokens if at < number.start][-1:]
+            left = [term for at, term in premise.tokens if at < number.start][-1:]
             after = [term for at, term in premise.tokens if at >= number.end][:1]
-            if after and claim.has(frozenset(before + after)) == frozenset(before + after):
+            if after and claim.has(frozenset(left + after)) == frozenset(left + after):
                 return True
     return False

@@ -53,11 +53,11 @@ def parts(clause: str, language: str) -> list[PartyRole]:
         for side, pattern in enumerate(sides)
         for place in pattern.finditer(clause)
     )
-    told = [_told(clause, start, end, language) for start, end, _, _ in found]
-    agent = "agent" in told
+    roles = [_role(clause, start, end, language) for start, end, _, _ in found]
+    agent = "agent" in roles
     made: list[PartyRole] = []
     bare = 0
-    for (start, end, pair, side), role in zip(found, told, strict=True):
+    for (start, end, pair, side), role in zip(found, roles, strict=True):
         if role == "agent":
             role = SUBJECT
         elif role == "":
@@ -67,13 +67,13 @@ def parts(clause: str, language: str) -> list[PartyRole]:
     return made
 
 
-def _told(clause: str, start: int, end: int, language: str) -> str:
-    before = clause[max(0, start - 40) : start]
-    if _AFTER_OWNER.match(clause[end:]) or _OWNER[language].search(before):
+def _role(clause: str, start: int, end: int, language: str) -> str:
+    left = clause[max(0, start - 40) : start]
+    if _AFTER_OWNER.match(clause[end:]) or _OWNER[language].search(left):
         return OWNER
-    if _AGENT[language].search(before):
+    if _AGENT[language].search(left):
         return "agent"
-    return OTHER if _OBLIQUE[language].search(before) else ""
+    return OTHER if _OBLIQUE[language].search(left) else ""
 
 
 @lru_cache(maxsize=6)

@@ -79,7 +79,7 @@ _TIMES = re.compile(
     r"|(?P<b>milliard\w*|billions?|miljard\w*|miliard[oi])|(?P<y>亿))(?!\w)"
 )
 _POWER = {"k": 10**3, "w": 10**4, "m": 10**6, "b": 10**9, "y": 10**8}
-_BEFORE = re.compile(r"(?P<unit>€|\$|£|eur|chf|usd|gbp) ?$")
+_CURRENCY_BEFORE = re.compile(r"(?P<unit>€|\$|£|eur|chf|usd|gbp) ?$")
 _ONWARD = re.compile(  # "two or three years": the unit stands once
     r"(?: ?,)? ?(?:a|ou|et|or|and|to|oder|und|bis|of|en|tot|o|e|或者?|至|到|、|-) ?(?:de |von |da |di )?"
 )
@@ -132,11 +132,11 @@ def quantities(plain: str, language: str) -> list[Quantity]:
     rest = blanked(plain, [(each.start, each.end) for each in found])
     ranks = list(_ranks(rest, language))
     rest = blanked(rest, [(each.start, each.end) for each in ranks])
-    counted = list(_counted(rest, language))
+    found_numbers = list(_numbers_with_units(rest, language))
     whole = [  # "cent" of "2 pour cent" is no hundred
         each
-        for each in counted
-        if not any(other.start < each.start and each.end <= other.end for other in counted)
+        for each in found_numbers
+        if not any(other.start < each.start and each.end <= other.end for other in found_numbers)
     ]
     return sorted([*found, *ranks, *whole], key=lambda each: each.start)
 
@@ -188,9 +188,9 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
     numbers = {end: (value, start) for value, start, end in parse_number_words(plain, language)}
     for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
         parted = BELOW.get(word[0], 0)
-        counted = numbers.get(word.start() - 1)
-        if parted and counted and (counted[0] > 1 or _OF.match(plain, word.end())):
-            yield Quantity(Fraction(counted[0], parted), PART, counted[1], word.end())
+        number = numbers.get(word.start() - 1)
+        if parted and number and (number[0] > 1 or _OF.match(plain, word.end())):
+            yield Quantity(Fraction(number[0], parted), PART, number[1], word.end())
 
 
 def _han_value(numeral: str) -> Fraction | None:
@@ -239,7 +239,7 @@ def _idiom(plain: str, start: int, end: int) -> bool:
     )
 
 
-def _counted(plain: str, language: str) -> Iterator[Quantity]:
+def _numbers_with_units(plain: str, language: str) -> Iterator[Quantity]:
     """Yield numbers from the last to the first, so that a unit is known before it is handed on."""
     following: tuple[int, str, int] | None = None
     for number in sorted(_numbers(plain, language), key=lambda each: (-each.start, each.end)):
@@ -250,12 +250,12 @@ def _counted(plain: str, language: str) -> Iterator[Quantity]:
         after = unit_pattern(chinese=language == "zh" or _HAN_SIGN.match(plain, end) is not None).match(
             plain, end
         )
-        before = _BEFORE.search(plain, max(0, number.start - 5), number.start)
+        currency = _CURRENCY_BEFORE.search(plain, max(0, number.start - 5), number.start)
         unit, scale = "", 1
         if after:
             unit, scale = unit_of(after["unit"])
-        elif before:
-            unit, scale = unit_of(before["unit"])
+        elif currency:
+            unit, scale = unit_of(currency["unit"])
         elif following and _ONWARD.fullmatch(plain, end, following[0]):
             unit, scale = following[1:]
         if not (unit or number.alone):

@@ -44,22 +44,22 @@ class Normal:
 
 def normal(text: str) -> Normal:
     """Return a text in the form in which quotes are compared; doing it twice changes nothing."""
-    kept: list[tuple[str, int, int]] = []
+    characters: list[tuple[str, int, int]] = []
     for sign, start, end in _signs(text):
-        if sign == " " and (not kept or kept[-1][0] == " "):
+        if sign == " " and (not characters or characters[-1][0] == " "):
             continue
-        kept.append((sign, start, end))
-    while kept and kept[-1][0] == " ":
-        kept.pop()
-    flat = "".join(sign for sign, _, _ in kept)
+        characters.append((sign, start, end))
+    while characters and characters[-1][0] == " ":
+        characters.pop()
+    flat = "".join(sign for sign, _, _ in characters)
     loose = {m.start() for m in _BEFORE_SIGN.finditer(flat)}
     loose |= {
         at
         for at, sign in enumerate(flat)
         if sign == " " and (_HAN.match(flat, at - 1) or _HAN.match(flat, at + 1))
     }
-    kept = [each for at, each in enumerate(kept) if at not in loose]
-    signs, starts, ends = zip(*kept, strict=True) if kept else ((), (), ())
+    characters = [each for at, each in enumerate(characters) if at not in loose]
+    signs, starts, ends = zip(*characters, strict=True) if characters else ((), (), ())
     return Normal("".join(signs), tuple(starts), tuple(ends))
 
 
@@ -138,15 +138,15 @@ def _joined(flat: str, at: int) -> bool:
     """Tell whether a place lies inside a word or a number."""
     if not 0 < at < len(flat):
         return False
-    before, after = flat[at - 1], flat[at]
-    if before in _HAN_NUMERAL and after in _HAN_NUMERAL:
+    left, after = flat[at - 1], flat[at]
+    if left in _HAN_NUMERAL and after in _HAN_NUMERAL:
         return True
-    if _MIDDLE.match(before) and _MIDDLE.match(after):
+    if _MIDDLE.match(left) and _MIDDLE.match(after):
         return True
     parted = " .,-/'"  # 1 500, 3.000, 2,5, L. 121-1
-    if after.isdigit() and before in parted and at > 1 and flat[at - 2].isdigit():
-        return before != " " or _grouped(flat, at)
-    if before.isdigit() and after in parted and flat[at + 1 : at + 2].isdigit():
+    if after.isdigit() and left in parted and at > 1 and flat[at - 2].isdigit():
+        return left != " " or _grouped(flat, at)
+    if left.isdigit() and after in parted and flat[at + 1 : at + 2].isdigit():
         return after != " " or _grouped(flat, at + 1)
     return False
 
@@ -194,10 +194,10 @@ def _ends(text: str, end: re.Match[str]) -> bool:
     if end["dot"]:
         return not after.islower() and not _ABBREVIATED.search(text, max(0, end.start() - 8), end.start())
     if "\n" in end[0] and not end[0].strip():
-        before = text[: end.start()].rstrip()[-1:]
-        if before in ".!?。！？":
+        last = text[: end.start()].rstrip()[-1:]
+        if last in ".!?。！？":
             return True
-        return before not in _GOES_ON and not (after.islower() or after.isdigit() or after in "-–•*")
+        return last not in _GOES_ON and not (after.islower() or after.isdigit() or after in "-–•*")
     return True
 
 

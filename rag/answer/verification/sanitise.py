@@ -176,25 +176,25 @@ def missing_text(text: str) -> str | None:
     if joined is None or len(joined) > LONGEST or _GOES_ON.search(joined.rstrip(" .。")):
         return None
     language = language_of(joined)
-    told = flat(joined).rstrip(" .。")
-    if cited_articles(joined, (), language) or telling(told) or any(map(str.isdigit, told)):
+    text_flat = flat(joined).rstrip(" .。")
+    if cited_articles(joined, (), language) or telling(text_flat) or any(map(str.isdigit, text_flat)):
         return None
-    if any(quantity.value > 1 or quantity.unit for quantity in quantities(told, language)):
+    if any(quantity.value > 1 or quantity.unit for quantity in quantities(text_flat, language)):
         return None
-    if any(pattern.search(told) for pattern in _ADDRESSES):
+    if any(pattern.search(text_flat) for pattern in _ADDRESSES):
         return None
-    return joined if any(_claims_nothing(told, forms) for forms in REMARKS) else None
+    return joined if any(_claims_nothing(text_flat, forms) for forms in REMARKS) else None
 
 
-def _claims_nothing(told: str, forms: Remarks) -> bool:
+def _claims_nothing(remark: str, forms: Remarks) -> bool:
     """Tell whether a flat text has one of the forms of a language, with nothing told in it."""
-    if forms.silent.fullmatch(told):
+    if forms.silent.fullmatch(remark):
         return True
-    if found := forms.whether.fullmatch(told):
+    if found := forms.whether.fullmatch(remark):
         return _in_one(found, CLAUSE, forms.joins)
-    if found := forms.happens.fullmatch(told):
+    if found := forms.happens.fullmatch(remark):
         return _in_one(found, CLAUSE, forms.joins) and not _obliges(_rest(found))
-    if found := forms.about.fullmatch(told):
+    if found := forms.about.fullmatch(remark):
         rest = _rest(found)
         return _in_one(found, NOUNS, forms.joins) and not (forms.finite.search(rest) or _obliges(rest))
     return False
@@ -213,10 +213,10 @@ def _in_one(found: re.Match[str], most: int, joins: re.Pattern[str]) -> bool:
     return not (_COMMA.search(rest) or joins.search(rest))
 
 
-def _obliges(told: str) -> bool:
+def _obliges(remark: str) -> bool:
     """Tell whether a text permits, obliges, forbids or excepts in any of the languages."""
     return any(
-        pattern.search(told)
+        pattern.search(remark)
         for words in WORDS.values()
         for pattern in (words.may, words.must, words.duty, words.ban, words.only, words.exception)
     )

@@ -31,15 +31,15 @@ _CHECKED = N_("The answer is finished. Each sentence was checked against the art
 def sentence_html(passed: AcceptedSentence, cited: CitedArticles) -> Html:
     """Return one sentence with links to the cards that it cites, and the passages it rests on."""
     t = cited.t
-    told = t("The words of the summary") if cited.summary else t("The words of the law")
+    label = t("The words of the summary") if cited.summary else t("The words of the law")
     spoken = cited.card.language
-    before, after = t.how.brackets
+    opening, after = t.how.brackets
     return tag(
         "div",
-        tag("p", tag("span", passed.text, lang=spoken), before, cited.links(passed.article_ids), after),
+        tag("p", tag("span", passed.text, lang=spoken), opening, cited.links(passed.article_ids), after),
         tag(
             "details",
-            tag("summary", told),
+            tag("summary", label),
             *(cited.passage(each) for each in passed.passages),
             class_="pd-rests",
         ),
@@ -47,18 +47,18 @@ def sentence_html(passed: AcceptedSentence, cited: CitedArticles) -> Html:
     )
 
 
-def progress_html(begun: bool, sentences: int, t: Interface) -> Html:
+def progress_html(started: bool, sentences: int, t: Interface) -> Html:
     """Return what is said while the model is at work."""
-    if not begun:
-        said = t("The language model reads the articles…")
+    if not started:
+        message = t("The language model reads the articles…")
     elif not sentences:
-        said = t("Writing…")
+        message = t("Writing…")
     else:
-        said = t.n("Writing… one sentence so far", "Writing… {count} sentences so far", sentences)
+        message = t.n("Writing… one sentence so far", "Writing… {count} sentences so far", sentences)
     return tag(
         "p",
         tag("span", class_="pd-dot", aria_hidden="true"),
-        said,
+        message,
         class_="pd-progress",
         role="status",
         aria_live="polite",
@@ -68,8 +68,8 @@ def progress_html(begun: bool, sentences: int, t: Interface) -> Html:
 def ending_html(answer: Answer, t: Interface) -> Html:
     """Return how writing ended, in place of the progress; announced to screen readers."""
     kind = "pd-progress" if answer.ending is Ending.WRITTEN else "pd-progress pd-short"
-    said = t.sentences(*_ended(answer, t))
-    return tag("p", said, class_=kind, role="status", aria_live="polite")
+    message = t.sentences(*_ended(answer, t))
+    return tag("p", message, class_=kind, role="status", aria_live="polite")
 
 
 def _ended(answer: Answer, t: Interface) -> Iterator[str]:
@@ -98,8 +98,8 @@ def notes_html(answer: Answer, cited: CitedArticles) -> Html:
     lines = [tag("p", line, class_="pd-hint") for line in _counts(answer, t)]
     missing: Html | str = ""
     if answer.missing:
-        told = tag("ul", *(tag("li", text, lang=cited.card.language) for text in answer.missing))
-        missing = join(tag("h3", t("What these articles do not say, according to the model")), told)
+        list_ = tag("ul", *(tag("li", text, lang=cited.card.language) for text in answer.missing))
+        missing = join(tag("h3", t("What these articles do not say, according to the model")), list_)
     seen = [tag("p", line, class_="pd-hint") for line in _unseen(answer, cited)]
     return tag("div", missing, *lines, *seen, class_="pd-after")
 
@@ -128,10 +128,10 @@ def _unseen(answer: Answer, cited: CitedArticles) -> Iterator[str]:
 def notice_html(model: str, cited: CitedArticles) -> Html:
     """Return the notice that stands beside every written answer."""
     t, day = cited.t, cited.card.law_date
-    said = [t(_MACHINE, model=model)]
+    lines = [t(_MACHINE, model=model)]
     if day is not None:
-        said.append(t(_LAW, day=t.day(day)))
-    return tag("p", t.sentences(*said), class_="pd-machine", role="note")
+        lines.append(t(_LAW, day=t.day(day)))
+    return tag("p", t.sentences(*lines), class_="pd-machine", role="note")
 
 
 FROM = 3  # articles: more would push the articles themselves off the screen
@@ -177,7 +177,7 @@ def _sentence(extract: Extract, cited: CitedArticles) -> Html:
         " …" * extract.cut_after,
     )
     narrowed = tag("span", " ", cited.t(_GOES_ON), class_="pd-limit") if extract.limited else ""
-    return join(cited.link(article.id), " ", cited.told(marked, article.language), narrowed)
+    return join(cited.link(article.id), " ", cited.linked(marked, article.language), narrowed)
 
 
 def _marked(article: Article, extract: Extract, t: Interface) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _marked(article: Article, extract: Extract, t: Interface) -> Iterator[str]:
         if start < at:  # never twice
             continue
         yield article.text[at:start]
-        told = t("a legal word for one of yours") if kind else None
-        yield tag("mark", article.text[start:end], class_=kind or None, title=told)
+        tooltip = t("a legal word for one of yours") if kind else None
+        yield tag("mark", article.text[start:end], class_=kind or None, title=tooltip)
         at = end
     yield article.text[at : extract.end]

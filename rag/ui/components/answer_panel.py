@@ -60,8 +60,8 @@ def draw_redaction(
         t: the interface.
     """
     without = redact(question, found, language)
-    said = t(_FOUND, kinds=_kinds(found, t))
-    st.html(tag("p", tag("strong", said), class_="pd-personal", role="status"))
+    message = t(_FOUND, kinds=_kinds(found, t))
+    st.html(tag("p", tag("strong", message), class_="pd-personal", role="status"))
     choice = st.radio(
         t("What shall be sent?"), list(CHOICES), format_func=lambda each: t(CHOICES[each]), key="sent_as"
     )
@@ -160,9 +160,9 @@ class _PanelState:
     sent: str = ""  # the question, as the person agreed to send it
 
 
-def draw(asked: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
+def draw(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
     """Draw the panel in the state that the session is in, and the button that stops it."""
-    _panel_state(asked)  # first, for it ends what another question had begun
+    _panel_state(panel_question)  # first, for it ends what another question had begun
     panel, below = st.container(), st.container(key="stopping")
     with below:
         # why not in the panel: a click inside a fragment does not interrupt its own run, so nobody could stop
@@ -170,83 +170,87 @@ def draw(asked: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
         # not know.
         st.button(t("Stop"), key="stop", on_click=_stop)
     with panel:
-        _panel(asked, model, t)
+        _panel(panel_question, model, t)
 
 
 @st.fragment  # so that the answer begins without a new search, before the first token
-def _panel(asked: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
-    kept = _panel_state(asked)
+def _panel(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
+    state = _panel_state(panel_question)
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
-        why_not = _WHY_NOT.get(asked.decision.reason) if asked.decision.reason is not None else None
+        why_not = (
+            _WHY_NOT.get(panel_question.decision.reason)
+            if panel_question.decision.reason is not None
+            else None
+        )
         if why_not is not None:
             st.html(tag("p", t(why_not), class_="pd-progress pd-short", role="status"))
             return
-        if kept.underway is None:
+        if state.underway is None:
             # why a container: it gives way whole to the progress, which comes at its place. Single elements
             # would stay, faded, until the run that writes has ended.
             with st.container(key="offer"):
-                _offer(asked, model, t)
+                _offer(panel_question, model, t)
         else:
-            _write(kept, kept.underway, asked, model, t)
+            _write(state, state.underway, panel_question, model, t)
 
 
 def problem(message: str, t: Interface) -> None:
     """Say that answers were meant to be written and cannot be, with the reason for whoever runs the page."""
-    said = tag(
+    text = tag(
         "p", t("Written answers are not available at the moment. The articles are complete without them.")
     )
-    told = tag(
+    details = tag(
         "details",
         tag("summary", t("For whoever runs this page")),
         tag("pre", message, lang="en"),
         class_="pd-whole",
     )
-    st.html(tag("aside", said, told, class_="pd-box"))
+    st.html(tag("aside", text, details, class_="pd-box"))
 
 
-def _panel_state(asked: PanelQuestion) -> _PanelState:
+def _panel_state(panel_question: PanelQuestion) -> _PanelState:
     """Return the state of this question's answer; another question's is ended and dropped."""
-    about = (asked.question, tuple(asked.cited.shown))
-    kept: _PanelState | None = st.session_state.get(SESSION_KEY)
-    if kept is None or kept.about != about:
+    about = (panel_question.question, tuple(panel_question.cited.shown))
+    state: _PanelState | None = st.session_state.get(SESSION_KEY)
+    if state is None or state.about != about:
         forget()
-        kept = st.session_state[SESSION_KEY] = _PanelState(about)
-    return kept
+        state = st.session_state[SESSION_KEY] = _PanelState(about)
+    return state
 
 
 def forget() -> None:
     """End and forget the answer that the session holds, if there is one."""
-    kept: _PanelState | None = st.session_state.pop(SESSION_KEY, None)
-    if kept is not None and kept.underway is not None:
-        kept.underway.stop()
+    state: _PanelState | None = st.session_state.pop(SESSION_KEY, None)
+    if state is not None and state.underway is not None:
+        state.underway.stop()
     forget_redaction()
 
 
-def _offer(asked: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
+def _offer(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
     """Draw what could be had, what would leave the machine, and the button."""
-    language = asked.cited.card.language
+    language = panel_question.cited.card.language
     st.html(tag("p", t(_OFFER)))
-    if asked.decision.personal:
-        jurisdiction = asked.cited.card.jurisdiction
-        draw_redaction(asked.question, asked.decision.personal, jurisdiction, language, t)
-    count = len(asked.articles(model))
-    said = t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)
-    st.html(tag("p", said, class_="pd-hint"))
-    st.button(t("Write an answer"), key="write", on_click=_begin, args=(asked, model))
+    if panel_question.decision.personal:
+        jurisdiction = panel_question.cited.card.jurisdiction
+        draw_redaction(panel_question.question, panel_question.decision.personal, jurisdiction, language, t)
+    count = len(panel_question.articles(model))
+    message = t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)
+    st.html(tag("p", message, class_="pd-hint"))
+    st.button(t("Write an answer"), key="write", on_click=_begin, args=(panel_question, model))
 
 
-def _begin(asked: PanelQuestion, model: ModelProtocol) -> None:
+def _begin(panel_question: PanelQuestion, model: ModelProtocol) -> None:
     """Ask the model; for a callback."""
-    kept = _panel_state(asked)
-    if kept.underway is not None:  # pressed twice
+    state = _panel_state(panel_question)
+    if state.underway is not None:  # pressed twice
         return
-    card = asked.cited.card
-    kept.sent = chosen(asked.question, asked.decision.personal, card.language)
+    card = panel_question.cited.card
+    state.sent = chosen(panel_question.question, panel_question.decision.personal, card.language)
     session = st.session_state.setdefault("session", secrets.token_hex(8))
     as_of = card.law_date.isoformat() if card.law_date else None
     writer = model.for_session(session, _untranslated, as_of)
-    kept.underway = BackgroundAnswer(writer.write(kept.sent, asked.articles(model), card.language))
+    state.underway = BackgroundAnswer(writer.write(state.sent, panel_question.articles(model), card.language))
 
 
 def _untranslated(message: str, /, **values: object) -> str:
@@ -256,37 +260,41 @@ def _untranslated(message: str, /, **values: object) -> str:
 
 def _stop() -> None:
     """End the answer that is being written; for a callback."""
-    kept: _PanelState | None = st.session_state.get(SESSION_KEY)
-    if kept is not None and kept.underway is not None:
-        kept.underway.stop()
+    state: _PanelState | None = st.session_state.get(SESSION_KEY)
+    if state is not None and state.underway is not None:
+        state.underway.stop()
 
 
-def _reset(asked: PanelQuestion) -> None:
+def _reset(panel_question: PanelQuestion) -> None:
     """Return to the offer, so that nothing is sent unseen; for a callback."""
-    _panel_state(asked).underway = None
+    _panel_state(panel_question).underway = None
 
 
 def _write(
-    kept: _PanelState, underway: BackgroundAnswer, asked: PanelQuestion, model: ModelProtocol, t: Interface
+    state: _PanelState,
+    underway: BackgroundAnswer,
+    panel_question: PanelQuestion,
+    model: ModelProtocol,
+    t: Interface,
 ) -> None:
     """Draw the answer as it comes, or as it came."""
     progress, notice = st.empty(), st.empty()
     sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
-    told = 0
+    drawn = 0
     for event in _events(underway, pulse):
         if event is None:  # nothing has come yet
             progress.html(progress_html(False, 0, t))
         elif isinstance(event, AcceptedSentence):
-            told += 1
-            notice.html(notice_html(model.name, asked.cited))
-            sentences.html(sentence_html(event, asked.cited))
-            progress.html(progress_html(True, told, t))
+            drawn += 1
+            notice.html(notice_html(model.name, panel_question.cited))
+            sentences.html(sentence_html(event, panel_question.cited))
+            progress.html(progress_html(True, drawn, t))
         elif isinstance(event, Answer):
             progress.html(ending_html(event, t))
             with end:
-                _end(event, kept, asked, t)
+                _end(event, state, panel_question, t)
         else:
-            progress.html(progress_html(True, told, t))
+            progress.html(progress_html(True, drawn, t))
 
 
 def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:
@@ -310,10 +318,10 @@ def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event
         events = underway.after(seen, POLL)
 
 
-def _end(ended: Answer, kept: _PanelState, asked: PanelQuestion, t: Interface) -> None:
+def _end(ended: Answer, state: _PanelState, panel_question: PanelQuestion, t: Interface) -> None:
     """Draw what stands below the sentences."""
-    st.html(notes_html(ended, asked.cited))
-    if kept.sent != asked.question:
-        st.html(tag("p", t("This question was sent:"), " ", tag("q", kept.sent), class_="pd-hint"))
+    st.html(notes_html(ended, panel_question.cited))
+    if state.sent != panel_question.question:
+        st.html(tag("p", t("This question was sent:"), " ", tag("q", state.sent), class_="pd-hint"))
     if ended.ending in _AGAIN:
-        st.button(t("Try again"), key="rewrite", on_click=_reset, args=(asked,))
+        st.button(t("Try again"), key="rewrite", on_click=_reset, args=(panel_question,))

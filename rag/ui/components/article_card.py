@@ -48,22 +48,22 @@ def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Ht
     """
     if article.id not in law.articles:
         return Html()
-    before, after = law.before(article.id), law.after(article.id)
-    beside = tuple(each for each in (before, after) if each is not None)
+    previous, after = law.previous(article.id), law.after(article.id)
+    adjacent = tuple(each for each in (previous, after) if each is not None)
     lists = (
-        (t("Before and after it in the code"), beside),
+        (t("Before and after it in the code"), adjacent),
         (t("It refers to"), law.cites(article.id)[:MOST]),
         (t("Referred to by"), law.cited_by(article.id)[:MOST]),
     )
-    asked, said = st.query_params.get("lang"), st.query_params.get(KEY)
-    if len(asked or "") + len(said or "") > LONGEST:  # somebody typed it: nothing that long is kept
-        return _around.__wrapped__(article, lists, t, card, asked, said)
-    return _around(article, lists, t, card, asked, said)
+    locale, articles = st.query_params.get("lang"), st.query_params.get(KEY)
+    if len(locale or "") + len(articles or "") > LONGEST:  # somebody typed it: nothing that long is kept
+        return _around.__wrapped__(article, lists, t, card, locale, articles)
+    return _around(article, lists, t, card, locale, articles)
 
 
 @lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
 def _around(
-    article: Article, lists: _Lists, t: Interface, card: CorpusCard, asked: str | None, said: str | None
+    article: Article, lists: _Lists, t: Interface, card: CorpusCard, locale: str | None, listed: str | None
 ) -> Html:
     """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
 
@@ -72,25 +72,27 @@ def _around(
         lists: what each list is called, and its articles.
         t: the interface.
         card: of the corpus.
-        asked: the language that the present address names, which every link repeats (`rag.ui.navigation`).
-        said: what was said of the asker, which goes along with the same question.
+        locale: the language that the present address names, which every link repeats (`rag.ui.navigation`).
+        listed: what was said of the asker, which goes along with the same question.
     """
-    parts = [_list(name, articles, t, card, said) for name, articles in lists if articles]
+    parts = [_list(name, articles, t, card, listed) for name, articles in lists if articles]
     whole = tag("p", link_to(article, t("Read it in its code")))
     return tag(
         "details", tag("summary", t("Around it in the code")), *parts, whole, class_="pd-more pd-around"
     )
 
 
-def _list(name: str, articles: tuple[Article, ...], t: Interface, card: CorpusCard, said: str | None) -> Html:
-    entries = [article_entry(each, t, card, more=_add(each, t, card, said)) for each in articles]
+def _list(
+    name: str, articles: tuple[Article, ...], t: Interface, card: CorpusCard, listed: str | None
+) -> Html:
+    entries = [article_entry(each, t, card, more=_add(each, t, card, listed)) for each in articles]
     return tag("div", tag("h4", name), tag("ul", *entries))
 
 
-def _add(article: Article, t: Interface, card: CorpusCard, said: str | None) -> Html:
+def _add(article: Article, t: Interface, card: CorpusCard, ids: str | None) -> Html:
     """Return the link that puts an article beside those that are shown."""
     label = t("Add {article}", article=title(article, t, card))
-    to = address("", add=listed([article.id]), **{KEY: said})  # the same question, with one article more
+    to = address("", add=listed([article.id]), **{KEY: ids})  # the same question, with one article more
     return go(t("Add to the list"), to, aria_label=label, class_="pd-add")
 
 
@@ -142,7 +144,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
             if view.ranked
             else "",
             tag("h3", still.title, id=heading),
-            *(tag("span", said, class_="pd-badge") for said in badges(article, view)),
+            *(tag("span", badge, class_="pd-badge") for badge in badges(article, view)),
             still.dated,
         ),
         tag("div", still.path, _passage(shown, view), lang=law),
@@ -215,16 +217,16 @@ def _marked(text: str, why: Why, analyser: Analyser) -> Iterator[Html | str]:
         if own:
             yield tag("mark", part)
             continue
-        for piece, bridged in segments(part, why.bridged, analyser):
-            yield tag("mark", piece, class_="pd-bridged") if bridged else piece
+        for piece, related in segments(part, why.bridged, analyser):
+            yield tag("mark", piece, class_="pd-bridged") if related else piece
 
 
 def _whole(article: Article, card: CorpusCard, t: Interface) -> Html:
     if len(article.text) <= MAX_UNFOLDED_LENGTH:
         return Html()
-    told = t("Read the whole summary") if card.text_kind == "summary" else t("Read the whole article")
+    label = t("Read the whole summary") if card.text_kind == "summary" else t("Read the whole article")
     text = tag("div", paragraphs(article.text), lang=article.language or card.language)
-    return tag("details", tag("summary", told), text, class_="pd-whole")
+    return tag("details", tag("summary", label), text, class_="pd-whole")
 
 
 def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
@@ -249,13 +251,13 @@ def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
 
 def _copied(cite: str, card: CorpusCard, t: Interface) -> str:
     """Return what is pasted elsewhere: it must still say of when it is, and whether it is a summary."""
-    said = [t("unofficial summary")] if card.text_kind == "summary" else []
+    notes = [t("unofficial summary")] if card.text_kind == "summary" else []
     if card.law_date is not None:
         month = t(MONTHS[card.law_date.month - 1])
-        said.append(t("text: {month} {year}", month=month, year=card.law_date.year))
+        notes.append(t("text: {month} {year}", month=month, year=card.law_date.year))
     if card.source and card.text_kind == "summary":
-        said.append(t("source: {source}", source=source_line(card)))
-    return t.aside(cite, t.listed(said)) if said else cite
+        notes.append(t("source: {source}", source=source_line(card)))
+    return t.aside(cite, t.listed(notes)) if notes else cite
 
 
 def _facts(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
@@ -310,9 +312,9 @@ class CitedArticles:
             return Html()
         article = self.shown[passage.article_id].article
         text = article.text[passage.start : passage.end]
-        return tag("p", self.link(article.id), " ", self.told(text, article.language))
+        return tag("p", self.link(article.id), " ", self.linked(text, article.language))
 
-    def told(self, text: str, language: str | None = None) -> Html:
+    def linked(self, text: str, language: str | None = None) -> Html:
         """Return words of an article: in quotation marks where they are the law's own, else labelled."""
         spoken = language or self.card.language  # a screen reader reads the law in its own language
         if self.summary:

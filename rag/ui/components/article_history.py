@@ -25,9 +25,9 @@ _NOT_HERE = N_("There is no {name} here.")  # of a number that says itself what 
 _SEVERAL_ARTICLES = N_("Several codes have an article {name}: you see each of them.")
 _SEVERAL = N_("Several codes have {name}: you see each of them.")
 _WAS = N_("This number used to stand for this: {about}.")
-_WAS_BEFORE = N_("Before {day}, this number stood for this: {about}.")
+_FORMER_UNTIL = N_("Before {day}, this number stood for this: {about}.")
 _WAS_OTHER = N_("This number used to stand for something else: {about}.")
-_WAS_OTHER_BEFORE = N_("Before {day}, this number stood for something else: {about}.")
+_FORMER_OTHER_UNTIL = N_("Before {day}, this number stood for something else: {about}.")
 
 
 def renumbering_notices(result: Result, card: CorpusCard, t: Interface) -> None:
@@ -44,14 +44,14 @@ def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: In
     name = number if item.code is None else t.aside(number, item.code)
     if item.moved:
         for move in item.moved:
-            yield _sentences(_moved(move, item, shown, card, t), t)
+            yield _sentences(_renumbering(move, item, shown, card, t), t)
     elif not item.found:
         yield t(_NO_ARTICLE if bare else _NOT_HERE, name=name)
     elif item.code is None and len(item.found) > 1:
         yield t(_SEVERAL_ARTICLES if bare else _SEVERAL, name=name)
 
 
-def _moved(
+def _renumbering(
     move: Moved, item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Interface
 ) -> Iterator[str]:
     """Yield what the number is today, which most people mean, and only then what it was."""
@@ -77,8 +77,8 @@ def _moved(
     yield new_location(numbers, t, new)
 
 
-def _sentences(said: Iterable[str], t: Interface) -> Html:
-    return join(*[part for each in said if each for part in (t.how.space, each)][1:])
+def _sentences(sentences: Iterable[str], t: Interface) -> Html:
+    return join(*[part for each in sentences if each for part in (t.how.space, each)][1:])
 
 
 def former_content(move: Moved, card: CorpusCard, t: Interface, *, other: bool) -> Html:
@@ -93,14 +93,14 @@ def former_content(move: Moved, card: CorpusCard, t: Interface, *, other: bool) 
     about = (move.about or "").rstrip(".")
     if not about:
         return Html()
-    messages = (_WAS, _WAS_OTHER) if move.since is None else (_WAS_BEFORE, _WAS_OTHER_BEFORE)
-    before, _, after = t(messages[other], day=t.iso_day(move.since or ""), about="\0").partition("\0")
-    return join(before, tag("span", about, lang=card.language), after)
+    messages = (_WAS, _WAS_OTHER) if move.since is None else (_FORMER_UNTIL, _FORMER_OTHER_UNTIL)
+    head, _, after = t(messages[other], day=t.iso_day(move.since or ""), about="\0").partition("\0")
+    return join(head, tag("span", about, lang=card.language), after)
 
 
-def new_location(numbers: Sequence[str], t: Interface, told: str = "") -> str:
-    """Say where the content of a number stands now; `told`: the numbers with what is said of them."""
-    new = told or t.listed(numbers)
+def new_location(numbers: Sequence[str], t: Interface, sentence: str = "") -> str:
+    """Say where the content of a number stands now; `sentence`: the numbers with what is said of them."""
+    new = sentence or t.listed(numbers)
     if not all(is_bare(number) for number in numbers):
         return t("What it used to say has moved to {new}.", new=new)
     return t.n(
@@ -135,18 +135,18 @@ def validity_line(day: date | None, card: CorpusCard, *, dated: bool, t: Interfa
     """
     if not dated:
         return Html()
-    said = [t(_ANY)] if day is None else validity_sentences(day, card, t)
-    return tag("p", t.sentences(*said), class_="pd-day")
+    sentences = [t(_ANY)] if day is None else validity_sentences(day, card, t)
+    return tag("p", t.sentences(*sentences), class_="pd-day")
 
 
 def validity_sentences(day: date | None, card: CorpusCard, t: Interface) -> list[str]:
     """Return the sentences with the date of the law; none where no day was asked for."""
     if day is None:
         return []
-    said = [t(_DAY, day=t.day(day))]
+    sentences = [t(_DAY, day=t.day(day))]
     if card.law_date is not None and card.law_date < day:
-        said.append(t(_OLDER, day=t.day(card.law_date)))
-    return said
+        sentences.append(t(_OLDER, day=t.day(card.law_date)))
+    return sentences
 
 
 def badge(card: CorpusCard, t: Interface) -> Html:

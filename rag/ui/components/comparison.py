@@ -82,8 +82,8 @@ def _metrics(column: ComparisonColumn, gold: frozenset[str], t: Interface) -> Ht
         return Html()
     found = [shown.article.id for shown in column.shown]
     score = t.decimal(reciprocal_rank(gold, found), 2)
-    said = t.aside(t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t)), "R@10")
-    return tag("p", said, " · ", t("reciprocal rank: {score}", score=score), class_="pd-metrics")
+    text = t.aside(t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t)), "R@10")
+    return tag("p", text, " · ", t("reciprocal rank: {score}", score=score), class_="pd-metrics")
 
 
 def _entry(
@@ -130,28 +130,28 @@ def _move(shown: Shown, first: Mapping[str, int], t: Interface) -> Html:
         return tag("span", t("not in the first list"), class_="pd-move pd-new")
     up = there - shown.rank
     if up == 0:
-        sign, said, kind = "=", t("at the same place as in the first list"), "pd-same"
+        sign, symbol, kind = "=", t("at the same place as in the first list"), "pd-same"
     elif up > 0:
         kind, sign = "pd-up", f"▲ {up}"
-        said = t.n(
+        symbol = t.n(
             "one place higher than in the first list", "{count} places higher than in the first list", up
         )
     else:
         kind, sign = "pd-down", f"▼ {-up}"
-        said = t.n(
+        symbol = t.n(
             "one place lower than in the first list", "{count} places lower than in the first list", -up
         )
     seen = tag("span", sign, aria_hidden="true")
-    hidden = tag("span", said, class_="pd-hidden")
-    return tag("a", join(seen, hidden), href=f"#pd-1-{there}", class_=f"pd-move {kind}", title=said)
+    hidden = tag("span", symbol, class_="pd-hidden")
+    return tag("a", join(seen, hidden), href=f"#pd-1-{there}", class_=f"pd-move {kind}", title=symbol)
 
 
 def _words(why: Explanation, t: Interface) -> Iterator[Html]:
     """Yield the words that count most: by their share of the score, else by their points of meaning."""
     if why.words:
         whole = weight(why.words)
-        told = [t.aside(w.word.lower(), percent(w.share, whole, t)) for w in why.words[:TOP_WORDS]]
+        words = [t.aside(w.word.lower(), percent(w.share, whole, t)) for w in why.words[:TOP_WORDS]]
     else:
-        told = [f"{m.word.lower()} ({points(m.share)})" for m in why.meaning[:TOP_WORDS] if m.share > 0]
-    if told:
-        yield tag("p", " · ".join(told), class_="pd-top")
+        words = [f"{m.word.lower()} ({points(m.share)})" for m in why.meaning[:TOP_WORDS] if m.share > 0]
+    if words:
+        yield tag("p", " · ".join(words), class_="pd-top")

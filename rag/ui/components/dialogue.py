@@ -57,13 +57,13 @@ def draw_clarification(own: str, question: str, result: Result, language: str, t
             st.html(tag("p", t(_CHOSEN), class_="pd-hint", role="status"))
             st.button(t("Take it back"), key="unclarify", on_click=_undo, args=(choice,))
         return
-    asked = clarify(question, result.shown, language)
-    if asked is None:
+    clarification = clarify(question, result.shown, language)
+    if clarification is None:
         return
     with st.container(key="clarifying"):
-        st.html(tag("h2", asked.ask, class_="pd-small", lang=language))
+        st.html(tag("h2", clarification.ask, class_="pd-small", lang=language))
         with st.container(key="clarifying-options", horizontal=True):
-            for number, option in enumerate(asked.options):
+            for number, option in enumerate(clarification.options):
                 st.button(
                     plain_label(option.label),
                     key=f"option-{number}",
@@ -101,7 +101,12 @@ _PLACE = N_("For example: and how long does it take?")
 _READ = N_(
     "Your question was joined to the one before, so that it can be understood alone. Change it if you like."
 )
-_SAID, _WHOLE, _ASKS, _TALK = "further", "whole_question", "asks_whole", "conversation"  # in the session
+_WIDGET_KEYS, _WHOLE, _ASKS, _TALK = (
+    "further",
+    "whole_question",
+    "asks_whole",
+    "conversation",
+)  # in the session
 
 
 def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
@@ -116,7 +121,7 @@ def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
     with st.container(key="followup"):
         st.html(tag("h2", t("Ask further"), class_="pd-small"))
         with st.form("further_form", border=False):
-            st.text_input(t("Your next question"), key=_SAID, placeholder=t(_PLACE))
+            st.text_input(t("Your next question"), key=_WIDGET_KEYS, placeholder=t(_PLACE))
             st.form_submit_button(t("Continue"), on_click=_say, args=(talk, analyser))
         if st.session_state.get(_ASKS) != question:
             return
@@ -136,12 +141,12 @@ def _conversation(question: str) -> Conversation:
 
 def _say(talk: Conversation, analyser: Analyser) -> None:
     """Take a follow-up: one that stands alone is asked, another is shown whole first; for a callback."""
-    said: StandaloneQuestion = standalone(talk, st.session_state[_SAID], analyser)
+    question: StandaloneQuestion = standalone(talk, st.session_state[_WIDGET_KEYS], analyser)
     st.session_state.pop(_ASKS, None)
-    if said.how is RewriteMethod.AS_TYPED:
-        _ask(talk, said.text)
+    if question.how is RewriteMethod.AS_TYPED:
+        _ask(talk, question.text)
     else:
-        st.session_state[_WHOLE] = said.text
+        st.session_state[_WHOLE] = question.text
         st.session_state[_ASKS] = talk.questions[-1]
 
 
@@ -154,5 +159,5 @@ def _ask(talk: Conversation, question: str) -> None:
     if question.strip():
         st.session_state[_TALK] = talk.then(question)
         st.session_state["question"] = st.session_state["asked"] = question.strip()
-        st.session_state[_SAID] = ""
+        st.session_state[_WIDGET_KEYS] = ""
         st.session_state.pop(_ASKS, None)

@@ -43,18 +43,18 @@ def heading(text: str, view: str, lang: str | None = None) -> Html:
     return tag("h2", text, lang=lang, tabindex="-1", data_arrive=view)
 
 
-def entry(link: Html, beside: str, lang: str, excerpt: str = "") -> Html:
+def entry(link: Html, note: str, lang: str, excerpt: str = "") -> Html:
     """Return an entry of a list: a link, a word beside it, and a line below.
 
     Args:
         link: in the law's language.
-        beside: in the interface's.
+        note: in the interface's.
         lang: of the law.
         excerpt: of the law.
     """
-    more = tag("span", beside, class_="pd-count") if beside else ""
-    told = tag("span", excerpt, class_="pd-excerpt", lang=lang) if excerpt else ""
-    return tag("li", tag("span", link, lang=lang), " ", more, " ", told)
+    more = tag("span", note, class_="pd-count") if note else ""
+    excerpt_html = tag("span", excerpt, class_="pd-excerpt", lang=lang) if excerpt else ""
+    return tag("li", tag("span", link, lang=lang), " ", more, " ", excerpt_html)
 
 
 def article_entry(
@@ -74,8 +74,8 @@ def article_entry(
     law = article.language or card.language
     # the title is in the interface's language ("Article 5"), the text in the law's
     of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
-    told = tag("span", cut, class_="pd-excerpt", lang=law)
-    return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", told)
+    excerpt = tag("span", cut, class_="pd-excerpt", lang=law)
+    return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", excerpt)
 
 
 def link_to(article: Article, label: str, **attributes: str | None) -> Html:

@@ -50,13 +50,13 @@ def _chips(
         st.html(tag("p", t(hint), class_="pd-hint", role="status"))
         with st.container(horizontal=True, key=f"{key}-chips"):
             for number, (pair, act) in enumerate(pairs):  # numbered: few keys in a session, see share.py
-                said = t(label, typed=pair.typed.lower(), law=pair.form)
-                st.button(plain_label(said), key=f"{key}-{number}", on_click=act, args=(question, pair))
+                label_ = t(label, typed=pair.typed.lower(), law=pair.form)
+                st.button(plain_label(label_), key=f"{key}-{number}", on_click=act, args=(question, pair))
 
 
 def _removed(question: str) -> tuple[ExpansionTerm, ...]:
-    asked, pairs = st.session_state.get(_STATE, ("", ()))
-    return pairs if asked == question else ()
+    state, pairs = st.session_state.get(_STATE, ("", ()))
+    return pairs if state == question else ()
 
 
 def _take_out(question: str, pair: ExpansionTerm) -> None:

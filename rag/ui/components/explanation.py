@@ -27,7 +27,7 @@ LISTS: Mapping[str, str] = {
     "nearest": N_("by questions already asked"),
     "beside": N_("by an article under the same headings"),
 }
-MAX_ASKED = 2
+MAX_SIMILAR = 2
 MAX_WORDS = 12
 
 
@@ -58,14 +58,14 @@ def _lines(
     if common:
         quoted = t.listed(t("“{word}”", word=word) for word in common)
         yield join(t("Words in common with your question: {words}.", words=quoted))
-    asked = why.asked[:MAX_ASKED]
-    if asked:
-        said = t.n(
+    similar = why.asked[:MAX_SIMILAR]
+    if similar:
+        heading = t.n(
             "A similar question that cites this article:",
             "Similar questions that cite this article:",
-            len(asked),
+            len(similar),
         )
-        yield join(said, *(join(" ", tag("q", question, lang=law)) for question in asked))
+        yield join(heading, *(join(" ", tag("q", question, lang=law)) for question in similar))
     if ranks and why.ranks:
         places = (
             t("no. {rank} {by}", rank=rank, by=t(LISTS[name]) if name in LISTS else name)
@@ -162,17 +162,17 @@ def _signed(value: float) -> str:
     return f"−{-whole}" if whole < 0 else str(whole)
 
 
-def _amount(said: str, value: float) -> Html:
-    return _cell(said, f"{min(abs(value), 100):.0f}", less=value < 0)
+def _amount(text: str, value: float) -> Html:
+    return _cell(text, f"{min(abs(value), 100):.0f}", less=value < 0)
 
 
 @lru_cache(maxsize=CELLS)
-def _cell(said: str, size: str, *, less: bool) -> Html:
+def _cell(text: str, size: str, *, less: bool) -> Html:
     """Return an amount and its bar from 0 to 100; the style draws the bar, so that the number alone is read.
 
     One element, not three: the browser looks through each of some hundred cells before it shows a card.
     """
-    return tag("td", said, class_="pd-amount pd-less" if less else "pd-amount", style=f"--part:{size}")
+    return tag("td", text, class_="pd-amount pd-less" if less else "pd-amount", style=f"--part:{size}")
 
 
 def _part(share: float, whole: float, t: Interface) -> Html:
@@ -249,8 +249,8 @@ def _standing(word: WordShare, t: Interface) -> str:
     names = [t(FIELDS[name]) if name in FIELDS else name for name, _ in fields]
     if len(fields) < 2:
         return t.listed(names)
-    told = zip(names, fields, strict=True)
-    return t.listed(t.aside(name, percent(part, word.share, t)) for name, (_, part) in told)
+    rows = zip(names, fields, strict=True)
+    return t.listed(t.aside(name, percent(part, word.share, t)) for name, (_, part) in rows)
 
 
 def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:
@@ -261,8 +261,8 @@ def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:
         yield tag("p", t(_LIKENESS, points=cosine))
         return
     largest = sorted(explanation.meaning, key=lambda m: -abs(m.share))
-    told = sorted(largest[:MAX_ROWS], key=lambda m: -m.share)
-    rows = [_meaning_row(m, t) for m in told]
+    shown_rows = sorted(largest[:MAX_ROWS], key=lambda m: -m.share)
+    rows = [_meaning_row(m, t) for m in shown_rows]
     if len(largest) > MAX_ROWS:
         rest = sum(m.share for m in largest[MAX_ROWS:])
         rows.append(_meaning_row(MeaningShare("", t("other words"), rest), t))

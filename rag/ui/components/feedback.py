@@ -23,7 +23,7 @@ REASONS = {
     FeedbackReason.FALSE_ANSWER: N_("The answer above seems false"),
     FeedbackReason.DISLIKE: N_("I dislike what this law says"),
 }
-_KEPT = N_(
+_PRIVACY = N_(
     "If you send this, the machine that runs this page keeps it for {time}: the day, the articles found, the "
     "one you mean, and your reason. Whoever runs the page can read it. Nothing about you is kept."
 )
@@ -69,12 +69,12 @@ def draw(feedback: Feedback, about: About, t: Interface) -> None:
         for key in _KEYS:
             st.session_state.pop(key, None)
     with st.expander(t("Tell what you think of these articles")):
-        st.html(tag("p", t(_KEPT, time=retention_text(feedback, t)), class_="pd-hint"))
+        st.html(tag("p", t(_PRIVACY, time=retention_text(feedback, t)), class_="pd-hint"))
         with st.form("feedback", border=False):
             word = _form(feedback, about, t)
             sent = st.form_submit_button(t("Send"))
         if sent:
-            st.html(tag("p", _said(feedback, word, t), class_="pd-hint", role="status"))
+            st.html(tag("p", _thanks(feedback, word, t), class_="pd-hint", role="status"))
 
 
 def _form(feedback: Feedback, about: About, t: Interface) -> FeedbackEntry | None:
@@ -113,7 +113,7 @@ def _form(feedback: Feedback, about: About, t: Interface) -> FeedbackEntry | Non
     )
 
 
-def _said(feedback: Feedback, word: FeedbackEntry | None, t: Interface) -> str:
+def _thanks(feedback: Feedback, word: FeedbackEntry | None, t: Interface) -> str:
     """Keep a word and return what to say of that; one that is said twice is kept once."""
     if word is None:
         return t(_NO_REASON)

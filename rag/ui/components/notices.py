@@ -64,18 +64,18 @@ def empty(t: Interface) -> None:
 
 def truncation_notice(length: int, t: Interface) -> None:
     """Show that only the first part of a long question was used."""
-    said = t(_CUT, count=t.number(length), limit=t.number(MAX_CHARS))
-    st.html(tag("p", said, class_="pd-hint", role="status"))
+    message = t(_CUT, count=t.number(length), limit=t.number(MAX_CHARS))
+    st.html(tag("p", message, class_="pd-hint", role="status"))
 
 
 def mended(result: Result, analyser: Analyser, t: Interface) -> None:
     """Say which words were read as others, as the articles shown write them."""
     if not result.mended:
         return
-    said = t.listed(
+    message = t.listed(
         t(_READ_AS, word=_as_written(each, result, analyser), typed=each.typed) for each in result.mended
     )
-    st.html(tag("p", t("Read as: {words}.", words=said), class_="pd-hint pd-read-as", role="status"))
+    st.html(tag("p", t("Read as: {words}.", words=message), class_="pd-hint pd-read-as", role="status"))
 
 
 def _as_written(word: SpellingCorrection, result: Result, analyser: Analyser) -> str:
@@ -153,10 +153,10 @@ def doubtful(card: CorpusCard, law: str, t: Interface) -> None:
         law: what the corpus is called in a sentence.
         t: the interface.
     """
-    said = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
+    message = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
     tips = [*map(t, _TIPS[:2]), _people(card, t)]
     listed = tag("ul", *(tag("li", tip) for tip in tips if tip))
-    _box(said, tag("p", t(_ALL_THE_SAME)), listed, kind="pd-doubt")
+    _box(message, tag("p", t(_ALL_THE_SAME)), listed, kind="pd-doubt")
 
 
 # The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.
@@ -165,7 +165,7 @@ _COMMAND = re.compile(
 )
 _LIST = "python -m indexes list"  # what to type when the error names no command
 _TYPE = N_("Whoever runs this page can type:")
-_SAID: tuple[tuple[type[PandectError], str, str], ...] = (
+_MESSAGES: tuple[tuple[type[PandectError], str, str], ...] = (
     (
         MissingIndex,
         N_("No law is loaded here yet"),
@@ -191,7 +191,7 @@ _SAID: tuple[tuple[type[PandectError], str, str], ...] = (
 
 def draw_failure(error: PandectError, t: Interface) -> None:
     """Draw the reason calmly, the command to type, and a way to try again."""
-    title, reason = next((title, reason) for kind, title, reason in _SAID if isinstance(error, kind))
+    title, reason = next((title, reason) for kind, title, reason in _MESSAGES if isinstance(error, kind))
     explained = tag("p", t.sentences(t(reason), t(_TYPE)))
     st.html(tag("div", tag("h2", t(title)), explained, class_="pd-box", role="status"))
     st.code(command(str(error)), language=None)
@@ -225,16 +225,20 @@ def draw_emergency(decision: Decision, t: Interface, law: str) -> None:
         return
     timed = any(situation.now and situation.danger in _TIMED for situation in decision.urgent)
     danger = any(situation.danger not in _TIMED for situation in decision.urgent)
-    said = [tag("p", t(_LIMIT))] if timed else []
+    paragraphs = [tag("p", t(_LIMIT))] if timed else []
     if decision.contacts:
-        said.append(tag("ul", *(tag("li", _contact(contact), lang=law) for contact in decision.contacts)))
+        paragraphs.append(
+            tag("ul", *(tag("li", _contact(contact), lang=law) for contact in decision.contacts))
+        )
     elif danger and decision.grave:
-        said.append(tag("p", t(_NOBODY)))
-    if not said:
+        paragraphs.append(tag("p", t(_NOBODY)))
+    if not paragraphs:
         return
     title = t(_NOW) if decision.grave else t(_NAMED)
     kind = "pd-box pd-urgent" if decision.grave else "pd-box"
-    st.html(tag("div", tag("h2", title), *said, class_=kind, role="alert" if decision.grave else "status"))
+    st.html(
+        tag("div", tag("h2", title), *paragraphs, class_=kind, role="alert" if decision.grave else "status")
+    )
 
 
 def _contact(contact: Contact) -> Html:

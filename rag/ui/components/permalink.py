@@ -21,7 +21,9 @@ from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import address, listed, parse_article_ids
 from rag.ui.protocols import AskEngine
 
-_TOLD = N_("Somebody put these articles together and sent you the link. Your own question may need others.")
+_EXPLAINED = N_(
+    "Somebody put these articles together and sent you the link. Your own question may need others."
+)
 _OTHER = N_("The link was made with another version of this law: the texts may have changed since.")
 _GONE = N_("These are not in the law that is loaded here: {names}.")
 _NONE = N_("None of the articles of this link is in the law that is loaded here.")
@@ -54,11 +56,11 @@ def opened() -> SharedLink | None:
     if shared is None:
         st.session_state.pop(_KEY, None)
         return None
-    before: SharedLink | None = st.session_state.get(_KEY)
-    if shared != before:
+    former: SharedLink | None = st.session_state.get(_KEY)
+    if shared != former:
         st.session_state[_KEY] = shared
         st.session_state["asked"] = None
-        if shared.question and (before is None or shared.question != before.question):
+        if shared.question and (former is None or shared.question != former.question):
             st.session_state["question"] = shared.question
     return shared
 
@@ -71,7 +73,7 @@ def add(ids: Sequence[str]) -> None:
     shared: SharedLink = _addressed() or st.session_state.get(_KEY) or SharedLink((), "", "")
     articles = listed(tuple(dict.fromkeys((*shared.ids, *ids))))
     more = {"index": shared.version, "q": shared.question}
-    st.query_params.update({"articles": articles, **{key: told for key, told in more.items() if told}})
+    st.query_params.update({"articles": articles, **{key: values for key, values in more.items() if values}})
 
 
 def _addressed() -> SharedLink | None:
@@ -87,8 +89,8 @@ def link_closed() -> bool:
     """Return whether a new question closed the link: the address then forgets it."""
     if st.session_state.get("asked") is None:
         return False
-    kept = {key: st.query_params.get_all(key) for key in st.query_params if key not in _LINK}
-    st.query_params.from_dict(kept)  # at once: every change is a step of "back"
+    parameters = {key: st.query_params.get_all(key) for key in st.query_params if key not in _LINK}
+    st.query_params.from_dict(parameters)  # at once: every change is a step of "back"
     st.session_state.pop(_KEY, None)
     return True
 
@@ -99,17 +101,17 @@ def draw(
     """Draw the articles of a link, and return them."""
     law = engine.law
     found, gone = present(shared.ids, law)
-    told = [tag("p", t(_TOLD))] if found else [tag("p", t(_NONE))]
+    paragraphs = [tag("p", t(_EXPLAINED))] if found else [tag("p", t(_NONE))]
     if shared.question:
-        told.append(tag("blockquote", tag("p", shared.question), class_="pd-asked"))
+        paragraphs.append(tag("blockquote", tag("p", shared.question), class_="pd-asked"))
     if shared.version and shared.version != engine.info.version:
-        told.append(tag("p", t(_OTHER)))
+        paragraphs.append(tag("p", t(_OTHER)))
     if gone and found:
         names = t.listed([*gone[:MAX_MISSING_IDS], *["…"] * (len(gone) > MAX_MISSING_IDS)])
-        told.append(tag("p", t(_GONE, names=names)))
+        paragraphs.append(tag("p", t(_GONE, names=names)))
     title = t.n("One article was shared", "{count} articles were shared", len(found))
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
-    st.html(tag("div", head, *told, class_="pd-box", role="status"))
+    st.html(tag("div", head, *paragraphs, class_="pd-box", role="status"))
     day = options.where.in_force_on if options.where else None
     view = View(engine.card, engine.analyser, t, day, law, ranked=False)
     for n, article in enumerate(found, start=1):
@@ -134,28 +136,28 @@ def take() -> None:
     wanted = parse_article_ids(st.query_params.get("add"))[:1]
     if "add" not in st.query_params:
         return
-    asked = st.session_state.get("asked")
+    question = st.session_state.get("asked")
     of, ids = st.session_state.get("added", (None, ()))
     del st.query_params["add"]
     url_state.restore_parameters()
-    if asked:
-        ids = ids if of == asked else ()
-        st.session_state["added"] = asked, tuple(dict.fromkeys((*ids, *wanted)))[:MOST]
+    if question:
+        ids = ids if of == question else ()
+        st.session_state["added"] = question, tuple(dict.fromkeys((*ids, *wanted)))[:MOST]
     else:
         add(wanted)
 
 
-def draw_evidence(shown: Sequence[Article], view: View, asked: str, t: Interface) -> tuple[Article, ...]:
+def draw_evidence(shown: Sequence[Article], view: View, question: str, t: Interface) -> tuple[Article, ...]:
     """Draw the articles that were added to what a question found, and return them.
 
     Args:
         shown: those that were found.
         view: what the cards share.
-        asked: the question, as it stands in the session.
+        question: the question, as it stands in the session.
         t: the interface.
     """
     of, ids = st.session_state.get("added", (None, ()))
-    if of != asked or view.law is None:
+    if of != question or view.law is None:
         return ()
     known = {article.id for article in shown}
     found = tuple(view.law.articles[i] for i in ids if i in view.law.articles and i not in known)

@@ -32,7 +32,7 @@ SOME = 2  # that the folded chips are told by
 _REGION = "in:"  # before a region, which may be called as a situation is
 _LABEL = N_("What is true of you (optional)")
 _FOLDED = N_("What is true of you (optional): {some}…")  # a dozen chips would push the button off a phone
-_ASKED = N_("This stands in front of your question. Press one to ask without it.")
+_SITUATION_HINT = N_("This stands in front of your question. Press one to ask without it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def offered(engine: AskEngine, t: Interface) -> Mapping[str, SituationSentence]:
     regions = engine.facets().regions
     if len(regions) > 1:
         for region in sorted(regions):
-            told = living_in(region, t.language)
-            found[_REGION + region] = SituationSentence(label(told), living_in(region, law), region)
+            labels = living_in(region, t.language)
+            found[_REGION + region] = SituationSentence(label(labels), living_in(region, law), region)
     return found
 
 
@@ -61,15 +61,15 @@ def draw(offers: Mapping[str, SituationSentence], t: Interface) -> Sequence[Situ
     """Draw the chips and return what is chosen; inside a form, where a choice counts once it is sent."""
     if not offers:
         return ()
-    told = [key for key in parse_article_ids(st.query_params.get(KEY)) if key in offers]
+    ids = [key for key in parse_article_ids(st.query_params.get(KEY)) if key in offers]
     seen: list[str] = [key for key in st.session_state.get(_SEEN, ()) if key in offers]
     if KEY not in st.session_state:  # the first run, or the page was left and is opened again
-        st.session_state[KEY] = told or seen
-    elif told != seen:  # "back", or another address: the box follows
-        st.session_state[KEY] = told
+        st.session_state[KEY] = ids or seen
+    elif ids != seen:  # "back", or another address: the box follows
+        st.session_state[KEY] = ids
     else:  # of another corpus, which was open before
         st.session_state[KEY] = [key for key in st.session_state[KEY] if key in offers]
-    some = t.listed(said.label for said in list(offers.values())[:SOME])
+    some = t.listed(phrase.label for phrase in list(offers.values())[:SOME])
     with st.expander(plain_label(t(_FOLDED, some=some))):
         st.pills(
             t(_LABEL),
@@ -121,12 +121,12 @@ def draw_situation_chips(
     if not chosen:
         return
     with st.container(key="situated"):
-        st.html(tag("p", t(_ASKED), class_="pd-hint"))
+        st.html(tag("p", t(_SITUATION_HINT), class_="pd-hint"))
         with st.container(horizontal=True, key="situated-chips"):
-            for key, said in offers.items():
-                if said in chosen:
+            for key, phrase in offers.items():
+                if phrase in chosen:
                     st.button(
-                        plain_label(f"{said.label} ✕"),
+                        plain_label(f"{phrase.label} ✕"),
                         key=f"situated-{key}",
                         on_click=_take_away,
                         args=(key,),
@@ -362,8 +362,8 @@ def _store_day() -> None:
     url_state.set_parameter("in_force_on", () if day == date.today() else (url_state.written_day(day),))
 
 
-def _within_reach(told: Sequence[str]) -> date | None:
-    day = url_state.read_day(told)
+def _within_reach(values: Sequence[str]) -> date | None:
+    day = url_state.read_day(values)
     if day is not None and not EARLIEST <= day <= LATEST:
         raise ValueError("no day that the box can show")
     return day

@@ -21,8 +21,10 @@ from rag.ui.navigation import SHEET, absolute, go
 from rag.ui.protocols import AskEngine
 
 PLACE = "pd-share"  # a link above the articles leads to it
-_NOT_TOLD = N_("The link and the files hold the articles and the version of the law, not your question.")
-_TOLD = N_("Your question goes along: whoever gets the link or the files can read it.")
+_WITHOUT_QUESTION = N_(
+    "The link and the files hold the articles and the version of the law, not your question."
+)
+_WITH_QUESTION = N_("Your question goes along: whoever gets the link or the files can read it.")
 _SUMMARIES = N_(
     "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
 )
@@ -70,20 +72,27 @@ def _panel(
     loaded: _Loaded, articles: Sequence[Article], question: str, where: Filter | None, t: Interface
 ) -> None:
     with st.expander(t("Share, keep or print these articles")):
-        kept = _chosen(loaded.card, articles, t)
-        if not kept:
+        chosen = _chosen(loaded.card, articles, t)
+        if not chosen:
             st.html(tag("p", t("Choose at least one article."), class_="pd-hint", role="status"))
             return
-        told = _tells(question, t)
-        st.html(tag("p", t(_TOLD if told else _NOT_TOLD), class_="pd-hint", role="status"))
-        ids, version = [article.id for article in kept], loaded.version
-        st.html(_address(absolute(link(ids, version, question if told else "")), t))
+        with_question = _tells(question, t)
+        st.html(
+            tag(
+                "p",
+                t(_WITH_QUESTION if with_question else _WITHOUT_QUESTION),
+                class_="pd-hint",
+                role="status",
+            )
+        )
+        ids, version = [article.id for article in chosen], loaded.version
+        st.html(_address(absolute(link(ids, version, question if with_question else "")), t))
         extract = ArticleExtract(
             loaded.card,
             loaded.name,
             version,
-            tuple(kept),
-            question if told else None,
+            tuple(chosen),
+            question if with_question else None,
             where.in_force_on if where else None,
         )
         _files(extract, t)
@@ -181,7 +190,7 @@ def labels(extract: ArticleExtract, t: Interface) -> ExportLabels:
 
 def limits(extract: ArticleExtract, t: Interface) -> tuple[str, ...]:
     """Return what has to be known of articles that stand alone, away from the pages."""
-    said = [t.sentences(t("Legal information, not legal advice."), t(MACHINE))]
+    paragraphs = [t.sentences(t("Legal information, not legal advice."), t(MACHINE))]
     if extract.card.text_kind == "summary":
-        said.append(t(_SUMMARIES))
-    return (*said, *validity_sentences(extract.day, extract.card, t))
+        paragraphs.append(t(_SUMMARIES))
+    return (*paragraphs, *validity_sentences(extract.day, extract.card, t))

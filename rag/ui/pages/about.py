@@ -56,7 +56,7 @@ _PRETRAINED = N_(
     "It compares words and meaning. What it knows of meaning comes from a general language model "
     "({encoder}), which may know little of this law."
 )
-_ASKED = N_(
+_QUESTIONS = N_(
     "It also looks at questions that were answered before, written by experts or by those who made the "
     "collection."
 )
@@ -78,17 +78,17 @@ _CHOSEN = N_(
     "What you choose as true of you (a tenant, a region) stands in the address of the page, so that a reload "
     "keeps it. Links to share leave it out."
 )
-_SAID = N_(
+_FEEDBACK = N_(
     "What you say of the articles, if you send it, is kept on the machine that runs this page for {time}; "
     "your question is kept with it only if you tick that."
 )
-_NOT_SAID = N_("What people think of the articles is not collected here.")
+_NO_FEEDBACK = N_("What people think of the articles is not collected here.")
 NO_ANSWERS = Answers()
 _KNOWS: Mapping[str, str] = {"fitted": _OWN, "trained": _TRAINED, "unknown": _PRETRAINED}
 
 
 def render(
-    engine: AskEngine, t: Interface, answers: Answers = NO_ANSWERS, kept: Feedback | None = None
+    engine: AskEngine, t: Interface, answers: Answers = NO_ANSWERS, feedback: Feedback | None = None
 ) -> None:
     """Draw the page under the masthead.
 
@@ -96,14 +96,14 @@ def render(
         engine: whose law it tells of.
         t: the interface.
         answers: what writes answers, and where a question would go.
-        kept: where what people say of the articles is kept, if it is.
+        feedback: where what people say of the articles is kept, if it is.
     """
     st.html(tag("div", heading(t("About Pandect"), "about"), class_="pd-found"))
     sections = (
         (t("What it is, and what it is not"), [t(_IS), t(_IS_NOT), t(_DECIDES)]),
         (t("What is searched, and what is not"), list(_law(engine, t))),
         (t("A machine at work"), list(_machine(engine, t))),
-        (t("Your question"), list(_private(engine, t, answers, kept))),
+        (t("Your question"), list(_private(engine, t, answers, feedback))),
     )
     for name, lines in sections:
         st.html(tag("section", tag("h3", name), *(tag("p", line) for line in lines), class_="pd-about"))
@@ -142,10 +142,10 @@ def _machine(engine: AskEngine, t: Interface) -> Iterator[str]:
     else:
         yield t(_KNOWS[engine.info.encoder_knows], encoder=encoder)
     if engine.info.questions:
-        yield t(_ASKED)
+        yield t(_QUESTIONS)
 
 
-def _private(engine: AskEngine, t: Interface, answers: Answers, kept: Feedback | None) -> Iterator[str]:
+def _private(engine: AskEngine, t: Interface, answers: Answers, feedback: Feedback | None) -> Iterator[str]:
     """Yield what becomes of a question: as the panel and the form that ask for it say it."""
     yield t.sentences(t(_PRIVATE), t(_TAB))
     model = answers.model
@@ -155,7 +155,7 @@ def _private(engine: AskEngine, t: Interface, answers: Answers, kept: Feedback |
         yield t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)
     if engine.situations or len(engine.facets().regions) > 1:
         yield t(_CHOSEN)
-    yield t(_SAID, time=retention_text(kept, t)) if kept is not None else t(_NOT_SAID)
+    yield t(_FEEDBACK, time=retention_text(feedback, t)) if feedback is not None else t(_NO_FEEDBACK)
 
 
 def _licence(engine: AskEngine, t: Interface) -> Iterator[Html]:

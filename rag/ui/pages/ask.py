@@ -43,8 +43,8 @@ def render(
     engine: AskEngine,
     t: Interface,
     answers: Answers = NO_ANSWERS,
-    kept: Feedback | None = None,
-    begun: AskHeader | None = None,
+    feedback_store: Feedback | None = None,
+    header: AskHeader | None = None,
 ) -> None:
     """Draw the page under the masthead, in the state that the session is in.
 
@@ -52,22 +52,22 @@ def render(
         engine: finds the articles.
         t: the interface.
         answers: what there is to answer with, beside the articles.
-        kept: where what people say of the articles is kept; None keeps nothing, and offers nothing.
-        begun: what stands there already; None: nothing does.
+        feedback_store: where what people say of the articles is kept; None keeps nothing, and offers nothing.
+        header: what stands there already; None: nothing does.
     """
-    begun = begun or begin(t)
-    shared = begun.shared
+    header = header or begin(t)
+    shared = header.shared
     offers = question_form.offered(engine, t)
-    said = question_form.draw_question(t, engine.card.language, begun.box, offers)
+    situation = question_form.draw_question(t, engine.card.language, header.box, offers)
     if shared is not None and permalink.link_closed():
         shared = None
-    with begun.options:
+    with header.options:
         options = question_form.draw_options(engine, t)
-    where = question_form.regional_filter(said, options.where)
+    where = question_form.regional_filter(situation, options.where)
     options = replace(options, where=where, chosen=options.chosen or where != options.where)
     typed: str | None = st.session_state.get("asked")
     own, was_cut = question_form.shorten(typed or "")
-    question = question_form.compose_question(said, own)
+    question = question_form.compose_question(situation, own)
     found = search(engine, question, options, t) if question else None
     page: _Page | None = None
     if found is not None:
@@ -83,8 +83,8 @@ def render(
     elif typed is not None and (not question or (page is not None and page.result.status == "empty")):
         notices.empty(t)
     elif page is not None:
-        question_form.draw_situation_chips(offers, said, t)
-        slot = _draw(page, kept)
+        question_form.draw_situation_chips(offers, situation, t)
+        slot = _draw(page, feedback_store)
     if shared is None and (page is None or page.result.status != "found"):
         question_form.draw_examples(engine.card.examples, t)
     layout.footer(engine, t)
@@ -111,7 +111,7 @@ class _Page:
     problem: str  # why no answer can be written, for whoever runs the page
 
 
-def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
+def _draw(page: _Page, feedback_store: Feedback | None) -> st.delta_generator.DeltaGenerator | None:
     """Draw the articles; return the place for an answer among them, None where there is no article."""
     engine, result, t = page.engine, page.result, page.t
     notices.elsewhere(result.elsewhere, engine.card, t)
@@ -146,11 +146,11 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
     found = [shown.article for shown in result.shown]
     found += permalink.draw_evidence(found, view, st.session_state["asked"], t)
     share.draw(engine, found, result.question, result.where, t, apart=page.answers.model is None)
-    if kept is not None:
+    if feedback_store is not None:
         answered = page.answers.quoter is not None or page.answers.model is not None
         index, version = engine.info.name, engine.info.version
         about = feedback.About(page.question, tuple(found), index, version, engine.card, answered)
-        feedback.draw(kept, about, t)
+        feedback.draw(feedback_store, about, t)
     if page.answers.quoter is not None or page.answers.model is not None:
         dialogue.draw_follow_up(page.own, engine.analyser, t)
     return slot
@@ -159,7 +159,7 @@ def _draw(page: _Page, kept: Feedback | None) -> st.delta_generator.DeltaGenerat
 def _heading(page: _Page) -> None:
     engine, result, t = page.engine, page.result, page.t
     heading = t.n("One article to look at", "{count} articles to look at", len(result.shown))
-    said_of_it: Html | str = ""
+    likelihood: Html | str = ""
     if result.elsewhere:  # says enough: two warnings would be one too many
         heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.doubtful:
@@ -167,19 +167,19 @@ def _heading(page: _Page) -> None:
             notices.doubtful(engine.card, _law(engine), t)
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
-        said_of_it = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
+        likelihood = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
     elif result.level is Level.SURE and len(result.shown) > 1:
-        said_of_it = tag("p", t("One of these very probably answers."), class_="pd-sure")
-    said = list(_told_of_order(result, t))
-    order = tag("p", t.sentences(*said)) if said else ""
+        likelihood = tag("p", t("One of these very probably answers."), class_="pd-sure")
+    sentences = list(_order_notes(result, t))
+    order = tag("p", t.sentences(*sentences)) if sentences else ""
     law = validity_line(result.in_force_on, engine.card, dated=engine.facets().dated, t=t)
     offered = page.answers.model is not None and page.decision.may_ask and not page.problem
     way = tag("p", tag("a", t("Have an answer written from these articles"), href="#pd-written"))
-    found = tag("h2", heading), said_of_it, order, law, way if offered else ""
+    found = tag("h2", heading), likelihood, order, law, way if offered else ""
     st.html(join(tag("div", *found, class_="pd-found", role="status"), _further_down(page)))
 
 
-def _told_of_order(result: Result, t: Interface) -> Iterator[str]:
+def _order_notes(result: Result, t: Interface) -> Iterator[str]:
     """Yield what is said of the cards.
 
     Articles that a question names are in no order of likelihood; where another law governs, none is likely.
@@ -209,8 +209,8 @@ def _answer(page: _Page) -> None:
         answer_panel.problem(page.problem, page.t)
     elif page.answers.model is not None:
         cited = CitedArticles.of(page.result.shown, page.engine.card, page.t)
-        asked = answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
-        answer_panel.draw(asked, page.answers.model, page.t)
+        question = answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
+        answer_panel.draw(question, page.answers.model, page.t)
 
 
 def _law(engine: AskEngine) -> str:

@@ -33,7 +33,7 @@ from rag.ui.search import recall, remember, report_failure, search_key
 SIBLINGS_SHOWN = 30  # articles under the same heading that are told on either side
 REFERRING = 30  # cross references of either way; a definition may be cited by hundreds
 AT_ONCE = 5  # questions told without a click
-ASKED = 40
+MAX_QUESTIONS = 40
 
 
 def reading(engine: AskEngine, article: Article, t: Interface) -> None:
@@ -46,7 +46,7 @@ def reading(engine: AskEngine, article: Article, t: Interface) -> None:
         "header",
         heading(title(article, t, engine.card), f"article {article.id}"),
         tag("span", article.code, class_="pd-code", lang=lang),
-        *(tag("span", said, class_="pd-badge") for said in badges(article, view)),
+        *(tag("span", label, class_="pd-badge") for label in badges(article, view)),
         badge(engine.card, t),
     )
     changes = [tag("p", line) for line in _changes(article, engine.card, t)]
@@ -66,7 +66,7 @@ def reading(engine: AskEngine, article: Article, t: Interface) -> None:
         _siblings(law.siblings(article.id), article, t, engine.card),
         _references(t("It refers to"), law.cites(article.id), article, t, engine.card),
         _references(t("Referred to by"), law.cited_by(article.id), article, t, engine.card),
-        _asked(law.asked(article.id), t, lang),
+        _questions_list(law.citing_questions(article.id), t, lang),
     ]
     if any(parts):
         st.html(join(*parts))
@@ -75,14 +75,14 @@ def reading(engine: AskEngine, article: Article, t: Interface) -> None:
 def _leaf(engine: AskEngine, article: Article, t: Interface) -> Html:
     """Return the links to the article before and the one after in the code."""
     links: list[Html] = []
-    if (before := engine.law.before(article.id)) is not None:
-        name = title(before, t, engine.card)
-        said = t("Previous: {name}", name=name)
-        links.append(link_to(before, f"← {name}", rel="prev", aria_label=said))
+    if (previous := engine.law.previous(article.id)) is not None:
+        name = title(previous, t, engine.card)
+        label = t("Previous: {name}", name=name)
+        links.append(link_to(previous, f"← {name}", rel="prev", aria_label=label))
     if (after := engine.law.after(article.id)) is not None:
         name = title(after, t, engine.card)
-        said = t("Next: {name}", name=name)
-        links.append(link_to(after, f"{name} →", rel="next", aria_label=said))
+        label = t("Next: {name}", name=name)
+        links.append(link_to(after, f"{name} →", rel="next", aria_label=label))
     return (
         tag("nav", *links, class_="pd-leaf", aria_label=t("Previous and next article")) if links else Html()
     )
@@ -90,15 +90,15 @@ def _leaf(engine: AskEngine, article: Article, t: Interface) -> Html:
 
 def _changes(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
     """Yield what is known of the number: what stood there before, what it took over."""
-    for moved in card.moved:
-        if moved.code != article.code:
+    for row in card.moved:
+        if row.code != article.code:
             continue
-        if moved.old == article.article_no:
-            if said := former_content(moved, card, t, other=True):
-                yield said
-            yield new_location([missing_number(new, moved.code, card) for new in moved.new], t)
-        elif article.article_no in moved.new:
-            yield predecessor_note(missing_number(moved.old, moved.code, card), t)
+        if row.old == article.article_no:
+            if text := former_content(row, card, t, other=True):
+                yield text
+            yield new_location([missing_number(new, row.code, card) for new in row.new], t)
+        elif article.article_no in row.new:
+            yield predecessor_note(missing_number(row.old, row.code, card), t)
 
 
 def _siblings(siblings: Sequence[Article], article: Article, t: Interface, card: CorpusCard) -> Html:
@@ -129,13 +129,13 @@ def _references(
     return tag("nav", tag("h3", name), tag("ul", *entries), rest, class_="pd-shelf", aria_label=name)
 
 
-def _asked(questions: Sequence[str], t: Interface, lang: str) -> Html:
+def _questions_list(questions: Sequence[str], t: Interface, lang: str) -> Html:
     if not questions:
         return Html()
-    items = [tag("li", tag("q", text, lang=lang)) for text in questions[:ASKED]]
+    items = [tag("li", tag("q", text, lang=lang)) for text in questions[:MAX_QUESTIONS]]
     rest = items[AT_ONCE:]
-    said = t.n("{count} more question", "{count} more questions", len(rest))
-    more = tag("details", tag("summary", said), tag("ul", *rest), class_="pd-more") if rest else ""
+    label = t.n("{count} more question", "{count} more questions", len(rest))
+    more = tag("details", tag("summary", label), tag("ul", *rest), class_="pd-more") if rest else ""
     head = tag("h3", t("Questions that this article answers"))
     return tag("section", head, tag("ul", *items[:AT_ONCE]), more, class_="pd-shelf pd-why")
 
@@ -166,13 +166,13 @@ def render(engine: AskEngine, t: Interface) -> None:
     at = steps(query.get("at") or "")
     trail = law.trail(code, at)
     if query.get("article"):
-        _said(t(_GONE_ARTICLE))
+        _quoted(t(_GONE_ARTICLE))
     elif (
         (query.get("code") and not trail)
         or (trail and trail[-1].at != at)
         or bool(query.get("at")) != bool(at)
     ):
-        _said(t(_GONE))
+        _quoted(t(_GONE))
     if not trail:
         _draw_codes(codes, engine, t)
     else:
@@ -181,7 +181,7 @@ def render(engine: AskEngine, t: Interface) -> None:
     layout.footer(engine, t)
 
 
-def _said(text: str) -> None:
+def _quoted(text: str) -> None:
     st.html(tag("p", text, class_="pd-notice", role="status"))
 
 
@@ -197,7 +197,7 @@ def _draw_codes(codes: Sequence[ContentsEntry], engine: AskEngine, t: Interface)
         wanted = text.casefold().split()
         codes = [c for c in codes if all(word in c.title.casefold() for word in wanted)]
         if not codes:
-            _said(t("No code is named like this."))
+            _quoted(t("No code is named like this."))
     lang = engine.card.language
     entries = [entry(go(c.title, address(BROWSE, code=c.code)), _count(c, t), lang) for c in codes]
     st.html(_shelf(entries, t("Codes"), t))
@@ -251,8 +251,8 @@ def _shelf(entries: Sequence[Html], name: str, t: Interface, place: ContentsEntr
     """Return a list of links, a page of it where it is long."""
     key = "part"
     pages = -(-len(entries) // A_PAGE)
-    asked = st.query_params.get(key) or "1"
-    number = min(int(asked), pages) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 1
+    page = st.query_params.get(key) or "1"
+    number = min(int(page), pages) if page.isascii() and page.isdigit() and len(page) < 6 else 1
     first = max(number - 1, 0) * A_PAGE
     shown = tag("ul", *entries[first : first + A_PAGE])
     inside: list[Html] = [tag("h3", name), shown]
@@ -290,9 +290,9 @@ def _search(engine: AskEngine, code: str, t: Interface) -> None:
     if not found:
         head = tag("h3", t("Nothing found in this code"))
     entries = [article_entry(shown.article, t, engine.card) for shown in found]
-    told = mark(st.session_state["within_asked"])  # for the script, which keeps the words for a reload
+    words = mark(st.session_state["within_asked"])  # for the script, which keeps the words for a reload
     kind = "pd-shelf pd-within"
-    st.html(tag("section", head, tag("ul", *entries), class_=kind, role="status", data_within=told))
+    st.html(tag("section", head, tag("ul", *entries), class_=kind, role="status", data_within=words))
     st.button(plain_label(t("Clear the search")), key="within-clear", on_click=_clear)
 
 

@@ -72,9 +72,9 @@ def render(engine: AskEngine, t: Interface, benchmark: Benchmark | None = None) 
         args=("systems",),
     )
     layout.notice(t)
-    asked: str | None = st.session_state.get("asked")
-    question, _ = question_form.shorten(asked or "")
-    if asked is not None and not question:
+    typed: str | None = st.session_state.get("asked")
+    question, _ = question_form.shorten(typed or "")
+    if typed is not None and not question:
         notices.empty(t)
     elif question and len(systems) < 2:
         st.html(tag("p", t(_TOO_FEW), class_="pd-hint", role="status"))
@@ -97,8 +97,8 @@ def _plain(question: str) -> str:
 
 def _follow(tests: Sequence[Question]) -> None:
     """Let the box show the test question that was asked, however it was: a reload asks it again."""
-    asked = _plain(st.session_state.get("asked") or "")
-    st.session_state["benchmark"] = next((q.text for q in tests if _plain(q.text) == asked), None)
+    question = _plain(st.session_state.get("asked") or "")
+    st.session_state["benchmark"] = next((q.text for q in tests if _plain(q.text) == question), None)
 
 
 def _take() -> None:

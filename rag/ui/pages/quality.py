@@ -110,10 +110,10 @@ def commands(name: str) -> str:
 
 def _draw(measured: QualityResults, title: Html, engine: AskEngine, t: Interface) -> None:
     folds = measured.learnt_from == "the other folds"
-    said = [tag("p", t(_FOLDS if folds else _WHAT, count=t.number(measured.questions)))]
+    paragraphs = [tag("p", t(_FOLDS if folds else _WHAT, count=t.number(measured.questions)))]
     if measured.corpus_sha256 != engine.info.corpus_sha256:
-        said.append(tag("p", t(_STALE), class_="pd-notice", role="status"))
-    st.html(tag("div", title, *said, class_="pd-found"))
+        paragraphs.append(tag("p", t(_STALE), class_="pd-notice", role="status"))
+    st.html(tag("div", title, *paragraphs, class_="pd-found"))
     st.html(_figures(measured, t))
     if measured.topics:
         st.html(_topics(measured, engine.card.language, t))
@@ -141,8 +141,10 @@ def _figures(measured: QualityResults, t: Interface) -> Html:
 
 
 def _topics(measured: QualityResults, law: str, t: Interface) -> Html:
-    told = {name: topic for name, topic in measured.topics.items() if topic.questions >= MIN_QUESTIONS}
-    few = [name for name in measured.topics if name not in told]
+    with_questions = {
+        name: topic for name, topic in measured.topics.items() if topic.questions >= MIN_QUESTIONS
+    }
+    few = [name for name in measured.topics if name not in with_questions]
     rows = [
         (
             tag("span", name, lang=law),
@@ -150,12 +152,12 @@ def _topics(measured: QualityResults, law: str, t: Interface) -> Html:
             f"{t.number(topic.found)}/{t.number(topic.questions)}",
             interval(topic.rate, t),
         )
-        for name, topic in sorted(told.items(), key=lambda pair: (-pair[1].rate.value, pair[0]))
+        for name, topic in sorted(with_questions.items(), key=lambda pair: (-pair[1].rate.value, pair[0]))
     ]
     head = (t("Topic"), t("Answered"), t("Questions"), t("Likely between"))
     table = _table(t("Answered among the first ten, by topic"), head, rows) if rows else ""
-    before, _, after = t(_FEW, topics="\0").partition("\0")
-    rest = tag("p", before, tag("span", t.listed(few), lang=law), after) if few else ""
+    prefix, _, after = t(_FEW, topics="\0").partition("\0")
+    rest = tag("p", prefix, tag("span", t.listed(few), lang=law), after) if few else ""
     return _section(t("Reliability by topic"), tag("p", t(_TOPICS)), table, rest)
 
 

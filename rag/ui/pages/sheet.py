@@ -78,14 +78,14 @@ def truncate_lines(text: str, count: int, wide: int = LINE) -> str:
     """Return a text cut to so many lines, with an ellipsis."""
     if lines(text, wide) <= count:
         return text
-    kept: list[str] = []
+    shown_lines: list[str] = []
     for line in text.splitlines():
-        left = count - sum(lines(each, wide) for each in kept)
+        left = count - sum(lines(each, wide) for each in shown_lines)
         if lines(line, wide) > left:
-            kept += [_head(line, left * wide - _width(MARK))] if left else []
+            shown_lines += [_head(line, left * wide - _width(MARK))] if left else []
             break
-        kept.append(line)
-    return "\n".join(kept).rstrip() + MARK
+        shown_lines.append(line)
+    return "\n".join(shown_lines).rstrip() + MARK
 
 
 def _head(line: str, wide: int) -> str:
@@ -165,8 +165,8 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Interf
     extract = ArticleExtract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
     to_know = (*limits(extract, t), *_origin(engine, articles, t), t(_CUT))
     helpers = [truncate_lines(_contact(each), 2, SMALL) for each in card.contacts[:CONTACTS]]
-    told = [_told(article, day, t) for article in articles]
-    heads = [f"{citation(article, card)} {said}" for article, said in zip(articles, told, strict=True)]
+    notes = [_note(article, day, t) for article in articles]
+    heads = [f"{citation(article, card)} {note}" for article, note in zip(articles, notes, strict=True)]
     texts = [" ".join(article.text.split()) for article in articles]
     fits = room(heads, texts, (*to_know, *helpers))
     return tag(
@@ -189,7 +189,7 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Interf
             class_="pd-happened",
         ),
         tag("h3", t("The articles")),
-        *(_article(*each, fits.article, card) for each in zip(articles, texts, told, strict=True)),
+        *(_article(*each, fits.article, card) for each in zip(articles, texts, notes, strict=True)),
         tag("h3", t("What to know")),
         tag("ul", *(tag("li", line) for line in to_know)),
         tag("h3", t("Talk to a person")) if helpers else "",
@@ -199,7 +199,7 @@ def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Interf
     )
 
 
-def _told(article: Article, day: date | None, t: Interface) -> str:
+def _note(article: Article, day: date | None, t: Interface) -> str:
     facts = [
         label(article, day, t),
         t("in force since {day}", day=t.day(article.valid_from)) if article.valid_from else "",
@@ -209,13 +209,13 @@ def _told(article: Article, day: date | None, t: Interface) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _article(article: Article, text: str, told: str, most: int, card: CorpusCard) -> Html:
+def _article(article: Article, text: str, note: str, most: int, card: CorpusCard) -> Html:
     lang = article.language or card.language
     return tag(
         "article",
         tag("h4", citation(article, card), lang=lang),
         tag("p", truncate_lines(text, most), lang=lang, style=f"--pd-lines:{most}"),
-        tag("p", told, class_="pd-source") if told else "",
+        tag("p", note, class_="pd-source") if note else "",
     )
 
 

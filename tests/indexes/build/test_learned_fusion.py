@@ -96,8 +96,8 @@ def test_what_is_written_is_opened(tmp_path: Path) -> None:
     assert evidence.keyword is engine.searcher.keyword
     assert evidence.law.scores("chèvre").max() > 0
     assert evidence.questions.scores("salades").argmax() == 4  # the one question that says it cites v-5
-    assert [q.id for q in evidence.nearest.asked.questions] == ["q1", "q2", "q3"]  # none that is held out
-    cut = [engine.analyser.terms(q.text) for q in evidence.nearest.asked.questions]
+    assert [q.id for q in evidence.nearest.index.questions] == ["q1", "q2", "q3"]  # none that is held out
+    cut = [engine.analyser.terms(q.text) for q in evidence.nearest.index.questions]
     assert load_terms(tmp_path / "v" / FOLDER / TERMS) == cut  # so the first question waits for no analyser
     result = engine.ask(GOAT, k=5)
     by_hand = engine.searcher.learned.search([GOAT], 5)[0]

@@ -89,7 +89,7 @@ def test_no_article_that_a_text_cites_is_among_its_hard_negatives(
     made: tuple[AnnotatedTexts, list[Question]],
 ) -> None:
     asked, _ = made
-    mined = asked._mine(*parameters())
+    mined = asked._mine_negatives(*parameters())
     assert mined.shape[0] == asked.texts.shape[0]
     assert mined.shape[1] <= MINED
     for text, found in enumerate(mined):
@@ -105,10 +105,10 @@ def test_hard_negatives_are_the_nearest_wrong_articles() -> None:
     vectors = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     log_weights = np.zeros(N_TERMS, np.float32)
     near = FitSettings(question_passes=2)
-    assert asked._mine(vectors, log_weights).tolist()[0].count(0) == 0
+    assert asked._mine_negatives(vectors, log_weights).tolist()[0].count(0) == 0
     assert len(list(asked.batches(near))) == 0  # one pair has nothing to be told from
     many = AnnotatedTexts.of([question] * 2, {str(i): i for i in range(60)}, terms, rows * 2, N_TERMS)
-    found = set(many._mine(vectors, log_weights)[0].tolist())
+    found = set(many._mine_negatives(vectors, log_weights)[0].tolist())
     assert len(found) == MINED
     assert found.isdisjoint({0, 28, 29, 58, 59})  # itself, and those that point away
 

@@ -54,12 +54,12 @@ def test_the_tree_by_hand() -> None:
 
 
 def test_beside_around_and_across_by_hand() -> None:
-    before, after = CIVIL.before("d"), CIVIL.after("d")
+    before, after = CIVIL.previous("d"), CIVIL.after("d")
 
     assert before is not None
     assert after is not None
     assert (before.id, after.id) == ("c", "e")  # x is of another code
-    assert CIVIL.before("a") is None
+    assert CIVIL.previous("a") is None
     assert CIVIL.after("f") is None
     assert [a.id for a in CIVIL.siblings("c")] == ["b", "c", "f"]
     assert [a.id for a in CIVIL.cites("a")] == ["c"]  # once, not itself, and only what is here
@@ -71,8 +71,8 @@ def test_questions_are_told_once() -> None:
     article = Article("a", "C", "1", "t")
     asked = [Question("1", "why?"), Question("2", "how?"), Question("3", "why?")]
 
-    assert Law({"a": article}, {"a": asked}).asked("a") == ("why?", "how?")
-    assert Law({"a": article}).asked("a") == ()
+    assert Law({"a": article}, {"a": asked}).citing_questions("a") == ("why?", "how?")
+    assert Law({"a": article}).citing_questions("a") == ()
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_every_article_is_reached_exactly_once(articles: dict[str, Article]) -> 
 def test_before_and_after_are_inverse_and_go_through_the_code(articles: dict[str, Article]) -> None:
     made = Law(articles)
     for article in articles.values():
-        after, before = made.after(article.id), made.before(article.id)
-        assert after is None or made.before(after.id) is article
+        after, before = made.after(article.id), made.previous(article.id)
+        assert after is None or made.previous(after.id) is article
         assert before is None or made.after(before.id) is article
     for place in made.codes:
-        heads = [a for a in articles.values() if a.code == place.code and made.before(a.id) is None]
+        heads = [a for a in articles.values() if a.code == place.code and made.previous(a.id) is None]
         assert len(heads) == 1
         seen, here = [], heads[0]
         while here is not None:

@@ -413,8 +413,8 @@ def test_what_the_first_question_would_wait_for_can_be_done_before() -> None:
     engine = indexes.open()
     signals = engine.notices.signals
     assert signals is not None
-    assert "asked" not in vars(signals)
+    assert "annotated_vectors" not in vars(signals)
     engine.warm()
-    assert len(vars(signals)["asked"]) == len(signals._annotated) > 1000
+    assert len(vars(signals)["annotated_vectors"]) == len(signals._annotated) > 1000
     if engine.searcher.learned is not None:
-        assert "asked" in vars(engine.searcher.learned.evidence.nearest)
+        assert "index" in vars(engine.searcher.learned.evidence.nearest)

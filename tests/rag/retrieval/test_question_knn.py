@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag.encoders.static import StaticEncoder
 from rag.retrieval.base import Mask
-from rag.retrieval.question_knn import BESIDE, FADING, SHARPNESS, QuestionIndex, QuestionKNN
+from rag.retrieval.question_knn import FADING, SECTION_SHARES, SHARPNESS, QuestionIndex, QuestionKNN
 from rag.retrieval.question_knn import WORDS as BESIDE_MEANING
 from rag.types import ArticleOrder, Encoder, Filter, Hit, Question
 from tests.fakes.law.law import SPLIT, WORDS, SplitAnalyser, law, random_encoder
@@ -41,8 +41,8 @@ def nearest(questions: Sequence[Question], encoder: Encoder | None = RANDOM) -> 
 
 def near(retriever: QuestionKNN, question: str, what: str) -> dict[str, float]:
     vector = None if retriever.encoder is None else retriever.encoder.encode_questions([question])[0]
-    found = retriever.asked.nearness(SPLIT.terms(question), vector)
-    return dict(zip([IDS[p] for p in retriever.asked.cited], getattr(found, what).tolist(), strict=True))
+    found = retriever.index.nearness(SPLIT.terms(question), vector)
+    return dict(zip([IDS[p] for p in retriever.index.cited], getattr(found, what).tolist(), strict=True))
 
 
 def test_votes_by_hand() -> None:
@@ -76,13 +76,13 @@ def test_words_by_hand() -> None:
 
 def test_articles_beside_a_cited_one_have_a_share_of_its_votes() -> None:
     beside = (np.arange(len(IDS)) + 1) // 2
-    made = QuestionKNN(BY_HAND, ORDER, Mask(LAW), SPLIT, AXES, beside=beside)
+    made = QuestionKNN(BY_HAND, ORDER, Mask(LAW), SPLIT, AXES, sections=beside)
     alone = {hit.article_id: hit.score for hit in nearest(BY_HAND, AXES).search(["bail"], 9)[0]}
     found = {hit.article_id: hit.score for hit in made.search(["bail"], 9)[0]}
     assert set(found) > set(alone)
     for i, id_ in enumerate(IDS):
         best = max(alone.get(other, 0.0) for other in np.array(IDS)[beside == beside[i]])
-        assert found.get(id_, 0) == pytest.approx(max(alone.get(id_, 0.0), BESIDE * best), abs=1e-5)
+        assert found.get(id_, 0) == pytest.approx(max(alone.get(id_, 0.0), SECTION_SHARES * best), abs=1e-5)
 
 
 def test_many_that_are_near_outvote_one_that_is_nearest() -> None:
@@ -111,7 +111,7 @@ def test_without_annotated_questions_nothing_is_found(
 ) -> None:
     made = nearest(questions, encoder)
     assert made.search(["bail", ""], 9) == [(), ()]
-    assert made.asked.cited.tolist() == []
+    assert made.index.cited.tolist() == []
     assert near(made, "bail", "votes") == {}
 
 
@@ -172,10 +172,10 @@ def test_a_filter_takes_away_and_changes_nothing_else(
 
 def test_questions_are_analysed_when_they_are_first_needed() -> None:
     made = nearest(BY_HAND)
-    assert "asked" not in vars(made)
-    first = made.asked
+    assert "index" not in vars(made)
+    first = made.index
     made.search(["bail", "mur"], 3)
-    assert made.asked is first
+    assert made.index is first
     assert isinstance(first, QuestionIndex)
     assert [q.id for q in first.questions] == ["q1", "q2", "q3"]
 

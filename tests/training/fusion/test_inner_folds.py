@@ -94,10 +94,10 @@ def test_where_people_asked_none_what_was_written_is_asked() -> None:
 def test_what_was_asked_is_kept_and_the_rest_is_asked_on() -> None:
     make = Maker()
     inner = InnerRuns(make, ARTICLES)
-    first = list(inner.folds(["remembers"], QUESTIONS, BenchSettings(), asked=2, most=3))
+    first = list(inner.folds(["remembers"], QUESTIONS, BenchSettings(), count=2, most=3))
     assert [len(a.questions) for a in first] == [3, 3]
     assert len(make.made) == 2
-    assert list(inner.folds(["remembers"], QUESTIONS, BenchSettings(), asked=2, most=3)) == first
+    assert list(inner.folds(["remembers"], QUESTIONS, BenchSettings(), count=2, most=3)) == first
     assert len(make.made) == 2  # kept
     every = list(inner.folds(["remembers", "knows"], QUESTIONS, BenchSettings()))
     assert len(every) == FOLDS
@@ -112,8 +112,8 @@ def test_what_was_asked_is_kept_and_the_rest_is_asked_on() -> None:
 def test_other_settings_are_other_systems() -> None:
     make = Maker()
     inner = InnerRuns(make, ARTICLES)
-    list(inner.folds(["knows"], QUESTIONS, BenchSettings(), asked=1))
-    list(inner.folds(["knows"], QUESTIONS, BenchSettings(stop_words=False), asked=1))
+    list(inner.folds(["knows"], QUESTIONS, BenchSettings(), count=1))
+    list(inner.folds(["knows"], QUESTIONS, BenchSettings(stop_words=False), count=1))
     assert len(make.made) == 2
 
 

@@ -46,7 +46,7 @@ def counts(made: Batches) -> dict[tuple[str, str], set[str]]:
     ids = [article.id for article in batch.articles]
     return {
         (question.id, ids[batch.positive[row]]): {
-            ids[column] for column in np.flatnonzero(batch.counted[row]) if column != batch.positive[row]
+            ids[column] for column in np.flatnonzero(batch.in_loss[row]) if column != batch.positive[row]
         }
         for row, question in enumerate(batch.questions)
     }
@@ -95,7 +95,7 @@ def test_a_batch_follows_from_its_step_alone() -> None:
     for step in (4, 0, 2):
         a, b = made(step), again(step)
         assert (a.questions, a.articles, a.drawn) == (b.questions, b.articles, b.drawn)
-        assert np.array_equal(a.counted, b.counted)
+        assert np.array_equal(a.in_loss, b.in_loss)
 
 
 def test_nothing_to_learn_from_is_refused() -> None:
@@ -187,5 +187,5 @@ def test_every_answered_question_of_a_benchmark_can_be_learnt_from() -> None:
         batch = made(step)
         ids = [article.id for article in batch.articles]
         for row, question in enumerate(batch.questions):
-            others = {ids[c] for c in np.flatnonzero(batch.counted[row])} - {ids[batch.positive[row]]}
+            others = {ids[c] for c in np.flatnonzero(batch.in_loss[row])} - {ids[batch.positive[row]]}
             assert not others & set(question.article_ids)

@@ -319,7 +319,9 @@ def test_too_little_memory_names_gradient_caching(tmp_path: Path, monkeypatch: p
         with pytest.raises(BadInput, match=r"training\.mini_batch=16"):
             run(task_of(recipe()), order_of(tmp_path / "out"), here())
         shutil.rmtree(tmp_path / "out.run")
-    monkeypatch.setattr(run_, "_before", failing(MemoryError()))  # before training the whole corpus is ranked
+    monkeypatch.setattr(
+        run_, "_untrained_metrics", failing(MemoryError())
+    )  # before training the whole corpus is ranked
     with pytest.raises(BadInput, match=r"rank the whole corpus: lower text\.article_tokens"):
         run(task_of(recipe()), order_of(tmp_path / "out"), here())
     shutil.rmtree(tmp_path / "out.run")

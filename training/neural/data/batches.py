@@ -30,7 +30,7 @@ class TrainingBatch:
         questions: one a row.
         articles: each once.
         positive: (n_questions,) the column of the gold article that the row is to find.
-        counted: (n_questions, n_articles) which columns a row's softmax runs over: its positive, and
+        in_loss: (n_questions, n_articles) which columns a row's softmax runs over: its positive, and
             negatives that are gold for no row with the same question.
         drawn: columns of the negatives that were drawn for each row.
     """
@@ -40,7 +40,7 @@ class TrainingBatch:
     questions: tuple[Question, ...] = field(repr=False)
     articles: tuple[Article, ...] = field(repr=False)
     positive: Ints = field(repr=False)
-    counted: Bools = field(repr=False)
+    in_loss: Bools = field(repr=False)
     drawn: tuple[tuple[int, ...], ...] = field(repr=False)
 
 
@@ -72,11 +72,11 @@ class Batches:
         self.articles = {article.id: article for article in articles}
         self._same = _same_text(articles)
         self.training, self.negatives, self.draw, self.seed = training, negatives, draw, seed
-        asked = [q for q in questions if q.article_ids]
+        answerable = [q for q in questions if q.article_ids]
         self.pairs: list[tuple[Question, tuple[str, ...]]] = (
-            [(q, (gold,)) for q in asked for gold in dict.fromkeys(q.article_ids)]
+            [(q, (gold,)) for q in answerable for gold in dict.fromkeys(q.article_ids)]
             if training.examples == "pairs"
-            else [(q, tuple(dict.fromkeys(q.article_ids))) for q in asked]
+            else [(q, tuple(dict.fromkeys(q.article_ids))) for q in answerable]
         )
         if not self.pairs:
             raise BadInput("no question with gold articles to learn from: give --questions with article_ids")
@@ -104,31 +104,29 @@ class Batches:
         for question in questions:
             ids = self.draw(question, share, rng) if self.draw is not None else ()
             drawn.append(tuple(columns.setdefault(id_, len(columns)) for id_ in ids))
-        counted = self._counted(questions, list(columns), positive, drawn)
+        mask = self._loss_mask(questions, list(columns), positive, drawn)
         articles = tuple(self.articles[id_] for id_ in columns)
-        return TrainingBatch(
-            step, share, tuple(questions), articles, np.array(positive), counted, tuple(drawn)
-        )
+        return TrainingBatch(step, share, tuple(questions), articles, np.array(positive), mask, tuple(drawn))
 
-    def _counted(
+    def _loss_mask(
         self,
         questions: Sequence[Question],
         ids: Sequence[str],
         positive: Sequence[int],
         drawn: Sequence[tuple[int, ...]],
     ) -> Bools:
-        counted = np.zeros((len(questions), len(ids)), dtype=np.bool_)
+        mask = np.zeros((len(questions), len(ids)), dtype=np.bool_)
         everyones = sorted({column for own in drawn for column in own}) if self.negatives.shared else []
         texts = [self._same[id_] for id_ in ids]
         for i, question in enumerate(questions):
             if self.negatives.in_batch:
-                counted[i, list(positive)] = True
-            counted[i, everyones] = True
-            counted[i, list(drawn[i])] = True
+                mask[i, list(positive)] = True
+            mask[i, everyones] = True
+            mask[i, list(drawn[i])] = True
             gold = {self._same[id_] for id_ in question.article_ids}
-            counted[i, [column for column, text in enumerate(texts) if text in gold]] = False
-            counted[i, positive[i]] = True
-        return counted
+            mask[i, [column for column, text in enumerate(texts) if text in gold]] = False
+            mask[i, positive[i]] = True
+        return mask
 
 
 def _same_text(articles: Sequence[Article]) -> dict[str, int]:

@@ -40,8 +40,8 @@ def from_rankings(retriever: Retriever, depth: int, skip: int = 0) -> Pool:
     def pool(question: Question) -> Sequence[str]:
         gold = set(question.article_ids)
         [ranking] = retriever.search([question.text], depth + len(gold))
-        kept = [hit.article_id for hit in ranking if hit.article_id not in gold]
-        return kept[skip:depth]
+        candidates = [hit.article_id for hit in ranking if hit.article_id not in gold]
+        return candidates[skip:depth]
 
     return pool
 

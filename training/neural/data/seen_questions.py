@@ -26,8 +26,8 @@ def keys(questions: Iterable[Question]) -> frozenset[str]:
 
 def digest(questions: Iterable[Question]) -> str:
     """Return a hash of questions with their gold articles and parts, in whatever order."""
-    said = sorted([q.text, sorted(q.article_ids), q.split or ""] for q in questions)
-    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
+    records = sorted([q.text, sorted(q.article_ids), q.split or ""] for q in questions)
+    return hashlib.sha256(json.dumps(records, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
 
 def write(folder: Path, questions: Iterable[Question], earlier: frozenset[str] = frozenset()) -> None:

@@ -52,14 +52,14 @@ class TrainingTask:
     @cached_property
     def data_sha256(self) -> str:
         """Hash of the data alone: law, questions, gold articles, and which part each question is in."""
-        said = [self.corpus.sha256, *map(digest, (self.learn, self.dev, self.held))]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        parts = [self.corpus.sha256, *map(digest, (self.learn, self.dev, self.held))]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @cached_property
     def identity(self) -> str:
         """Hash of recipe, seed and data: whatever the weights, and the measures of them, follow from."""
-        said = [dict(self.recipe.source), self.seed, self.data_sha256]
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        parts = [dict(self.recipe.source), self.seed, self.data_sha256]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def read_data(
@@ -79,7 +79,7 @@ def read_data(
     """
     if path is None:
         corpus = complete_corpus(paths.builtin())
-        return Data(corpus, _asked(corpus, questions))
+        return Data(corpus, _read_questions(corpus, questions))
     if not path.exists():
         raise BadInput(
             f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set"
@@ -92,7 +92,7 @@ def read_data(
     if recipe.training.synthetic and questions is None and name in _WITH_SYNTHETIC and _has_synthetic(path):
         given.setdefault("splits", _WITH_SYNTHETIC[name])
     corpus, _ = registry.load(name, path, language=language, **given)
-    return Data(corpus, _asked(corpus, questions))
+    return Data(corpus, _read_questions(corpus, questions))
 
 
 def _has_synthetic(path: Path) -> bool:
@@ -100,7 +100,7 @@ def _has_synthetic(path: Path) -> bool:
     return any(path.glob("questions*_synthetic.csv")) or any(path.glob("synth_questions/*"))
 
 
-def _asked(corpus: Corpus, questions: Path | None) -> tuple[Question, ...]:
+def _read_questions(corpus: Corpus, questions: Path | None) -> tuple[Question, ...]:
     return corpus.questions if questions is None else tuple(read_questions(questions, corpus.articles))
 
 
@@ -146,20 +146,20 @@ def cap_synthetic(questions: Sequence[Question], synthetic: int | None) -> list[
     if synthetic is None:
         return list(questions)
     taken: Counter[tuple[str, ...]] = Counter()
-    kept = []
+    capped = []
     for question in questions:
         if question.split == SYNTHETIC:
             taken[question.article_ids] += 1
             if taken[question.article_ids] > synthetic:
                 continue
-        kept.append(question)
-    return kept
+        capped.append(question)
+    return capped
 
 
 def _with_dev(gold: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
     """Return what is learnt from, and dev questions that are taken out of what people asked, if they did."""
-    asked, written = human_or_synthetic(gold)
-    learn, dev = split_dev(asked, share, seed)
+    human, written = human_or_synthetic(gold)
+    learn, dev = split_dev(human, share, seed)
     return [*learn, *written], dev
 
 

@@ -57,13 +57,13 @@ class Tokens:
 
         The question is cut at its own length, the article at what is left.
         """
-        asked = self._body(self.text.question_prompt + question, self.text.question_tokens)
+        question_ids = self._body(self.text.question_prompt + question, self.text.question_tokens)
         begin, end = self.tokenizer("")["input_ids"]
         between = [end] * (int(self.tokenizer.num_special_tokens_to_add(pair=True)) - 2)  # RoBERTa has two
-        room = self.text.article_tokens - len(asked) - len(between) - 2
-        told = self._body(article_text(article, self.text), max(room, 0))
-        ids = [begin, *asked, *between, *told, end]
-        first = len(asked) + 2  # with [CLS] and the first that ends it
+        room = self.text.article_tokens - len(question_ids) - len(between) - 2
+        article_ids = self._body(article_text(article, self.text), max(room, 0))
+        ids = [begin, *question_ids, *between, *article_ids, end]
+        first = len(question_ids) + 2  # with [CLS] and the first that ends it
         return ids, [0] * first + [1] * (len(ids) - first)
 
     def _chunks(self, text: str) -> list[Ids]:

@@ -81,17 +81,17 @@ def read_sweep(named: str) -> Sweep | None:
 def _check(sweep: Sweep, where: str) -> None:
     for measure in sweep.measures:
         parse(measure)
-    before: set[str] = set()
+    earlier: set[str] = set()
     folders: set[str] = set()
     for part in sweep.runs:
-        if part.after is not None and part.after not in before:
+        if part.after is not None and part.after not in earlier:
             raise BadInput(f"{where}: after = {part.after!r} of {part.name!r} names no training above it")
         if folder(part.name) in folders or not folder(part.name).strip("-."):
             raise BadInput(f"{where}: the name {part.name!r} cannot be told from another's: change it")
-        before.add(part.name)
+        earlier.add(part.name)
         folders.add(folder(part.name))
-    if sweep.compare and (len(sweep.compare) != 2 or not set(sweep.compare) <= before):
-        raise BadInput(f"{where}: compare is {list(sweep.compare)}: expected two names of {sorted(before)}")
+    if sweep.compare and (len(sweep.compare) != 2 or not set(sweep.compare) <= earlier):
+        raise BadInput(f"{where}: compare is {list(sweep.compare)}: expected two names of {sorted(earlier)}")
     if not sweep.runs:
         raise BadInput(f"{where}: runs is empty: add a [[runs]]")
 

@@ -25,13 +25,13 @@ class ValueRange:
     def __str__(self) -> str:
         """Say it as an error does."""
         return (
-            f"{_said(self.low)} or more"
+            f"{_number(self.low)} or more"
             if self.high == math.inf
-            else f"{_said(self.low)} to {_said(self.high)}"
+            else f"{_number(self.low)} to {_number(self.high)}"
         )
 
 
-def _said(bound: float) -> str:
+def _number(bound: float) -> str:
     return f"{int(bound):,}" if bound == int(bound) else f"{bound:g}"
 
 

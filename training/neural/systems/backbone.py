@@ -61,9 +61,9 @@ def load_backbone(
                 processor_kwargs=dict(trust),
             )
     except (OSError, ValueError, ImportError) as error:
-        said = " ".join(str(error).split())[:300]
+        reason = " ".join(str(error).split())[:300]
         raise BadInput(
-            f"the model {name} cannot be loaded ({said}). Give a folder that holds one (--set "
+            f"the model {name} cannot be loaded ({reason}). Give a folder that holds one (--set "
             "model.backbone=FOLDER), a connection to the hub (HF_ENDPOINT names another one), or a small "
             "encoder of its own in a table [model.scratch]"
         ) from error

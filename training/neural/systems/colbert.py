@@ -107,8 +107,8 @@ class ColBERTSystem:
         encoder.max_seq_length = Tokens.longest(text)
         encoder.query_length, encoder.document_length = None, text.article_tokens
         encoder.query_expansion = {"strategy": "fixed", "attend": loss.attend, "length": text.question_tokens}
-        asked = module.prompts.get("query") or ""  # the marker; a published model may have none
-        module.prompts["query"] = asked + text.question_prompt  # that of articles is in what is read of them
+        prompt = module.prompts.get("query") or ""  # the marker; a published model may have none
+        module.prompts["query"] = prompt + text.question_prompt  # that of articles is in what is read of them
         return cls(recipe, module)
 
     @classmethod
@@ -148,10 +148,10 @@ class ColBERTSystem:
 
         temperature = _loss(self.recipe).temperature
         questions, articles = _trimmed(encoded["questions"]), _trimmed(encoded["articles"])
-        scores = maxsim(questions, articles, _counted(questions), _counted(articles))
+        scores = maxsim(questions, articles, _mask(questions), _mask(articles))
         pair, others = pairs(batch)
-        drawn = softmax_loss(scores, replace(batch, counted=pair), temperature)
-        in_batch = softmax_loss(scores, replace(batch, counted=others), temperature)
+        drawn = softmax_loss(scores, replace(batch, in_loss=pair), temperature)
+        in_batch = softmax_loss(scores, replace(batch, in_loss=others), temperature)
         return {"loss": drawn + in_batch, "pairs": drawn, "in batch": in_batch}
 
     def retriever(self, corpus: Corpus) -> Search:
@@ -171,10 +171,10 @@ def pairs(batch: TrainingBatch) -> tuple[Bools, Bools]:
 
     The positive and the negatives drawn for the question; the positive and all that counts besides.
     """
-    own = np.zeros_like(batch.counted)
+    own = np.zeros_like(batch.in_loss)
     for row, columns in enumerate(batch.drawn):
         own[row, list(columns)] = True
-    pair, others = batch.counted & own, batch.counted & ~own
+    pair, others = batch.in_loss & own, batch.in_loss & ~own
     rows = np.arange(len(batch.positive))
     pair[rows, batch.positive] = others[rows, batch.positive] = True
     return pair, others
@@ -224,14 +224,14 @@ def _fresh(recipe: Recipe, source: str) -> MultiVectorEncoder:
     return MultiVectorEncoder(modules=modules, device="cpu", prompts=prompts)
 
 
-def _counted(vectors: Tensor) -> Tensor:
+def _mask(vectors: Tensor) -> Tensor:
     """Return (n_texts, n_tokens) bool: a vector of zeros is none, for those that count have length 1."""
     return (vectors.detach() != 0).any(dim=-1)
 
 
 def _trimmed(vectors: Tensor) -> Tensor:
     """Return the vectors up to the last token that counts in any text."""
-    held = _counted(vectors).any(dim=0).nonzero()
+    held = _mask(vectors).any(dim=0).nonzero()
     return vectors[:, : int(held[-1]) + 1 if len(held) else 1]
 
 

@@ -74,7 +74,7 @@ class CrossEncoder:
             (q.text, batch.articles[column])
             for row, q in enumerate(batch.questions)
             for column in batch.drawn[row]
-            if batch.counted[row, column]
+            if batch.in_loss[row, column]
         ]
         return {"pairs": [*gold, *drawn]}
 

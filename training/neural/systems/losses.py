@@ -37,9 +37,9 @@ def softmax_loss(scores: Tensor, batch: TrainingBatch, temperature: float) -> Te
     import torch
     from torch.nn.functional import cross_entropy
 
-    counted = torch.from_numpy(batch.counted).to(scores.device)
+    mask = torch.from_numpy(batch.in_loss).to(scores.device)
     wanted = torch.from_numpy(np.asarray(batch.positive, dtype=np.int64)).to(scores.device)
-    return cross_entropy((scores / temperature).masked_fill(~counted, float("-inf")), wanted)
+    return cross_entropy((scores / temperature).masked_fill(~mask, float("-inf")), wanted)
 
 
 def flops(rows: Tensor) -> Tensor:

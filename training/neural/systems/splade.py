@@ -126,10 +126,10 @@ class Weights:
     def encode_questions(self, questions: Sequence[str]) -> sp.csr_array:
         """Return (n_questions, n_terms); an empty row for a blank question."""
         found = self.encode("questions", questions, 0)
-        asked = np.array([bool(question.strip()) for question in questions], dtype=np.float32)
-        kept = sp.csr_array(found.multiply(asked[:, None]))
-        kept.eliminate_zeros()
-        return kept
+        nonempty = np.array([bool(question.strip()) for question in questions], dtype=np.float32)
+        weights = sp.csr_array(found.multiply(nonempty[:, None]))
+        weights.eliminate_zeros()
+        return weights
 
     def encode(self, part: str, items: Sequence[Any], most: int) -> sp.csr_array:
         """Return (n_items, n_terms), of each row the heaviest terms.
@@ -202,11 +202,11 @@ def expansions(
         read = system.tokens.article(by_id[id_])[0]
         own = set(system.tokens.tokenizer.convert_ids_to_tokens(read))
         terms = retriever.expansion(places[id_], retriever.weights.shape[1])
-        said = {
+        entry = {
             OWN: [[term, weight] for term, weight in terms if term in own][:TERMS],
             ADDED: [[term, weight] for term, weight in terms if term not in own][:TERMS],
         }
-        found.append({"article": id_, **said})
+        found.append({"article": id_, **entry})
     return found
 
 
@@ -214,7 +214,7 @@ def expansion_lines(found: Sequence[Expansion]) -> str:
     """Return the terms for people, two lines an article."""
     lines = ["heaviest terms of articles, with their weights:"]
     for one in found:
-        for kind, said in ((OWN, f"{one['article']}, its own"), (ADDED, "    added")):
+        for kind, label in ((OWN, f"{one['article']}, its own"), (ADDED, "    added")):
             terms = ", ".join(f"{term} {weight:.2f}" for term, weight in one[kind])
-            lines.append(f"  {said}: {terms or 'none'}")
+            lines.append(f"  {label}: {terms or 'none'}")
     return "\n".join(lines)

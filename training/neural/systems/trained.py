@@ -27,7 +27,7 @@ class Models:
     _loaded: dict[Path, NeuralSystem] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, typed: Sequence[str], asked: Sequence[Question], device: str | None = None) -> Models:
+    def read(cls, typed: Sequence[str], questions: Sequence[Question], device: str | None = None) -> Models:
         """Open what was typed as NAME=FOLDER, or FOLDER for one that bears its recipe's name.
 
         Raises:
@@ -43,7 +43,7 @@ class Models:
                     f"--trained {given}: give each model a name of its own, without commas and colons"
                 )
             found[name] = trained
-        return cls(found, keys(asked), device)
+        return cls(found, keys(questions), device)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -53,9 +53,9 @@ def load_causal(source: str, recipe: Recipe) -> tuple[Any, Any]:
             model = transformers.AutoModelForCausalLM.from_pretrained(source, **trust)
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **trust)
     except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
-        said = " ".join(str(error).split())[:300]
+        reason = " ".join(str(error).split())[:300]
         raise BadInput(
-            f"the causal model {source} cannot be loaded ({said}): give a folder that holds one, or a hub "
+            f"the causal model {source} cannot be loaded ({reason}): give a folder that holds one, or a hub "
             "id and a connection to the hub (HF_ENDPOINT names another one)"
         ) from error
     check_length(model, source, recipe.text.article_tokens)
@@ -236,24 +236,24 @@ class YesNo(CrossEncoder):
     def prompt(self, question: str, article: Article) -> list[int]:
         """Return the tokens of a prompt; the ends of question and article are cut where they are too long."""
         text = self.recipe.text
-        asked = self._tokens(text.question_prompt + question)
-        if len(asked) > text.question_tokens:
-            question = self.tokenizer.decode(asked[: text.question_tokens])
+        question_ids = self._tokens(text.question_prompt + question)
+        if len(question_ids) > text.question_tokens:
+            question = self.tokenizer.decode(question_ids[: text.question_tokens])
         else:
             question = text.question_prompt + question
         head, _, tail = self._around(question).partition(_MARK)
-        before, body, after = (self._tokens(part) for part in (head, article_text(article, text), tail))
-        room = text.article_tokens - len(before) - len(after)
-        return [*before, *body[: max(room, 0)], *after]
+        head_ids, body, after = (self._tokens(part) for part in (head, article_text(article, text), tail))
+        room = text.article_tokens - len(head_ids) - len(after)
+        return [*head_ids, *body[: max(room, 0)], *after]
 
     def _tokens(self, text: str) -> list[int]:
         return list(self.tokenizer(sound(text), add_special_tokens=False, verbose=False)["input_ids"])
 
     def _around(self, question: str) -> str:
         """Return the prompt with a mark in the place of the article."""
-        told = prompts.rerank()
-        system = told.fill("yes_no_system")
-        user = told.fill("yes_no_user", question=question.replace(_MARK, " "), article=_MARK)
+        prompt = prompts.rerank()
+        system = prompt.fill("yes_no_system")
+        user = prompt.fill("yes_no_user", question=question.replace(_MARK, " "), article=_MARK)
         if getattr(self.tokenizer, "chat_template", None):
             messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
             try:

@@ -47,7 +47,7 @@ def _write(module: Any, path: Path) -> None:  # noqa: ANN401
     """Write all weights; of a model that is frozen in part, a few of billions, those that learn."""
     from safetensors.torch import save_file, save_model
 
-    if learnt := _beside_frozen(module):
+    if learnt := _trainable_state(module):
         save_file({name: value.detach().contiguous() for name, value in learnt.items()}, str(path))
     else:
         save_model(module, str(path))
@@ -56,7 +56,7 @@ def _write(module: Any, path: Path) -> None:  # noqa: ANN401
 def _fill(module: Any, path: Path) -> None:  # noqa: ANN401
     from safetensors.torch import load_file, load_model
 
-    if not (learnt := _beside_frozen(module)):
+    if not (learnt := _trainable_state(module)):
         load_model(module, str(path))
         return
     found = load_file(str(path))
@@ -65,7 +65,7 @@ def _fill(module: Any, path: Path) -> None:  # noqa: ANN401
     module.load_state_dict(found, strict=False)
 
 
-def _beside_frozen(module: Any) -> dict[str, Any]:  # noqa: ANN401
+def _trainable_state(module: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return what learns beside weights that do not, by name; nothing where all learn."""
     every = dict(module.named_parameters())
     learnt = {name: value for name, value in every.items() if value.requires_grad}

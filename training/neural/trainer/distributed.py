@@ -77,9 +77,9 @@ class World:
         import torch
         from torch import distributed
 
-        told = torch.tensor([value], dtype=torch.float64, device=self.device)
-        distributed.broadcast(told, src=0)
-        return float(told)
+        values = torch.tensor([value], dtype=torch.float64, device=self.device)
+        distributed.broadcast(values, src=0)
+        return float(values)
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class TrainingLog:
         self.events = events
         self.stream = stream
 
-    def __call__(self, record: Mapping[str, object], said: str) -> None:
+    def __call__(self, record: Mapping[str, object], line: str) -> None:
         """Write one look."""
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as file:
@@ -75,7 +75,7 @@ class TrainingLog:
         if self.events is not None:
             self.events(record)
         if self.stream is not None:
-            print(said, file=self.stream, flush=True)
+            print(line, file=self.stream, flush=True)
 
     def back_to(self, step: int) -> None:
         """Drop what was written after a step: a run that was stopped later goes on from there."""
@@ -84,8 +84,8 @@ class TrainingLog:
         if self.file is None or not self.file.exists():
             return
         lines = self.file.read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = [line for line in lines if line.endswith("\n") and json.loads(line).get("step", 0) <= step]
-        self.file.write_text("".join(kept), encoding="utf-8")
+        earlier = [line for line in lines if line.endswith("\n") and json.loads(line).get("step", 0) <= step]
+        self.file.write_text("".join(earlier), encoding="utf-8")
 
 
 def duration(seconds: float) -> str:

@@ -72,20 +72,20 @@ def train(run: TrainingRun) -> CheckpointState:
     every = recipe.evaluation.every or run.batches.per_epoch
     cast = caster(recipe.training, run.world.device)
     module.train()
-    begun = time.perf_counter() - state.seconds
+    start = time.perf_counter() - state.seconds
     patience = recipe.evaluation.patience
     while state.step < run.batches.steps and not (patience and state.worse >= patience):
         rate = recipe.training.learning_rate * rate_share(state.step, run.batches.steps, recipe.training)
         torch.manual_seed(_dropout_seed(run.seed, state.step, run.world.rank))
         losses = _step(run, optimiser, state.step, rate, cast)
         state.step += 1
-        state.seconds = time.perf_counter() - begun
+        state.seconds = time.perf_counter() - start
         if run.world.main and _worth_telling(state.step, run.batches.steps):
             _tell(run, state, losses, rate)
         looked = state.step % every == 0 or state.step == run.batches.steps
         if looked:
             _look(run, state)
-            state.seconds = time.perf_counter() - begun
+            state.seconds = time.perf_counter() - start
         if looked or (run.save_every and state.step % run.save_every == 0):
             _save(run, optimiser, state)
     if recipe.evaluation.keep == "best" and state.best is not None and state.best_step != state.step:

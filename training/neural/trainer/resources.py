@@ -100,7 +100,7 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-_SAID = ("out of memory", "can't allocate memory", "not enough memory", "bad alloc")
+_MESSAGES = ("out of memory", "can't allocate memory", "not enough memory", "bad alloc")
 TO_RANK = (
     "too little memory to encode and rank the whole corpus: lower text.article_tokens, have dev questions "
     "asked over fewer articles (--set evaluation.candidates=10000), or use a smaller encoder"
@@ -132,7 +132,7 @@ def explain_out_of_memory(otherwise: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, MemoryError) as error:  # torch raises a RuntimeError for it
-        if isinstance(error, MemoryError) or any(said in str(error).lower() for said in _SAID):
+        if isinstance(error, MemoryError) or any(message in str(error).lower() for message in _MESSAGES):
             raise BadInput(otherwise) from error
         raise
 

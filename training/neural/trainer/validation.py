@@ -49,10 +49,10 @@ class Judge:
         return float(np.mean(per_question(qrels, run, [self.measure])[self.measure]))
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What the measure is of, for people."""
-        over = f"{len(self.corpus.articles):,} {'sampled ' if self.sampled else ''}articles"
-        return f"{self.measure} of {len(self.questions)} dev questions over {over}"
+        scope = f"{len(self.corpus.articles):,} {'sampled ' if self.sampled else ''}articles"
+        return f"{self.measure} of {len(self.questions)} dev questions over {scope}"
 
 
 def split_dev(
@@ -63,18 +63,18 @@ def split_dev(
     Raises:
         BadInput: nothing would be left on one side.
     """
-    asked = [q for q in questions if q.article_ids]
-    count = round(share * len(asked))
+    gold = [q for q in questions if q.article_ids]
+    count = round(share * len(gold))
     if not share:
-        return asked, []
-    if not 0 < count < len(asked):
+        return gold, []
+    if not 0 < count < len(gold):
         raise BadInput(
-            f"{len(asked)} questions with gold articles, of which a share of {share:g} is dev: give more, or "
+            f"{len(gold)} questions with gold articles, of which a share of {share:g} is dev: give more, or "
             "--set evaluation.dev=0.3; 0 trains without looking"
         )
-    taken = set(np.random.default_rng((seed, 2)).permutation(len(asked))[:count].tolist())
-    learn = [q for i, q in enumerate(asked) if i not in taken]
-    return learn, [q for i, q in enumerate(asked) if i in taken]
+    taken = set(np.random.default_rng((seed, 2)).permutation(len(gold))[:count].tolist())
+    learn = [q for i, q in enumerate(gold) if i not in taken]
+    return learn, [q for i, q in enumerate(gold) if i in taken]
 
 
 def _sample(corpus: Corpus, questions: Sequence[Question], candidates: int, seed: int) -> Corpus:
@@ -82,6 +82,6 @@ def _sample(corpus: Corpus, questions: Sequence[Question], candidates: int, seed
     others = [i for i, article in enumerate(corpus.articles) if article.id not in gold]
     count = min(max(candidates - len(gold), 0), len(others))
     drawn = np.random.default_rng((seed, 3)).permutation(len(others))[:count]
-    kept = {others[i] for i in drawn.tolist()}
-    articles = tuple(a for i, a in enumerate(corpus.articles) if i in kept or a.id in gold)
+    drawn_ids = {others[i] for i in drawn.tolist()}
+    articles = tuple(a for i, a in enumerate(corpus.articles) if i in drawn_ids or a.id in gold)
     return replace(corpus, articles=articles, questions=(), extras={}, question_extras={})

@@ -56,7 +56,7 @@ class RemoteProtocolError(Exception):
     ],
 )
 def test_what_an_error_means(error: Exception, begun: bool, reason: FailureReason, again: bool) -> None:
-    found = convert(error, begun=begun)
+    found = convert(error, started=begun)
 
     assert (found.reason, found.again) == (reason, again)
     assert "question" not in repr(found)
@@ -65,19 +65,19 @@ def test_what_an_error_means(error: Exception, begun: bool, reason: FailureReaso
 def test_the_cause_of_an_error_counts_too() -> None:
     outer = APIConnectionError()
     outer.__cause__ = ReadTimeout()
-    assert convert(outer, begun=True).reason is FailureReason.STALLED
+    assert convert(outer, started=True).reason is FailureReason.STALLED
 
 
 @pytest.mark.parametrize(
     ("wait", "expected"), [("7", 7.0), ("0.5", 0.5), ("-3", 0.0), ("soon", None), ("", None), ("inf", None)]
 )
 def test_the_wait_that_a_server_asks_for(wait: str, expected: float | None) -> None:
-    assert convert(StatusError(429, wait), begun=False).wait == expected
+    assert convert(StatusError(429, wait), started=False).wait == expected
 
 
 def test_the_wait_may_be_a_date() -> None:
     told = email.utils.formatdate(time.time() + 30, usegmt=True)
-    found = convert(StatusError(503, told), begun=False).wait
+    found = convert(StatusError(503, told), started=False).wait
     assert found is not None
     assert 25 < found <= 31
 
