@@ -13,11 +13,7 @@ import pytest
 from tests.paths import ROOT
 
 # package -> our own packages that it may import
-ARROWS = {
-    "rag": {"rag"},
-    "indexes": {"rag", "indexes"},
-    "training": {"rag", "indexes", "training"},
-}
+ARROWS = {"rag": {"rag"}, "indexes": {"rag", "indexes"}, "training": {"rag", "indexes", "training"}}
 # package -> what of others its modules may import at their top; the rest is imported where it is used
 ALLOWED = {
     "rag": {"bm25s", "faiss", "rjieba", "numpy", "scipy", "Stemmer"},

@@ -27,14 +27,7 @@ from indexes.sources import registry
 from indexes.store import paths
 from rag.errors import BadInput, PandectError
 from rag.types import Article, Question
-from training.synthetic.profile import (
-    MEASURES,
-    WINDOW,
-    Profile,
-    Values,
-    effect,
-    profile,
-)
+from training.synthetic.profile import MEASURES, WINDOW, Profile, Values, effect, profile
 
 
 def table(profiles: Sequence[Profile]) -> str:

@@ -10,13 +10,7 @@ from typing import Any
 
 from indexes.build import learned_fusion as learned
 from indexes.build import query_expansion, score_distributions
-from indexes.build.encoder_choice import (
-    FIT_FROM,
-    EncoderChoice,
-    choose,
-    fit_encoder,
-    pretrained,
-)
+from indexes.build.encoder_choice import FIT_FROM, EncoderChoice, choose, fit_encoder, pretrained
 from indexes.build.fit_settings import FitSpec, refuse_no_fit
 from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
@@ -40,15 +34,7 @@ from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import Floats, Progress, Question, no_progress
 
-__all__ = [
-    "FIT_FROM",
-    "BuildSettings",
-    "IndexParts",
-    "build",
-    "build_into",
-    "fit_encoder",
-    "write_index",
-]
+__all__ = ["FIT_FROM", "BuildSettings", "IndexParts", "build", "build_into", "fit_encoder", "write_index"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,11 +182,7 @@ def fit_encoder(
     articles = [*corpus.articles, *merged_articles(corpora)]
     people, written = human_or_synthetic(questions)
     chosen = resolve_settings(how, len(people), len(articles))
-    fitted = ensemble.fit(
-        Fitter(articles, cut, chosen),
-        questions,
-        progress=progress,
-    )
+    fitted = ensemble.fit(Fitter(articles, cut, chosen), questions, progress=progress)
     dim = fitted.vectors.shape[1]
     name = f"static-{corpus.card.language}-{dim}"
     entry = {

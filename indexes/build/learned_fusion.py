@@ -60,12 +60,7 @@ def count_human_questions(manifest: Manifest) -> int:
 
 
 def save(
-    ranker: Ranker,
-    corpus: Corpus,
-    counts: FieldCounts,
-    settings: BM25Settings,
-    cut: Analyser,
-    folder: Path,
+    ranker: Ranker, corpus: Corpus, counts: FieldCounts, settings: BM25Settings, cut: Analyser, folder: Path
 ) -> None:
     """Write the learned fusion into the folder of a version.
 

@@ -33,10 +33,7 @@ class Fitter:
     """One corpus, analysed once, and the two stages over it."""
 
     def __init__(
-        self,
-        articles: Sequence[Article],
-        analyser: Analyser,
-        settings: FitSettings | None = None,
+        self, articles: Sequence[Article], analyser: Analyser, settings: FitSettings | None = None
     ) -> None:
         """Analyse the articles and choose the vocabulary.
 
@@ -194,12 +191,7 @@ class Fitter:
             weighted = room.rows(vectors, batch.terms)
             weighted *= weights
             gradient = pair_gradient(
-                batch.left,
-                batch.right,
-                weighted,
-                weights,
-                temperature=temperature,
-                masked=batch.masked,
+                batch.left, batch.right, weighted, weights, temperature=temperature, masked=batch.masked
             )
             scale = 1 - step / len(batches)  # the rate falls to 0 in a line
             for part, of_vectors, of_weights in gradient.parts():

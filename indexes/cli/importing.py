@@ -70,11 +70,7 @@ def bring_in(
     bars = Bars("B")
     try:
         path, known = resolve.bring(
-            parsed.path,
-            source=parsed.format,
-            sha256=parsed.sha256,
-            revision=parsed.revision,
-            progress=bars,
+            parsed.path, source=parsed.format, sha256=parsed.sha256, revision=parsed.revision, progress=bars
         )
     finally:
         bars.close()
@@ -119,14 +115,7 @@ def _read(
     given = {**card, "column": parsed.column, **dict(_option(text) for text in parsed.option)}
     bars = Bars("B")
     try:
-        return registry.load(
-            source,
-            path,
-            lenient=parsed.lenient,
-            name=parsed.name,
-            progress=bars,
-            **given,
-        )
+        return registry.load(source, path, lenient=parsed.lenient, name=parsed.name, progress=bars, **given)
     except BadInput as error:
         if sure or registry.recognise(path):
             raise

@@ -215,11 +215,7 @@ DATASETS: Mapping[str, HubDataset] = MappingProxyType(
         "mmarco-train": HubDataset(  # 0.9 GB more
             "unicamp-dl/mmarco",
             "mmarco",
-            (
-                *_MMARCO,
-                "data/google/queries/train/french_queries.train.tsv",
-                "*triples.train.ids.small.tsv",
-            ),
+            (*_MMARCO, "data/google/queries/train/french_queries.train.tsv", "*triples.train.ids.small.tsv"),
         ),
     }
 )

@@ -117,10 +117,7 @@ def _header(
 
 
 def cells(
-    path: Path,
-    columns: Sequence[str],
-    inspection: Inspection,
-    progress: Progress = no_progress,
+    path: Path, columns: Sequence[str], inspection: Inspection, progress: Progress = no_progress
 ) -> Iterator[tuple[SourceLocation, list[str]]]:
     """Yield the cells of each line, as many as there are columns; blank lines are passed over.
 

@@ -20,11 +20,7 @@ _ROW_GROUP = 4096
 
 
 def rows(
-    path: Path,
-    inspection: Inspection,
-    *,
-    required: Collection[str] = (),
-    progress: Progress = no_progress,
+    path: Path, inspection: Inspection, *, required: Collection[str] = (), progress: Progress = no_progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
     """Yield each row as column -> value, with its place: the number of the row, counted from 1.
 

@@ -11,13 +11,7 @@ from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
 from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus, gathered
-from indexes.formats.jsonl import (
-    Record,
-    array,
-    decode,
-    lines,
-    records,
-)
+from indexes.formats.jsonl import Record, array, decode, lines, records
 from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
 from indexes.sources.source import Source, card_of, published
 from rag.types import Progress, no_progress

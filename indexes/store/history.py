@@ -13,14 +13,7 @@ from indexes.store import paths
 from indexes.store.atomic import move, switch
 from indexes.store.manifest import Manifest, read
 from indexes.store.open_index import open_index
-from indexes.store.versions import (
-    CORPUS,
-    built_from,
-    only_one,
-    recover,
-    settle,
-    versions,
-)
+from indexes.store.versions import CORPUS, built_from, only_one, recover, settle, versions
 from indexes.update.diff import Changes
 from rag.errors import BadInput, MissingIndex, PandectError
 

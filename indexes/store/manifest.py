@@ -135,12 +135,7 @@ def _odd(manifest: Manifest) -> str | None:
 
 
 def verify(
-    folder: Path,
-    manifest: Manifest,
-    rebuild: str,
-    *,
-    contents: bool = True,
-    below: tuple[str, ...] = (),
+    folder: Path, manifest: Manifest, rebuild: str, *, contents: bool = True, below: tuple[str, ...] = ()
 ) -> None:
     """Hold the files of an index against its manifest.
 

@@ -21,10 +21,7 @@ from indexes.build.score_distributions import load_fusion as read_fusion
 from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
 from indexes.store.manifest import Manifest, libraries, read, verify
-from indexes.store.paths import (
-    builtin,
-    locate,
-)
+from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
 from rag.corpus.card import CorpusCard
 from rag.corpus.out_of_scope import Topics

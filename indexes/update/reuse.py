@@ -12,13 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from indexes.build.encoder_choice import (
-    EncoderChoice,
-    borrow,
-    fit_encoder,
-    pretrained,
-    read_lending_corpora,
-)
+from indexes.build.encoder_choice import EncoderChoice, borrow, fit_encoder, pretrained, read_lending_corpora
 from indexes.build.fit_settings import FitSettings
 from indexes.build.learned_fusion import FOLDER as LEARNED
 from indexes.build.score_distributions import FUSION
@@ -162,12 +156,7 @@ def counts(
     same_questions = _same_questions(to_learn_from(start.former.questions), learnt, corpus, compared.same_id)
     fresh = int(np.sum(compared.same_words < 0))
     made = counted.updated(
-        former,
-        corpus.articles,
-        learnt,
-        cut,
-        (compared.same_words, same_questions),
-        progress,
+        former, corpus.articles, learnt, cut, (compared.same_words, same_questions), progress
     )
     return ReusedCounts(made, fresh)
 

@@ -13,14 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag.errors import BadInput
-from rag.fusion.normalisation import (
-    Matrix,
-    Share,
-    borda_points,
-    min_max,
-    reciprocals,
-    returned,
-)
+from rag.fusion.normalisation import Matrix, Share, borda_points, min_max, reciprocals, returned
 
 
 def exact_sum(terms: Matrix) -> Matrix:

@@ -21,14 +21,7 @@ from rag.fusion.normalisation import (
     reciprocals,
     z_score,
 )
-from rag.fusion.rank_fusion import (
-    Fuse,
-    borda,
-    comb_mnz,
-    comb_sum,
-    normalised,
-    reciprocal_rank,
-)
+from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.fusion.section_boost import boosted
 from rag.types import DECIMALS, Ranking
 

@@ -14,14 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from rag.errors import BadInput
-from rag.ltr.features import (
-    DEPTH,
-    EXPANSION_FEATURES,
-    GROUPS,
-    NAMES,
-    Candidates,
-    Evidence,
-)
+from rag.ltr.features import DEPTH, EXPANSION_FEATURES, GROUPS, NAMES, Candidates, Evidence
 from rag.ltr.ranker import Ranker
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings

@@ -17,12 +17,7 @@ damped: Fuse = partial(reciprocal_rank, c=DAMPING)
 class Hybrid:
     """Asks each retriever and fuses what they return."""
 
-    def __init__(
-        self,
-        parts: Mapping[str, Retriever],
-        fuse: Fuse = damped,
-        depth: int = DEPTH,
-    ) -> None:
+    def __init__(self, parts: Mapping[str, Retriever], fuse: Fuse = damped, depth: int = DEPTH) -> None:
         """Fuse these named retrievers.
 
         Raises:

@@ -35,11 +35,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def analyser(
-    language: str,
-    *,
-    stop_words: bool | Collection[str] = True,
-    chinese: Units = "both",
-    stem: bool = True,
+    language: str, *, stop_words: bool | Collection[str] = True, chinese: Units = "both", stem: bool = True
 ) -> Analyser:
     """Return the analyser of a language.
 

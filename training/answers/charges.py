@@ -14,14 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rag.types import Article
-from training.answers.multiple_choice import (
-    InvalidRecord,
-    Record,
-    read,
-    short_repr,
-    text,
-    texts,
-)
+from training.answers.multiple_choice import InvalidRecord, Record, read, short_repr, text, texts
 from training.answers.score import Values
 from training.answers.task_prompt import numbered
 

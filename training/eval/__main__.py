@@ -323,10 +323,7 @@ def _print_notices(
 
 
 def _curves(
-    parsed: argparse.Namespace,
-    corpus: Corpus,
-    questions: Sequence[Question],
-    results: Mapping[str, Measured],
+    parsed: argparse.Namespace, corpus: Corpus, questions: Sequence[Question], results: Mapping[str, Measured]
 ) -> Callable[[Path], object] | None:
     """Return what writes the curves over alpha, where they are wanted."""
     if not parsed.curves:

@@ -133,12 +133,7 @@ class EncoderFits:
             self._written = tuple(written), {}
         made, key = self._written[1], fitter.settings.id
         if key not in made:
-            made[key] = ensemble.pretrain(
-                fitter,
-                written,
-                law,
-                self._progress,
-            )
+            made[key] = ensemble.pretrain(fitter, written, law, self._progress)
         return made[key]
 
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:

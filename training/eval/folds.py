@@ -99,9 +99,7 @@ def _alone(evaluation: FoldEvaluation) -> str:
     return ""
 
 
-def _joined(
-    parts: Sequence[tuple[FoldChoice, SystemAnswers]],
-) -> tuple[list[FoldChoice], SystemAnswers]:
+def _joined(parts: Sequence[tuple[FoldChoice, SystemAnswers]]) -> tuple[list[FoldChoice], SystemAnswers]:
     collected: SystemAnswers = {}
     for _, found in parts:
         for name, mine in found.items():

@@ -84,9 +84,6 @@ def pick(items: Sequence[_T], positions: Sequence[int]) -> list[_T]:
 def _numbered(number: npt.NDArray[np.int64], k: int) -> list[Fold]:
     everyone = range(len(number))
     return [
-        Fold(
-            tuple(i for i in everyone if number[i] == fold),
-            tuple(i for i in everyone if number[i] != fold),
-        )
+        Fold(tuple(i for i in everyone if number[i] == fold), tuple(i for i in everyone if number[i] != fold))
         for fold in range(k)
     ]

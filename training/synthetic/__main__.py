@@ -30,14 +30,7 @@ from training.answers.chat import replies
 from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
 from training.synthetic import prompts
-from training.synthetic.questions import (
-    WAYS,
-    Estimate,
-    SyntheticQuestions,
-    accept_replies,
-    estimate,
-    plans,
-)
+from training.synthetic.questions import WAYS, Estimate, SyntheticQuestions, accept_replies, estimate, plans
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

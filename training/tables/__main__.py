@@ -141,7 +141,7 @@ OVERVIEW: Mapping[str, tuple[str, tuple[str, str, str]]] = {  # name of a file -
     "stard": ("STARD, five folds", ("bm25", "dense", "learned")),
 }
 PUBLISHED: Mapping[str, Mapping[str, float]] = {  # of the fine-tuned encoder of the paper, in percent
-    "stard": {"R@10": 60.6, "R@100": 90.7, "MRR@10": 47.2},
+    "stard": {"R@10": 60.6, "R@100": 90.7, "MRR@10": 47.2}
 }
 
 

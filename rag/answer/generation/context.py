@@ -68,11 +68,7 @@ _CUT_COST = tokens(f" {ELLIPSIS} ") + 1  # what parts two sentences, at most
 
 
 def fit(
-    articles: Sequence[Article],
-    question: str,
-    room: int,
-    analyser: Analyser,
-    frame: Callable[[Article], int],
+    articles: Sequence[Article], question: str, room: int, analyser: Analyser, frame: Callable[[Article], int]
 ) -> PromptContext:
     """Choose what of each article is shown.
 

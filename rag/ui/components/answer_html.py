@@ -171,11 +171,7 @@ def quoted_html(extracts: Sequence[Extract], cited: CitedArticles) -> Html:
 
 def _sentence(extract: Extract, cited: CitedArticles) -> Html:
     article = cited.shown[extract.article_id].article
-    marked = join(
-        "… " * extract.cut_before,
-        *_marked(article, extract, cited.t),
-        " …" * extract.cut_after,
-    )
+    marked = join("… " * extract.cut_before, *_marked(article, extract, cited.t), " …" * extract.cut_after)
     narrowed = tag("span", " ", cited.t(_GOES_ON), class_="pd-limit") if extract.limited else ""
     return join(cited.link(article.id), " ", cited.linked(marked, article.language), narrowed)
 

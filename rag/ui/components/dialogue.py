@@ -65,10 +65,7 @@ def draw_clarification(own: str, question: str, result: Result, language: str, t
         with st.container(key="clarifying-options", horizontal=True):
             for number, option in enumerate(clarification.options):
                 st.button(
-                    plain_label(option.label),
-                    key=f"option-{number}",
-                    on_click=_choose,
-                    args=(own, option),
+                    plain_label(option.label), key=f"option-{number}", on_click=_choose, args=(own, option)
                 )
         st.html(tag("p", t(_WHY), class_="pd-hint"))
 

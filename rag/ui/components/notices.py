@@ -181,11 +181,7 @@ _MESSAGES: tuple[tuple[type[PandectError], str, str], ...] = (
         N_("The index is out of date"),
         N_("It was built for another state of the law or of this program."),
     ),
-    (
-        PandectError,
-        N_("The index cannot be opened"),
-        N_("The page found it, and could not read it."),
-    ),
+    (PandectError, N_("The index cannot be opened"), N_("The page found it, and could not read it.")),
 )
 
 

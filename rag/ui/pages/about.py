@@ -11,14 +11,7 @@ from rag.ui import layout
 from rag.ui.components.entries import heading
 from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
-from rag.ui.html import (
-    Html,
-    join,
-    link,
-    site,
-    tag,
-    web_address,
-)
+from rag.ui.html import Html, join, link, site, tag, web_address
 from rag.ui.i18n import N_, Interface
 from rag.ui.protocols import Answers, AskEngine
 
@@ -170,7 +163,4 @@ def _licence(engine: AskEngine, t: Interface) -> Iterator[Html]:
     if card.source:
         yield tag("p", t("Source: {source}", source=layout.source_line(card)))
     if web_address(card.official_site):
-        yield tag(
-            "p",
-            join(t("The official texts are here:"), t.how.space, site(card.official_site)),
-        )
+        yield tag("p", join(t("The official texts are here:"), t.how.space, site(card.official_site)))

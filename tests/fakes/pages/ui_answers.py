@@ -47,9 +47,7 @@ SIDES = (
 EVIL = "<img src=x onerror=alert(21)> [x](javascript:alert(22)) $$x$$"
 
 CUT = AcceptedSentence(
-    "Le voisin peut demander qu'un arbre planté trop près soit arraché.",
-    ("672",),
-    (Passage("672", 0, 66),),
+    "Le voisin peut demander qu'un arbre planté trop près soit arraché.", ("672",), (Passage("672", 0, 66),)
 )
 DISTANCE = AcceptedSentence(
     "Un arbre de plus de deux mètres se plante à deux mètres de la limite.",

@@ -9,14 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rag.fusion.normalisation import Distribution, Matrix, percentile, z_score
-from rag.fusion.rank_fusion import (
-    Fuse,
-    borda,
-    comb_mnz,
-    comb_sum,
-    normalised,
-    reciprocal_rank,
-)
+from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.types import Hit, Ranking
 
 IDS = "abcdefghij"

@@ -11,15 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexes.build.build import build_into
-from indexes.store.manifest import (
-    FILE,
-    Manifest,
-    digest,
-    libraries,
-    read,
-    stamp,
-    verify,
-)
+from indexes.store.manifest import FILE, Manifest, digest, libraries, read, stamp, verify
 from rag.corpus.licence import provenance
 from rag.errors import DamagedIndex, PandectError, StaleIndex
 from tests.fakes.law.corpus import FIT, NONE, VILLAGE

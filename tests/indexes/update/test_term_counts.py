@@ -10,15 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from indexes.corpus.corpus import Corpus, to_learn_from
-from indexes.update.term_counts import (
-    FIELDS,
-    Rows,
-    canonical,
-    load,
-    rows,
-    save,
-    updated,
-)
+from indexes.update.term_counts import FIELDS, Rows, canonical, load, rows, save, updated
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text.analysers import analyser
 from rag.types import Article, ArticleOrder, Question

@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from indexes.sources import bbsard, bsard, de, fr, jurifindit, legi, lleqa, mmarco, stard, stard_original
 from rag.corpus.card import CorpusCard
-from rag.corpus.licence import (
-    RESTRICTED,
-    Grant,
-    Licence,
-    classify,
-    licence_of,
-    provenance,
-    strictest,
-)
+from rag.corpus.licence import RESTRICTED, Grant, Licence, classify, licence_of, provenance, strictest
 
 KNOWN = {
     Grant.OPEN: (

@@ -131,10 +131,7 @@ ASKED = {
         "Combien de points reste-t-il sur mon permis ?",
         "J'ai été flashé à 150 par un radar",
     ),
-    "road-accident": (
-        "J'ai eu un accident de voiture, qui m'indemnise ?",
-        "Un automobiliste m'a renversé",
-    ),
+    "road-accident": ("J'ai eu un accident de voiture, qui m'indemnise ?", "Un automobiliste m'a renversé"),
     "offences-against-persons": (
         "Comment porter plainte ?",
         "Mon voisin menace de me tuer",
@@ -169,31 +166,19 @@ ASKED = {
         "Mes voisins font du tapage nocturne",
         "Jusqu'à quelle heure peut-on passer la tondeuse, quelles sont les heures de bruit autorisées ?",
     ),
-    "animal-welfare": (
-        "Mon voisin maltraite son chien",
-        "Quelles règles pour un chien de catégorie 1 ?",
-    ),
+    "animal-welfare": ("Mon voisin maltraite son chien", "Quelles règles pour un chien de catégorie 1 ?"),
     "business": (
         "Mon entreprise est en redressement judiciaire",
         "Comment créer une SARL ?",
         "Mon bail commercial arrive à sa fin",
     ),
-    "legal-aid": (
-        "Comment obtenir l'aide juridictionnelle ?",
-        "Je n'ai pas les moyens de payer un avocat",
-    ),
+    "legal-aid": ("Comment obtenir l'aide juridictionnelle ?", "Je n'ai pas les moyens de payer un avocat"),
     "personal-data": (
         "Un site garde mes données personnelles",
         "Comment faire retirer mon nom de Google, le droit à l'oubli ?",
     ),
-    "defamation": (
-        "On me diffame sur Facebook",
-        "Quelqu'un m'insulte sur les réseaux sociaux",
-    ),
-    "social-housing": (
-        "Comment obtenir un logement social ?",
-        "Le DPE de ma maison est faux",
-    ),
+    "defamation": ("On me diffame sur Facebook", "Quelqu'un m'insulte sur les réseaux sociaux"),
+    "social-housing": ("Comment obtenir un logement social ?", "Le DPE de ma maison est faux"),
 }
 # Questions that the Code civil does answer, most of them with a word that other laws use too.
 CIVIL = (

@@ -14,15 +14,7 @@ from hypothesis import strategies as st
 from rag.errors import BadInput
 from rag.fusion import matrix_fusion, normalisation
 from rag.fusion.normalisation import min_max, percentile, places, z_score
-from rag.fusion.rank_fusion import (
-    Fuse,
-    borda,
-    comb_mnz,
-    comb_sum,
-    normalised,
-    ranks,
-    reciprocal_rank,
-)
+from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, ranks, reciprocal_rank
 from rag.retrieval.hybrid import Hybrid
 from rag.types import ArticleOrder, Hit, Ranking, rank
 from tests.fakes.ranking.rankings import (

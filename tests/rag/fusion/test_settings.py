@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from rag.errors import BadInput
 from rag.fusion.normalisation import percentile, z_score
-from rag.fusion.rank_fusion import (
-    Fuse,
-    borda,
-    comb_mnz,
-    comb_sum,
-    normalised,
-    reciprocal_rank,
-)
+from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.fusion.settings import DAMPING, METHODS, SCALES, FusionSettings, scale
 from rag.retrieval.hybrid import Hybrid, damped
 from rag.types import Hit, Ranking

@@ -116,8 +116,7 @@ def test_each_article_is_named_once_and_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["j'ai 205 euros", "", "mon voisin a 1382 arbres", "depuis 1382", "en 1240 mon mur est tombé"],
+    "question", ["j'ai 205 euros", "", "mon voisin a 1382 arbres", "depuis 1382", "en 1240 mon mur est tombé"]
 )
 def test_a_sum_or_a_year_names_nothing(question: str) -> None:
     assert FRENCH.find(question) == ()

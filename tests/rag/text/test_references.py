@@ -167,15 +167,7 @@ def test_only_the_end_of_a_range_is_told_to_be_one() -> None:
 
 @pytest.mark.parametrize("language", NAMES)
 @settings(max_examples=60, deadline=None)
-@given(
-    text=st.one_of(
-        st.text(max_size=60),
-        st.lists(
-            st.sampled_from(SCRAPS),
-            max_size=14,
-        ).map(" ".join),
-    )
-)
+@given(text=st.one_of(st.text(max_size=60), st.lists(st.sampled_from(SCRAPS), max_size=14).map(" ".join)))
 def test_references_stand_in_the_text_and_apart(language: str, text: str) -> None:
     found = find_references(text, NAMES[language])
     assert all(text[ref.start : ref.end] == ref.text and ref.number for ref in found)

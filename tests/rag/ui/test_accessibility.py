@@ -19,15 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes.pages import page_states
-from tests.fakes.pages.browser import (
-    CHROMIUM,
-    FAKE,
-    Server,
-    ask,
-    at_rest,
-    served,
-    visit,
-)
+from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, at_rest, served, visit
 from tests.fakes.pages.page_states import State
 from tests.fakes.pages.ui_engine import QUESTION
 from tests.paths import ROOT

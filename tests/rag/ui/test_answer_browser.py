@@ -18,15 +18,7 @@ from indexes.store.paths import builtin
 from rag.text.highlight import sentences
 from rag.types import Article
 from tests.fakes.answers import model_server as scripted
-from tests.fakes.pages.browser import (
-    CHROMIUM,
-    FAKE,
-    Server,
-    ask,
-    picture,
-    served,
-    visit,
-)
+from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, picture, served, visit
 from tests.fakes.pages.ui_answers import ARREST, FOLLOW_UP, PERSONAL, SPLIT
 from tests.fakes.pages.ui_engine import QUESTION
 from tests.paths import ROOT

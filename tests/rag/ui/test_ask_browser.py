@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fakes.pages.browser import (
-    CHROMIUM,
-    FAKE,
-    Server,
-    ask,
-    served,
-    visit,
-)
+from tests.fakes.pages.browser import CHROMIUM, FAKE, Server, ask, served, visit
 from tests.fakes.pages.ui_engine import QUESTION
 from tests.paths import ROOT
 

@@ -7,17 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from rag.ui.html import (
-    Html,
-    join,
-    link,
-    paragraphs,
-    plain_label,
-    rows,
-    tag,
-    telephone,
-    web_address,
-)
+from rag.ui.html import Html, join, link, paragraphs, plain_label, rows, tag, telephone, web_address
 from tests.fakes.pages.html_reader import read
 
 # Carriage returns and lone surrogates are left out: parsers read them in their own ways, and never as markup.
@@ -113,8 +103,7 @@ def test_a_french_mark_does_not_begin_a_line(asked: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "dialled"),
-    [("09 69 39 00 00", "tel:0969390000"), ("+32 (0)2 123.45/67", "tel:+32021234567")],
+    ("number", "dialled"), [("09 69 39 00 00", "tel:0969390000"), ("+32 (0)2 123.45/67", "tel:+32021234567")]
 )
 def test_a_telephone_number_can_be_dialled(number: str, dialled: str) -> None:
     link = read(telephone(number)).one("a")

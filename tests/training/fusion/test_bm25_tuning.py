@@ -49,8 +49,7 @@ def test_it_finds_the_field_that_answers() -> None:
 def test_what_is_best_already_stays() -> None:
     """Nothing is gained by change where every answer is right: the defaults are kept."""
     easy = Corpus(
-        CORPUS.card,
-        tuple(Article(f"a{n}", "Code", str(n), f"sujet{chr(97 + n)}") for n in range(12)),
+        CORPUS.card, tuple(Article(f"a{n}", "Code", str(n), f"sujet{chr(97 + n)}") for n in range(12))
     )
     chosen = choose(Bench(easy, fit=SMALL), MISLED.questions)
     assert chosen == BenchSettings(method="min-max", bridged=True)  # what is tuned answers as an index does

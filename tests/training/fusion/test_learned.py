@@ -15,15 +15,7 @@ from indexes.build.fit_settings import FitSettings
 from indexes.corpus.corpus import SYNTHETIC
 from rag.errors import BadInput, MissingExtra
 from rag.fusion.settings import FusionSettings
-from rag.ltr.features import (
-    GROUPS,
-    NAMES,
-    PRIORS,
-    REFERENCES,
-    WEIGHED,
-    WEIGHTED_SUFFIXES,
-    Evidence,
-)
+from rag.ltr.features import GROUPS, NAMES, PRIORS, REFERENCES, WEIGHED, WEIGHTED_SUFFIXES, Evidence
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker
 from rag.types import Article, ArticleOrder, Question

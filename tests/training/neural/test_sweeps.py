@@ -127,10 +127,7 @@ def test_the_split_that_the_paper_measures_on_is_held_back() -> None:
     asked = [replace(q, split=s) for q, s in zip(ASKED, ("train", "dev", "validation", "test"), strict=False)]
     sweep = Sweep("s", (SweepPart("a", "scratch-siamese"),), held="validation")
     found = sweep_questions(sweep, asked)
-    assert [(q.id, q.split) for q in found] == [
-        ("p0", "train"),
-        ("p2", "test"),
-    ]  # p1 and p3 are left out
+    assert [(q.id, q.split) for q in found] == [("p0", "train"), ("p2", "test")]  # p1 and p3 are left out
     assert sweep_questions(replace(sweep, held=None), asked) == tuple(asked)
     with pytest.raises(BadInput, match="no question bears the split 'validation'"):
         sweep_questions(sweep, asked[:2])

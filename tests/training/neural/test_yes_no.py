@@ -37,10 +37,7 @@ from training.neural.trainer.logging import TrainingLog
 from training.neural.trainer.loop import TrainingRun
 from training.synthetic import prompts
 
-pytestmark = [
-    *NEEDS_TORCH,
-    pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning"),
-]
+pytestmark = [*NEEDS_TORCH, pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")]
 GOLD = Article("g", "Code", "1", "oui")
 OTHERS = tuple(Article(f"o{n}", "Code", str(n), "rien") for n in range(3))
 SCRATCH = {"layers": 1, "width": 32, "heads": 2, "feedforward": 32, "vocabulary": 600, "positions": 320,

@@ -16,14 +16,7 @@ from rag.text.analysers import analyser
 from rag.types import Question
 from training.splits.__main__ import straddling
 from training.splits.folds import folds, grouped_folds
-from training.splits.near_duplicates import (
-    agreeing,
-    equal_pairs,
-    groups,
-    near_duplicates,
-    sharing,
-    similar,
-)
+from training.splits.near_duplicates import agreeing, equal_pairs, groups, near_duplicates, sharing, similar
 
 bags = st.lists(st.frozensets(st.sampled_from("abcdefghij"), max_size=8), max_size=25)
 thresholds = st.sampled_from([0.1, 0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1])

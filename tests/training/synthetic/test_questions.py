@@ -25,15 +25,7 @@ from training.answers.run import opened
 from training.neural.data.task import read_data, tasks
 from training.neural.recipe.recipe import read_recipe
 from training.synthetic.__main__ import main
-from training.synthetic.questions import (
-    accept_replies,
-    estimate,
-    fault,
-    names_article,
-    plans,
-    same,
-    texts,
-)
+from training.synthetic.questions import accept_replies, estimate, fault, names_article, plans, same, texts
 
 KNOWN = [Question(f"k{n}", f"Une question annotée numéro {n} ?", (f"a{n}",)) for n in range(6)]
 

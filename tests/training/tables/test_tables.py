@@ -10,14 +10,7 @@ import pytest
 
 from tests.paths import ROOT
 from training.eval.report import notices
-from training.tables.__main__ import (
-    MARKED,
-    categories,
-    comparisons,
-    filled,
-    main,
-    markdown,
-)
+from training.tables.__main__ import MARKED, categories, comparisons, filled, main, markdown
 from training.tables.fusion import fusions, helped
 
 RESULTS = sorted((ROOT / "docs" / "results").glob("*.json"))

@@ -188,9 +188,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTr
     tokenizer.train_from_iterator((sound(text) for text in texts), trainer)
     at = {token: tokenizer.token_to_id(token) for token in (begin, end)}
     tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{begin} $A {end}",
-        pair=f"{begin} $A {end} $B:1 {end}:1",
-        special_tokens=list(at.items()),
+        single=f"{begin} $A {end}", pair=f"{begin} $A {end} $B:1 {end}:1", special_tokens=list(at.items())
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,

@@ -47,11 +47,7 @@ KINDS: Mapping[str, SystemKind] = MappingProxyType(
 
 
 def build(
-    recipe: Recipe,
-    texts: Callable[[], Iterable[str]],
-    world: World,
-    folder: Path,
-    ids: Sequence[str] = (),
+    recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, folder: Path, ids: Sequence[str] = ()
 ) -> NeuralSystem:
     """Make the system that a recipe describes, before any training; torch's seed decides its weights.
 

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from rag.answer.generation.context import Excerpt
 from rag.answer.generation.parser import ArticleLabels, pieces
-from rag.answer.generation.prompt import (
-    BASELINE,
-    LANGUAGES,
-    Messages,
-    Prompt,
-    load,
-    parse,
-)
+from rag.answer.generation.prompt import BASELINE, LANGUAGES, Messages, Prompt, load, parse
 from rag.answer.types import CoverageRemark, Refusal, Statement
 from rag.errors import BadInput
 from rag.types import Article

@@ -185,7 +185,7 @@ def test_clauses_part_where_their_force_does() -> None:
     plain = flat("Le locataire doit payer et ne peut sous-louer, sauf si le bailleur accepte.")
     found = clauses(plain, "fr")
     assert [plain[c.start : c.end].strip() for c in found] == [
-        *("le locataire doit payer", "et ne peut sous-louer,", "sauf", "si le bailleur accepte."),
+        *("le locataire doit payer", "et ne peut sous-louer,", "sauf", "si le bailleur accepte.")
     ]
     assert [c.condition for c in found] == [False, False, False, True]
     assert clauses("", "fr") == []

@@ -24,10 +24,7 @@ UNSURE = {
     "en": "One of these may answer; it is not certain.",
 }
 
-SURE = {
-    "fr": "L’un de ces articles répond très probablement.",
-    "en": "One of these very probably answers.",
-}
+SURE = {"fr": "L’un de ces articles répond très probablement.", "en": "One of these very probably answers."}
 
 
 def asked(
@@ -125,11 +122,7 @@ def test_the_language_of_the_law_is_said_where_it_is_another(
 
 
 def known(
-    found: tuple[str, ...],
-    move: Moved,
-    shown: tuple[int, ...],
-    card: CorpusCard = CARD,
-    language: str = "fr",
+    found: tuple[str, ...], move: Moved, shown: tuple[int, ...], card: CorpusCard = CARD, language: str = "fr"
 ) -> str:
     """What is said of one number that the question names."""
 

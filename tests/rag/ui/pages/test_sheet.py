@@ -6,16 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.ui.pages.sheet import (
-    FRAME,
-    LEAST,
-    LINE,
-    PAGE,
-    WRITTEN,
-    lines,
-    room,
-    truncate_lines,
-)
+from rag.ui.pages.sheet import FRAME, LEAST, LINE, PAGE, WRITTEN, lines, room, truncate_lines
 
 
 @pytest.mark.parametrize(
