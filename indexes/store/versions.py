@@ -149,22 +149,31 @@ def archive_corpus(name: str, corpus: Path, *, other_than: str | None = None) ->
         move(corpus, version.with_name(f"{version.name}{CORPUS}"))
 
 
+def _pass_on(name: str, corpus: Path) -> None:
+    """Give the corpus of a version that is gone to another one built from it; the one in use has its own."""
+    if corpus.is_dir():
+        archive_corpus(name, corpus, other_than=paths.in_use(paths.index_folder(name)))
+
+
 def recover(name: str) -> None:
     """Put right what a killed process left; whoever calls holds the lock of the name."""
-    _recover_versions(paths.index_folder(name))
+    _recover_versions(name)
     _recover_corpus(name)
 
 
-def _recover_versions(folder: Path) -> None:
+def _recover_versions(name: str) -> None:
+    folder = paths.index_folder(name)
     in_use = paths.in_use(folder)
     for mark in sorted(folder.glob(f"*{UNUSED}")):
         if mark.stem != in_use:  # killed before the switch
             take_away(folder / mark.stem)
         take_away(mark)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_dir():
-            whole = _is_version(path) or (path.suffix == CORPUS and _is_version(folder / path.stem))
-            if not whole:
+        if path.is_dir() and path.suffix == CORPUS:
+            if not _is_version(folder / path.stem):
+                _pass_on(name, path)
+        elif path.is_dir():
+            if not _is_version(path):
                 take_away(path)
         elif path.suffix == ".tmp":
             take_away(path)
@@ -270,12 +279,15 @@ def check_version_count(keep: int) -> None:
 
 
 def _forget(name: str, needed: set[str | None], keep: int) -> None:
-    """Delete the oldest versions past those that are kept, each with the corpus that it was built from."""
+    """Delete the oldest versions past those that are kept.
+
+    The corpus kept beside one goes to another version that was built from it, else it is deleted too.
+    """
     folder = paths.index_folder(name)
     there = sorted(versions(name), key=lambda version: version not in needed)  # stable: latest first
     for version in there[keep:]:
-        delete(folder / f"{version}{CORPUS}")
-        delete(folder / version)
+        delete(folder / version)  # first: a version that stays must not be left without its corpus
+        _pass_on(name, folder / f"{version}{CORPUS}")
 
 
 @contextmanager

@@ -386,6 +386,18 @@ def test_back_to_the_same_law_built_otherwise(typed: Typed) -> None:
     assert "meaning" in indexes.open("village").modes
 
 
+def test_a_deleted_version_leaves_its_corpus_to_another_of_the_same_law(typed: Typed, law: Files) -> None:
+    one = install(edition(0)).name
+    other = build(edition(0), "village", NONE)
+    typed("rollback", "village", one)
+    install(edition(1))  # the former corpus is kept beside the version in use, which is the oldest
+    shutil.rmtree(other.with_name(f"{other.name}.corpus"))
+    typed("update", "village", law(edition(2)), "--keep", "3")
+    assert one not in versions.versions("village")
+    assert typed("rollback", "village", other.name)[0] == 0
+    assert (agreed().sha256, agreed().extras) == (edition(0).sha256, edition(0).extras)
+
+
 def test_columns_that_were_not_kept_are_not_lost_in_silence(typed: Typed, home: Path, law: Files) -> None:
     made = install(edition(0))
     typed("update", "village", law(edition(1)))

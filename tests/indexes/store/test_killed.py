@@ -17,6 +17,7 @@ import indexes
 from indexes.__main__ import main
 from indexes.corpus.corpus import read, write
 from indexes.store import paths, versions
+from indexes.store.history import listed
 from indexes.store.versions import DEFAULT_VERSIONS
 from tests.fakes.law.corpus import FIT, edition, first, install
 from tests.paths import ROOT
@@ -239,6 +240,8 @@ def test_update_killed_before_each_of_its_steps(home: Path, worker: Worker, tmp_
             after = agreed({wanted})
             used.add(paths.current("village").name)
             assert law_of_versions().keys() <= used  # one that was killed before its switch is none
+        with versions.only_one("village"):  # every version has its columns to go back to
+            assert all(version.corpus for version in listed("village"))
         before = after
         if not ended["killed"]:
             break
