@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -17,14 +18,23 @@ import streamlit as st
 from rag.errors import PandectError, log_failure
 from rag.types import Question
 from rag.ui import memory
-from rag.ui.protocols import Answers, AskEngine, ModelProtocol
 
 if TYPE_CHECKING:
+    from rag.answer.extractive import Extractor
+    from rag.answer.generation.writer import ModelWriter
     from rag.engine.engine import Engine
     from rag.feedback import Feedback
 
-
 MAX_OPEN_INDEXES = 2  # indexes: the one in use, and the one before, so that a switch back is at once
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the page has to answer with beside the articles."""
+
+    quoter: Extractor | None = None
+    model: ModelWriter | None = None  # None: nothing is ever sent anywhere
+    problem: str = ""  # why a model that was asked for is not there, for whoever runs the page
 
 
 @st.cache_resource(show_spinner=False, max_entries=MAX_OPEN_INDEXES, on_release=memory.closed)
@@ -51,7 +61,7 @@ def _warm(engine: Engine) -> None:
     memory.settle()
 
 
-def rehearse(engine: AskEngine) -> None:
+def rehearse(engine: Engine) -> None:
     """Ask an example question of the corpus, and forget what is found, while somebody types theirs.
 
     Much is made when it is first asked for: neighbours and annotated questions, the patterns of urgent
@@ -92,7 +102,7 @@ def held_out_questions(
 
 
 @st.cache_resource(show_spinner=False)
-def model() -> tuple[ModelProtocol | None, str]:
+def model() -> tuple[ModelWriter | None, str]:
     """Return the model, or what is wrong with its settings; (None, "") where none is named."""
     from rag.answer.generation.writer import model_writer
 

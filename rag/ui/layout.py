@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -17,7 +18,9 @@ from rag.corpus.licence import Grant, licence_of
 from rag.ui.html import Html, join, link, rows, site, tag, telephone
 from rag.ui.i18n import CONVENTIONS, LANGUAGES, N_, Interface, choose, quotes_css, words
 from rag.ui.log_filter import keep_questions_out_of_logs
-from rag.ui.protocols import AskEngine, LoadedIndex
+
+if TYPE_CHECKING:  # the page is on the screen before it is loaded
+    from rag.engine.engine import Engine, IndexInfo
 
 
 def script(language: str, spoken: Mapping[str, str]) -> str:
@@ -151,7 +154,7 @@ def notice(t: Interface) -> None:
     st.html(tag("p", first, t.how.space, t(MACHINE), class_="pd-notice", role="note"))
 
 
-def footer(engine: AskEngine, t: Interface) -> None:
+def footer(engine: Engine, t: Interface) -> None:
     """Draw who can help and what is loaded; call it when the page knows what is asked."""
     *first, last = _below(engine.card, engine.info, t)
     for part in first:
@@ -162,7 +165,7 @@ def footer(engine: AskEngine, t: Interface) -> None:
 
 
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed
-def _below(card: CorpusCard, info: LoadedIndex, t: Interface) -> tuple[Html, ...]:
+def _below(card: CorpusCard, info: IndexInfo, t: Interface) -> tuple[Html, ...]:
     contacts = [_contact(contact, card.language) for contact in card.contacts]
     loaded = tag(
         "footer",
@@ -190,7 +193,7 @@ def note_of(contact: Contact) -> Html:
     return tag("span", tag("span", " · ", class_="pd-dotted"), contact.note, class_="pd-note")
 
 
-def _loaded(card: CorpusCard, info: LoadedIndex, t: Interface) -> Iterator[tuple[str, str]]:
+def _loaded(card: CorpusCard, info: IndexInfo, t: Interface) -> Iterator[tuple[str, str]]:
     """Yield what is known of the corpus and the index, each with its name."""
     opening, after = t.how.brackets
     count = t.n("one article", "{count} articles", info.articles)

@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from rag.answer.screening.decision import Decision, screen_question
+from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Result
 from rag.errors import MissingExtra, log_failure
 from rag.ui.components import expansion_chips, notices, question_form
+from rag.ui.engine_cache import Answers
 from rag.ui.i18n import Interface
-from rag.ui.protocols import Answers, AskEngine
 
 SHOWN = 10
 _T = TypeVar("_T")
@@ -21,7 +22,7 @@ _FOUND = "found"  # in the session: kind of search -> its key and what it found
 
 
 def search(
-    engine: AskEngine, question: str, options: question_form.Options, t: Interface
+    engine: Engine, question: str, options: question_form.Options, t: Interface
 ) -> tuple[Result, list[Explanation]] | None:
     """Ask the engine, and why; None, and a calm word, when it breaks."""
     without = expansion_chips.removed(question)
@@ -34,7 +35,7 @@ def search(
     return found
 
 
-def spinner(engine: AskEngine, t: Interface) -> AbstractContextManager[None]:
+def spinner(engine: Engine, t: Interface) -> AbstractContextManager[None]:
     """Say that the law is being searched, while it is."""
     return st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles)))
 
@@ -49,7 +50,7 @@ def report_failure(what: str, t: Interface) -> Iterator[None]:
         notices.failed(t)
 
 
-def search_key(engine: AskEngine, *asked: object) -> tuple[object, ...]:
+def search_key(engine: Engine, *asked: object) -> tuple[object, ...]:
     """Return what a search depends on: the index that is open, the question and how it is searched."""
     return (engine.info.name, engine.info.version, engine.info.corpus_sha256, *asked)
 
@@ -69,7 +70,7 @@ def remember(what: str, key: tuple[object, ...], found: _T) -> _T:
     return found
 
 
-def decide(question: str, result: Result, engine: AskEngine, answers: Answers) -> tuple[Decision, str]:
+def decide(question: str, result: Result, engine: Engine, answers: Answers) -> tuple[Decision, str]:
     """Return what comes before a model is asked, and why none can be."""
     try:
         return screen_question(

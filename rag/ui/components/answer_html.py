@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 
-from rag.answer.extractive import Extract
+from rag.answer.extractive import Extract, Extractor
 from rag.answer.types import AcceptedSentence, Answer, Ending
 from rag.engine.result import Result
 from rag.types import Article
 from rag.ui.components.article_card import CitedArticles
 from rag.ui.html import Html, join, tag
 from rag.ui.i18n import N_, Interface
-from rag.ui.protocols import ExtractiveQuoter
 
 _MACHINE = N_(
     "A machine wrote this ({model}): legal information, not legal advice. Read the articles before you act."
@@ -149,7 +148,7 @@ def law_words(result: Result) -> Mapping[str, float]:
     return {pair.law: pair.weight for pair in result.bridged}
 
 
-def draw(quoter: ExtractiveQuoter, result: Result, question: str, cited: CitedArticles) -> None:
+def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
     """Draw the sentences; nothing where no sentence has anything to do with the question."""
     articles = [shown.article for shown in result.shown[:FROM]]
     found = [each for each in quoter.extract(question, articles, law_words(result)) if each.score > 0]

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rag.answer.generation.context import context_depth
+from rag.answer.generation.writer import ModelWriter
 from rag.answer.screening.decision import Decision
 from rag.answer.screening.decision import DecisionReason as NotAsked
 from rag.answer.screening.personal_data import PersonalDataKind, PersonalDataSpan, personal_data, redact
@@ -25,7 +26,6 @@ from rag.ui.components.article_card import CitedArticles
 from rag.ui.components.question_form import shorten
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
-from rag.ui.protocols import ModelProtocol
 
 KINDS: Mapping[PersonalDataKind, str] = {
     PersonalDataKind.EMAIL: N_("an e-mail address"),
@@ -144,7 +144,7 @@ class PanelQuestion:
     decision: Decision
     cited: CitedArticles
 
-    def articles(self, model: ModelProtocol) -> list[Article]:
+    def articles(self, model: ModelWriter) -> list[Article]:
         """Return the articles that a model is shown, best first."""
         shown = self.result.shown
         count = context_depth([each.score for each in shown], setting=model.articles)
@@ -160,7 +160,7 @@ class _PanelState:
     sent: str = ""  # the question, as the person agreed to send it
 
 
-def draw(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
+def draw(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw the panel in the state that the session is in, and the button that stops it."""
     _panel_state(panel_question)  # first, for it ends what another question had begun
     panel, below = st.container(), st.container(key="stopping")
@@ -174,7 +174,7 @@ def draw(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) -> N
 
 
 @st.fragment  # so that the answer begins without a new search, before the first token
-def _panel(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
+def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     state = _panel_state(panel_question)
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
@@ -227,7 +227,7 @@ def forget() -> None:
     forget_redaction()
 
 
-def _offer(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) -> None:
+def _offer(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw what could be had, what would leave the machine, and the button."""
     language = panel_question.cited.card.language
     st.html(tag("p", t(_OFFER)))
@@ -240,7 +240,7 @@ def _offer(panel_question: PanelQuestion, model: ModelProtocol, t: Interface) ->
     st.button(t("Write an answer"), key="write", on_click=_begin, args=(panel_question, model))
 
 
-def _begin(panel_question: PanelQuestion, model: ModelProtocol) -> None:
+def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
     """Ask the model; for a callback."""
     state = _panel_state(panel_question)
     if state.underway is not None:  # pressed twice
@@ -274,7 +274,7 @@ def _write(
     state: _PanelState,
     underway: BackgroundAnswer,
     panel_question: PanelQuestion,
-    model: ModelProtocol,
+    model: ModelWriter,
     t: Interface,
 ) -> None:
     """Draw the answer as it comes, or as it came."""

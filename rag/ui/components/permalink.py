@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -19,7 +20,9 @@ from rag.ui.components.entries import heading
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import address, listed, parse_article_ids
-from rag.ui.protocols import AskEngine
+
+if TYPE_CHECKING:  # the page is on the screen before it is loaded
+    from rag.engine.engine import Engine
 
 _EXPLAINED = N_(
     "Somebody put these articles together and sent you the link. Your own question may need others."
@@ -96,7 +99,7 @@ def link_closed() -> bool:
 
 
 def draw(
-    engine: AskEngine, shared: SharedLink, options: question_form.Options, t: Interface
+    engine: Engine, shared: SharedLink, options: question_form.Options, t: Interface
 ) -> tuple[Article, ...]:
     """Draw the articles of a link, and return them."""
     law = engine.law

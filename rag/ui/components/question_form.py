@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -24,7 +25,9 @@ from rag.ui import url_state
 from rag.ui.html import Html, join, plain_label, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import listed, parse_article_ids
-from rag.ui.protocols import AskEngine, FacetsProtocol
+
+if TYPE_CHECKING:  # the page is on the screen before it is loaded
+    from rag.engine.engine import CorpusFacets, Engine
 
 KEY = "situation"  # of the chips, and of the address
 _SEEN = "situation_seen"  # what the address said of it when it was last looked at
@@ -44,7 +47,7 @@ class SituationSentence:
     region: str | None = None  # whose law is wanted too, where it tells one
 
 
-def offered(engine: AskEngine, t: Interface) -> Mapping[str, SituationSentence]:
+def offered(engine: Engine, t: Interface) -> Mapping[str, SituationSentence]:
     """Return what the loaded corpus gives a reason to offer; regions only where there is a choice of them."""
     law = engine.card.language
     own = {each.id: each.says for each in situations(t.language)}
@@ -269,7 +272,7 @@ def shorten(question: str) -> tuple[str, bool]:
     return head[:cut].rstrip(), True
 
 
-def draw_options(engine: AskEngine, t: Interface) -> Options:
+def draw_options(engine: Engine, t: Interface) -> Options:
     """Draw the switch and the filters that this corpus has, if any, and return what is chosen."""
     facets = engine.facets()
     switch = engine.info.encoder is not None
@@ -293,12 +296,12 @@ def draw_options(engine: AskEngine, t: Interface) -> Options:
     return Options(mode, None if where == Filter() else where, chosen)
 
 
-def current_law_filter(engine: AskEngine) -> Filter | None:
+def current_law_filter(engine: Engine) -> Filter | None:
     """Return the default filter: the law in force today, where articles have dates."""
     return Filter(in_force_on=date.today()) if engine.facets().dated else None
 
 
-def _draw_filters(facets: FacetsProtocol, t: Interface) -> Filter:
+def _draw_filters(facets: CorpusFacets, t: Interface) -> Filter:
     day: date | None = None
     codes = _among(t("Codes"), facets.codes, "codes", t)
     law_types = _among(t("National or regional law"), facets.law_types, "law_types", t)

@@ -11,6 +11,7 @@ import streamlit as st
 from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract, ExportLabels, to_json, to_markdown
+from rag.engine.engine import Engine
 from rag.types import Article, Filter
 from rag.ui.components.article_history import validity_sentences
 from rag.ui.components.permalink import link
@@ -18,7 +19,6 @@ from rag.ui.html import Html, plain_label, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import MACHINE, source_line
 from rag.ui.navigation import SHEET, absolute, go
-from rag.ui.protocols import AskEngine
 
 PLACE = "pd-share"  # a link above the articles leads to it
 _WITHOUT_QUESTION = N_(
@@ -31,7 +31,7 @@ _SUMMARIES = N_(
 
 
 def draw(
-    engine: AskEngine,
+    engine: Engine,
     articles: Sequence[Article],
     question: str,
     where: Filter | None,

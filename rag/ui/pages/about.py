@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 
 import streamlit as st
 
+from rag.engine.engine import Engine
 from rag.feedback import Feedback
 from rag.ui import layout
 from rag.ui.components.entries import heading
 from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
+from rag.ui.engine_cache import Answers
 from rag.ui.html import Html, join, link, site, tag, web_address
 from rag.ui.i18n import N_, Interface
-from rag.ui.protocols import Answers, AskEngine
 
 _IS = N_(
     "Pandect is a search tool. You tell what happened in your own words, and it shows the articles of law"
@@ -81,7 +82,7 @@ _KNOWS: Mapping[str, str] = {"fitted": _OWN, "trained": _TRAINED, "unknown": _PR
 
 
 def render(
-    engine: AskEngine, t: Interface, answers: Answers = NO_ANSWERS, feedback: Feedback | None = None
+    engine: Engine, t: Interface, answers: Answers = NO_ANSWERS, feedback: Feedback | None = None
 ) -> None:
     """Draw the page under the masthead.
 
@@ -112,7 +113,7 @@ def render(
     layout.footer(engine, t)
 
 
-def _law(engine: AskEngine, t: Interface) -> Iterator[str]:
+def _law(engine: Engine, t: Interface) -> Iterator[str]:
     card = engine.card
     count = t.n("one article", "{count} articles", engine.info.articles)
     yield t(_HOLDS, title=card.title, articles=count)
@@ -127,7 +128,7 @@ def _law(engine: AskEngine, t: Interface) -> Iterator[str]:
         yield in_language(lacks, t.language)
 
 
-def _machine(engine: AskEngine, t: Interface) -> Iterator[str]:
+def _machine(engine: Engine, t: Interface) -> Iterator[str]:
     yield t(_RANKS)
     encoder = engine.info.encoder
     if encoder is None:
@@ -138,7 +139,7 @@ def _machine(engine: AskEngine, t: Interface) -> Iterator[str]:
         yield t(_QUESTIONS)
 
 
-def _private(engine: AskEngine, t: Interface, answers: Answers, feedback: Feedback | None) -> Iterator[str]:
+def _private(engine: Engine, t: Interface, answers: Answers, feedback: Feedback | None) -> Iterator[str]:
     """Yield what becomes of a question: as the panel and the form that ask for it say it."""
     yield t.sentences(t(_PRIVATE), t(_TAB))
     model = answers.model
@@ -151,7 +152,7 @@ def _private(engine: AskEngine, t: Interface, answers: Answers, feedback: Feedba
     yield t(_FEEDBACK, time=retention_text(feedback, t)) if feedback is not None else t(_NO_FEEDBACK)
 
 
-def _licence(engine: AskEngine, t: Interface) -> Iterator[Html]:
+def _licence(engine: Engine, t: Interface) -> Iterator[Html]:
     card = engine.card
     if card.licence.strip():
         yield tag("p", link(card.licence_url, card.licence))

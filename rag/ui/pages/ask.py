@@ -10,6 +10,7 @@ from time import sleep
 import streamlit as st
 
 from rag.answer.screening.decision import Decision
+from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
 from rag.ui import layout
@@ -27,10 +28,10 @@ from rag.ui.components import (
 )
 from rag.ui.components.article_card import CitedArticles, View, card_html
 from rag.ui.components.article_history import validity_line
+from rag.ui.engine_cache import Answers
 from rag.ui.html import Html, join, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.pages.ask_header import AskHeader, begin
-from rag.ui.protocols import Answers, AskEngine
 from rag.ui.search import decide, search
 
 FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
@@ -40,7 +41,7 @@ NO_ANSWERS = Answers()
 
 
 def render(
-    engine: AskEngine,
+    engine: Engine,
     t: Interface,
     answers: Answers = NO_ANSWERS,
     feedback_store: Feedback | None = None,
@@ -99,7 +100,7 @@ def render(
 class _Page:
     """One question, what was found, and what is drawn of it."""
 
-    engine: AskEngine
+    engine: Engine
     t: Interface
     options: question_form.Options
     answers: Answers
@@ -213,7 +214,7 @@ def _answer(page: _Page) -> None:
         answer_panel.draw(question, page.answers.model, page.t)
 
 
-def _law(engine: AskEngine) -> str:
+def _law(engine: Engine) -> str:
     """Return what the corpus is called in a sentence: its one code, else its title."""
     codes = list(engine.facets().codes)
     return codes[0] if len(codes) == 1 else engine.card.title

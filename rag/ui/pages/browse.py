@@ -11,6 +11,7 @@ import streamlit as st
 
 from rag.corpus.card import CorpusCard
 from rag.corpus.contents import ContentsEntry, steps, written
+from rag.engine.engine import Engine
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
 from rag.ui.components.article_card import View, badges, foot
@@ -27,7 +28,6 @@ from rag.ui.html import Html, join, paragraphs, plain_label, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
 from rag.ui.navigation import BROWSE, address, go, parse_article_ids
-from rag.ui.protocols import AskEngine
 from rag.ui.search import recall, remember, report_failure, search_key
 
 SIBLINGS_SHOWN = 30  # articles under the same heading that are told on either side
@@ -36,7 +36,7 @@ AT_ONCE = 5  # questions told without a click
 MAX_QUESTIONS = 40
 
 
-def reading(engine: AskEngine, article: Article, t: Interface) -> None:
+def reading(engine: Engine, article: Article, t: Interface) -> None:
     """Draw an article as a page of the code."""
     today = current_law_filter(engine)
     day = today.in_force_on if today else None
@@ -72,7 +72,7 @@ def reading(engine: AskEngine, article: Article, t: Interface) -> None:
         st.html(join(*parts))
 
 
-def _leaf(engine: AskEngine, article: Article, t: Interface) -> Html:
+def _leaf(engine: Engine, article: Article, t: Interface) -> Html:
     """Return the links to the article before and the one after in the code."""
     links: list[Html] = []
     if (previous := engine.law.previous(article.id)) is not None:
@@ -151,7 +151,7 @@ _GONE_ARTICLE = N_("There is no such article in this version of the law. Look fo
 _ALL = N_("All codes")
 
 
-def render(engine: AskEngine, t: Interface) -> None:
+def render(engine: Engine, t: Interface) -> None:
     """Draw the page under the masthead: the view that the address names."""
     law, query = engine.law, st.query_params
     wanted = next(iter(parse_article_ids(query.get("article"))), None)
@@ -185,7 +185,7 @@ def _quoted(text: str) -> None:
     st.html(tag("p", text, class_="pd-notice", role="status"))
 
 
-def _draw_codes(codes: Sequence[ContentsEntry], engine: AskEngine, t: Interface) -> None:
+def _draw_codes(codes: Sequence[ContentsEntry], engine: Engine, t: Interface) -> None:
     about = t.n(
         "One code, from its headings down to its articles.",
         "{count} codes, from their headings down to their articles.",
@@ -203,7 +203,7 @@ def _draw_codes(codes: Sequence[ContentsEntry], engine: AskEngine, t: Interface)
     st.html(_shelf(entries, t("Codes"), t))
 
 
-def _draw_place(engine: AskEngine, trail: Sequence[ContentsEntry], t: Interface) -> None:
+def _draw_place(engine: Engine, trail: Sequence[ContentsEntry], t: Interface) -> None:
     law, place, lang = engine.law, trail[-1], engine.card.language
     _trail(engine, trail, t)
     head = heading(place.title or t("Without a heading"), f"{place.code} {written(place.at)}", lang)
@@ -224,7 +224,7 @@ def _draw_place(engine: AskEngine, trail: Sequence[ContentsEntry], t: Interface)
 
 
 def _trail(
-    engine: AskEngine, trail: Sequence[ContentsEntry], t: Interface, *, last_is_here: bool = True
+    engine: Engine, trail: Sequence[ContentsEntry], t: Interface, *, last_is_here: bool = True
 ) -> None:
     """Draw the way down to here."""
     lang = engine.card.language
@@ -270,7 +270,7 @@ def _shelf(entries: Sequence[Html], name: str, t: Interface, place: ContentsEntr
     return tag("nav", *inside, class_="pd-shelf", aria_label=name)
 
 
-def _search(engine: AskEngine, code: str, t: Interface) -> None:
+def _search(engine: Engine, code: str, t: Interface) -> None:
     """Draw the box that searches this code alone, and what it found; the words stand in no address."""
     if st.session_state.get("within_code") != code:
         st.session_state["within_code"], st.session_state["within_asked"] = code, ""
@@ -300,7 +300,7 @@ def _clear() -> None:
     st.session_state["within"] = st.session_state["within_asked"] = ""
 
 
-def _ask(engine: AskEngine, question: str, code: str, t: Interface) -> Sequence[Shown] | None:
+def _ask(engine: Engine, question: str, code: str, t: Interface) -> Sequence[Shown] | None:
     """Ask the engine about one code; None, and a calm word, when it breaks."""
     today = current_law_filter(engine)
     where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)

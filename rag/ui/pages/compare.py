@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from rag.engine.engine import Engine
 from rag.engine.result import Mode
 from rag.types import Question
 from rag.ui import layout, url_state
@@ -15,7 +16,6 @@ from rag.ui.components.comparison import ComparisonColumn, table
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import COMPARE
-from rag.ui.protocols import AskEngine, Benchmark
 from rag.ui.search import recall, remember, report_failure, search_key, spinner
 
 SHOWN = 10
@@ -31,7 +31,7 @@ _KNOWN = N_(
 )
 
 
-def render(engine: AskEngine, t: Interface, benchmark: Benchmark | None = None) -> None:
+def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Question]] | None = None) -> None:
     """Draw the page under the masthead.
 
     Args:
@@ -111,7 +111,7 @@ def _take() -> None:
 
 
 def _draw(
-    engine: AskEngine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Interface
+    engine: Engine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Interface
 ) -> None:
     columns = _search(engine, question, systems, t)
     if columns is None:
@@ -124,7 +124,7 @@ def _draw(
 
 
 def _search(
-    engine: AskEngine, question: str, systems: Sequence[Mode], t: Interface
+    engine: Engine, question: str, systems: Sequence[Mode], t: Interface
 ) -> list[ComparisonColumn] | None:
     """Ask the engine in each way; None, and a calm word, when it breaks."""
     where = question_form.current_law_filter(engine)

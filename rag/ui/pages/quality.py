@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import streamlit as st
 
 from rag.corpus.quality import MIN_QUESTIONS, QualityResults, SystemQuality, TopicRate, recall_by_cutoff
+from rag.engine.engine import Engine
 from rag.errors import PandectError
 from rag.ui import layout
 from rag.ui.components import charts
@@ -14,7 +15,6 @@ from rag.ui.components.charts import ROWS
 from rag.ui.components.entries import heading
 from rag.ui.html import Html, tag
 from rag.ui.i18n import N_, Interface
-from rag.ui.protocols import AskEngine
 
 # What systems do, as a person would say it; one that is not here is called by its name.
 SYSTEMS: Mapping[str, str] = {
@@ -67,7 +67,7 @@ _PUBLISHED = N_(
 )
 
 
-def render(engine: AskEngine, t: Interface, results: Callable[[], QualityResults | None]) -> None:
+def render(engine: Engine, t: Interface, results: Callable[[], QualityResults | None]) -> None:
     """Draw the page under the masthead.
 
     Args:
@@ -108,7 +108,7 @@ def commands(name: str) -> str:
     )
 
 
-def _draw(measured: QualityResults, title: Html, engine: AskEngine, t: Interface) -> None:
+def _draw(measured: QualityResults, title: Html, engine: Engine, t: Interface) -> None:
     folds = measured.learnt_from == "the other folds"
     paragraphs = [tag("p", t(_FOLDS if folds else _WHAT, count=t.number(measured.questions)))]
     if measured.corpus_sha256 != engine.info.corpus_sha256:

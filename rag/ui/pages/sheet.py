@@ -18,6 +18,7 @@ import streamlit as st
 from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract
+from rag.engine.engine import Engine
 from rag.types import Article
 from rag.ui import layout
 from rag.ui.components.article_history import label
@@ -28,7 +29,6 @@ from rag.ui.components.share import limits
 from rag.ui.html import Html, tag, web_address
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import absolute, address, go, parse_article_ids
-from rag.ui.protocols import AskEngine
 
 PAGE = 58  # lines of 13 points on A4 within margins of 10 mm: 785 points, and two lines to spare
 FRAME = 10  # of them: the title, four headings, and the border around what happened
@@ -121,7 +121,7 @@ _CUT = N_("Where “…” stands, a text was cut so that all fits on one page."
 _HINT = N_("In the window that opens you can also save it as a PDF.")
 
 
-def render(engine: AskEngine, t: Interface) -> None:
+def render(engine: Engine, t: Interface) -> None:
     """Draw the page under the masthead."""
     ids = parse_article_ids(st.query_params.get("articles"))
     articles, gone = present(ids, engine.law)
@@ -158,7 +158,7 @@ def _facts(t: Interface) -> str:
     return facts[: 2 * MAX_CHARS]  # more than the page holds, so that what is cut is marked
 
 
-def _sheet(engine: AskEngine, articles: Sequence[Article], facts: str, t: Interface) -> Html:
+def _sheet(engine: Engine, articles: Sequence[Article], facts: str, t: Interface) -> Html:
     card = engine.card
     today = current_law_filter(engine)
     day = today.in_force_on if today else None
@@ -219,7 +219,7 @@ def _article(article: Article, text: str, note: str, most: int, card: CorpusCard
     )
 
 
-def _origin(engine: AskEngine, articles: Sequence[Article], t: Interface) -> Iterator[str]:
+def _origin(engine: Engine, articles: Sequence[Article], t: Interface) -> Iterator[str]:
     """Yield where the texts come from and where they can be seen again."""
     card, info = engine.card, engine.info
     dated = t("Law as of {day}", day=t.day(card.law_date)) if card.law_date else ""
