@@ -41,12 +41,7 @@ def situations(language: str) -> tuple[Situation, ...]:
 
 
 def available_situations(language: str, articles: Sequence[Article]) -> tuple[Situation, ...]:
-    """Return the situations that enough articles of a corpus mention.
-
-    Args:
-        language: of the law, ISO 639-1.
-        articles: all of the corpus.
-    """
+    """Return the situations that enough articles of a corpus mention."""
     texts = [article.text.casefold() for article in articles]
     needed = min(max(LEAST, round(SHARE * len(texts))), ENOUGH)
     return tuple(each for each in situations(language) if _enough(each.words, texts, needed))

@@ -33,10 +33,7 @@ _DIGITS = "零一二三四五六七八九"
 def citation(article: Article, card: CorpusCard) -> str:
     """Return the line to copy: "C. civ., art. 1240", "§ 573c BGB", "art. 2043 c.c.", "art. 6:162 BW".
 
-    Args:
-        article: what to cite.
-        card: of its corpus: whose law it is, in which language, and the short forms that it gives its codes
-            ("C. civ." before "Code civil" of the tables here).
+    The short forms that the card gives its codes ("C. civ.") come before those of the tables here.
     """
     language, country = _home(article, card)
     code, number = _short(article.code, country, card), article.article_no.strip()

@@ -40,12 +40,7 @@ class Law:
     def __init__(
         self, articles: Mapping[str, Article], asked: Mapping[str, Sequence[Question]] | None = None
     ) -> None:
-        """Build the tree; (n_articles × depth) steps.
-
-        Args:
-            articles: by id, in the corpus's order.
-            asked: article id -> annotated questions that cite it.
-        """
+        """Build the tree, in n_articles × depth steps; `asked`: article id -> questions that cite it."""
         self.articles = articles
         self._asked = asked or {}
         growing: dict[tuple[str, Steps], _Growing] = {}

@@ -24,13 +24,7 @@ class Topics:
     """The topics of a card whose law is not among the codes that are loaded."""
 
     def __init__(self, card: CorpusCard, codes: Collection[str], analyser: Analyser) -> None:
-        """Cut the phrases of every topic; one whose law is loaded is left aside.
-
-        Args:
-            card: of the corpus.
-            codes: of its articles.
-            analyser: cuts phrases and questions alike.
-        """
+        """Cut the phrases of every topic; one whose law is among the `codes` is left aside."""
         self._analyser = analyser
         self._topics = [
             (topic, [self._phrase(text) for text in topic.phrases])

@@ -32,13 +32,7 @@ class Surroundings:
     def of(
         cls, articles: Sequence[Article], questions: Sequence[Question], references: Ints | None = None
     ) -> Surroundings:
-        """Look at a corpus and its annotated questions.
-
-        Args:
-            articles: of the corpus, in order.
-            questions: annotated ones.
-            references: (n, 2), an article and one that it refers to; left out, as articles come with them.
-        """
+        """Look at a corpus; `references` (n, 2) of positions, else as the articles tell them."""
         code = _numbered([(a.code,) for a in articles])
         sections = section_numbers(articles)
         position = {a.id: i for i, a in enumerate(articles)}
@@ -71,9 +65,7 @@ def _floats(values: npt.ArrayLike) -> Floats:
 def citations(position: Mapping[str, int], questions: Sequence[Question]) -> list[tuple[int, int]]:
     """Return (number of the question, position of an article that it cites), each once, in order.
 
-    Args:
-        position: article id -> where it stands; other ids are passed over.
-        questions: numbered as they come.
+    Ids without a position are passed over.
     """
     return [
         (number, position[id_])

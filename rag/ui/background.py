@@ -40,12 +40,7 @@ class BackgroundAnswer:
     """
 
     def __init__(self, draft: Draft, unread: float = UNREAD) -> None:
-        """Begin to read.
-
-        Args:
-            draft: the answer.
-            unread: seconds without `after` from which nobody is there any more.
-        """
+        """Begin to read; after `unread` seconds without `after`, nobody is there any more."""
         self._draft = draft
         self._notes = _Notes()
         for run in (_read, partial(_watch, unread=unread)):

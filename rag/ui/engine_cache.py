@@ -42,11 +42,6 @@ def engine(index: str | None, version: str | None, _open: Callable[[str | None],
     """Open an index by name or path, None for the one that ships; every session shares a version of it.
 
     A version that is switched in while the page runs is another key, so the next question meets it.
-
-    Args:
-        index: its name.
-        version: what is in use now.
-        _open: opens it; no part of the key.
     """
     memory.share_arenas()
     found = _open(index)

@@ -48,10 +48,7 @@ def _written(text: str) -> str:
 def tag(name: str, *children: str, **attributes: str | None) -> Html:
     """Return an element; children that are not `Html` are escaped, and so are attribute values.
 
-    Args:
-        name: of the element.
-        children: its content in order; empty ones leave no trace.
-        attributes: `class_` is class and `aria_label` is aria-label; None leaves the attribute out.
+    `class_` is class and `aria_label` is aria-label; None leaves the attribute out.
     """
     opening = name
     for key, value in attributes.items():

@@ -158,10 +158,7 @@ MONTHS = (
 def choose(locale: str | None, browser: str | None, corpus: str | None) -> str:
     """Return the language to show: the one asked for, else the browser's, else the corpus's, else English.
 
-    Args:
-        locale: what the address says (`?lang=fr`), which anyone may have typed.
-        browser: a language tag such as "fr-BE".
-        corpus: ISO 639-1 of the law that is loaded.
+    `locale` is what the address says (`?lang=fr`), which anyone may have typed; the others are BCP 47 tags.
     """
     for tag in (locale, browser, corpus):
         code = (tag or "").replace("_", "-").split("-")[0].lower()

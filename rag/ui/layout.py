@@ -26,9 +26,7 @@ if TYPE_CHECKING:  # the page is on the screen before it is loaded
 def script(language: str, spoken: Mapping[str, str]) -> str:
     """Return the script element for a page in one of the interface's languages.
 
-    Args:
-        language: a key of `CONVENTIONS`.
-        spoken: in that language, what is said by the script itself, and Streamlit's own English labels.
+    `spoken`: what the script says itself, and Streamlit's own English labels, in that language.
     """
     if language not in CONVENTIONS:
         raise ValueError(f"got {language!r}; expected one of {', '.join(CONVENTIONS)}")
@@ -140,11 +138,7 @@ def _remember_language() -> None:
 
 
 def content(page: str = "") -> None:
-    """Draw the place that "Go to the content" leads to; after what stands on every page, before the page.
-
-    Args:
-        page: that is open, as its address names it.
-    """
+    """Draw the place that "Go to the content" leads to; after what stands on every page, before the page."""
     st.html(tag("div", id=CONTENT, tabindex="-1", data_page=page))
 
 

@@ -68,10 +68,7 @@ def address(page: str = "", **parameters: str | None) -> str:
     """Return the address of a view, relative, with the language that the present address asks for.
 
     Relative addresses hold behind a proxy that serves the pages below a folder, as Streamlit's own do.
-
-    Args:
-        page: "" is the page "Ask".
-        parameters: those that are empty are left out.
+    Parameters that are empty are left out.
     """
     locale = st.query_params.get("lang")
     given = {key: value for key, value in parameters.items() if value}

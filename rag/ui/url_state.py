@@ -14,12 +14,9 @@ _ANY_DAY = "any"
 def follow(key: str, read: Callable[[Sequence[str]], object], default: object) -> None:
     """Take a widget's value from the address where that has changed; call it before the widget is drawn.
 
-    Args:
-        key: of the widget, and of its parameter.
-        read: makes the value of what the address says, which anyone may have typed; a ValueError where that
-            is of no use.
-        default: the value where the address says nothing. Why here, and not by the widget: a value that is
-            only forgotten comes back from the browser.
+    `read` makes the value of what the address says, which anyone may have typed; a ValueError where that is
+    of no use. Why the default is set here, and not by the widget: a value that is only forgotten comes back
+    from the browser.
     """
     values = tuple(st.query_params.get_all(key))
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_ADDRESS, {})

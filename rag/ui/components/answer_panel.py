@@ -50,15 +50,7 @@ _STILL = N_("It still seems to hold: {kinds}.")
 def draw_redaction(
     question: str, found: tuple[PersonalDataSpan, ...], jurisdiction: str, language: str, t: Interface
 ) -> None:
-    """Draw the warning, and the choice of what is sent; `chosen` reads it.
-
-    Args:
-        question: as typed.
-        found: its personal data.
-        jurisdiction: of the law, which says how telephone numbers are written.
-        language: of the question, ISO 639-1.
-        t: the interface.
-    """
+    """Draw the warning, and the choice of what is sent; `chosen` reads it."""
     without = redact(question, found, language)
     message = t(_FOUND, kinds=_kinds(found, t))
     st.html(tag("p", tag("strong", message), class_="pd-personal", role="status"))
@@ -300,10 +292,8 @@ def _write(
 def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:
     """Yield the events up to the answer; None first where that is not there yet.
 
-    Args:
-        underway: the answer.
-        pulse: a place to write nothing to, again and again: that is where Streamlit ends this run if the
-            person has pressed a button or gone.
+    Nothing is written to `pulse`, again and again: that is where Streamlit ends this run if the person has
+    pressed a button or gone.
     """
     events = underway.after(0, 0.0)
     if not any(isinstance(event, Answer) for event in events):

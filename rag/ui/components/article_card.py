@@ -38,14 +38,7 @@ _Lists = tuple[tuple[str, tuple[Article, ...]], ...]
 
 
 def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Html:
-    """Return the neighbourhood of an article of a card, folded; nothing for one that is not in the corpus.
-
-    Args:
-        article: of the card.
-        law: its corpus.
-        t: the interface.
-        card: of the corpus.
-    """
+    """Return the neighbourhood of an article of a card, folded; nothing for one that is not in the corpus."""
     if article.id not in law.articles:
         return Html()
     previous, after = law.previous(article.id), law.after(article.id)
@@ -67,13 +60,7 @@ def _around(
 ) -> Html:
     """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
 
-    Args:
-        article: of the card.
-        lists: what each list is called, and its articles.
-        t: the interface.
-        card: of the corpus.
-        locale: the language that the present address names, which every link repeats (`rag.ui.navigation`).
-        listed: what was said of the asker, which goes along with the same question.
+    The locale, and what was said of the asker (`listed`), are those of the address: every link repeats them.
     """
     parts = [_list(name, articles, t, card, listed) for name, articles in lists if articles]
     whole = tag("p", link_to(article, t("Read it in its code")))
@@ -125,13 +112,7 @@ class _StaticCard:
 
 
 def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
-    """Return one article as HTML in which everything that came with the corpus is escaped.
-
-    Args:
-        shown: the article.
-        view: what all cards share.
-        explanation: what put it there, for those who want to know more.
-    """
+    """Return one article as HTML in which everything that came with the corpus is escaped."""
     article, t = shown.article, view.t
     law = article.language or view.card.language  # a screen reader reads the law in its own language
     still = _static_card(article, view.card, t)

@@ -84,11 +84,7 @@ def _sentences(sentences: Iterable[str], t: Interface) -> Html:
 def former_content(move: Moved, card: CorpusCard, t: Interface, *, other: bool) -> Html:
     """Return what a number used to stand for, from the card; empty where the card has nothing.
 
-    Args:
-        move: of the number.
-        card: of the corpus, whose language those words are in.
-        t: the interface.
-        other: whether the number stands for something now.
+    `other`: whether the number stands for something now.
     """
     about = (move.about or "").rstrip(".")
     if not about:
@@ -125,14 +121,7 @@ _ANY = N_("Law of any date: an article may no longer be in force, or not yet.")
 
 
 def validity_line(day: date | None, card: CorpusCard, *, dated: bool, t: Interface) -> Html:
-    """Return the line with the date of the law; empty where the corpus has no dates.
-
-    Args:
-        day: that was asked for; None is any.
-        card: of the corpus: its own date may be older than the day.
-        dated: whether articles say from when to when they are in force.
-        t: the interface.
-    """
+    """Return the line with the date of the law (None: any); empty where the corpus has no dates."""
     if not dated:
         return Html()
     sentences = [t(_ANY)] if day is None else validity_sentences(day, card, t)

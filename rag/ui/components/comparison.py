@@ -30,13 +30,9 @@ class ComparisonColumn:
 
 
 def table(columns: Sequence[ComparisonColumn], gold: frozenset[str], card: CorpusCard, t: Interface) -> Html:
-    """Return the columns as HTML; what came with the corpus is escaped.
+    """Return the columns as HTML, held against the first; what came with the corpus is escaped.
 
-    Args:
-        columns: the first is the one that the others are held against.
-        gold: ids of the articles that are known to answer the question; empty: not known.
-        card: of the corpus.
-        t: the interface.
+    `gold`: ids of the articles that are known to answer the question; empty where none is.
     """
     first = {shown.article.id: shown.rank for shown in columns[0].shown} if columns else {}
     made = (_column(n, column, first, gold, card, t) for n, column in enumerate(columns, start=1))

@@ -44,12 +44,7 @@ class _Choice:
 def draw_clarification(own: str, question: str, result: Result, language: str, t: Interface) -> None:
     """Draw the question back, or what was chosen with the way back; mostly nothing.
 
-    Args:
-        own: the question whose articles are on the page, as the person left it.
-        question: with what was said in front of it.
-        result: those articles.
-        language: of the law, in which the question back is asked.
-        t: the interface.
+    `own` is the question as the person left it, `question` the same with what was said in front of it.
     """
     choice: _Choice | None = st.session_state.get(_KEY)
     if choice is not None and choice.own == own:
@@ -107,13 +102,7 @@ _WIDGET_KEYS, _WHOLE, _ASKS, _TALK = (
 
 
 def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
-    """Draw the box beneath the articles.
-
-    Args:
-        question: whose articles are on the page.
-        analyser: of the law.
-        t: the interface.
-    """
+    """Draw the box beneath the articles of a question."""
     talk = _conversation(question)
     with st.container(key="followup"):
         st.html(tag("h2", t("Ask further"), class_="pd-small"))

@@ -35,23 +35,13 @@ EXCERPT = 110  # characters of an article in a list
 def heading(text: str, view: str, lang: str | None = None) -> Html:
     """Return a view's heading; the keyboard goes on from here when a link led to it (`rag.ui.layout`).
 
-    Args:
-        text: of the heading.
-        view: what tells this view from the one before.
-        lang: of the text, where it is the law's.
+    `view` tells this view from the one before.
     """
     return tag("h2", text, lang=lang, tabindex="-1", data_arrive=view)
 
 
 def entry(link: Html, note: str, lang: str, excerpt: str = "") -> Html:
-    """Return an entry of a list: a link, a word beside it, and a line below.
-
-    Args:
-        link: in the law's language.
-        note: in the interface's.
-        lang: of the law.
-        excerpt: of the law.
-    """
+    """Return an entry of a list: a link and an excerpt in the law's language, a note in the interface's."""
     more = tag("span", note, class_="pd-count") if note else ""
     excerpt_html = tag("span", excerpt, class_="pd-excerpt", lang=lang) if excerpt else ""
     return tag("li", tag("span", link, lang=lang), " ", more, " ", excerpt_html)
@@ -60,15 +50,7 @@ def entry(link: Html, note: str, lang: str, excerpt: str = "") -> Html:
 def article_entry(
     article: Article, t: Interface, card: CorpusCard, *, code: bool = False, more: Html | str = ""
 ) -> Html:
-    """Return an article as an entry of a list.
-
-    Args:
-        article: to link to.
-        t: the interface.
-        card: of the corpus.
-        code: say its code too.
-        more: what stands beside the link.
-    """
+    """Return an article as an entry of a list, with its `code` if wanted; `more` stands beside the link."""
     start = " ".join(article.text[: 2 * EXCERPT].split())
     cut = start if len(start) <= EXCERPT else start[:EXCERPT].rsplit(" ", 1)[0] + " …"
     law = article.language or card.language

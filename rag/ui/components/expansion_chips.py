@@ -28,13 +28,7 @@ def removed(question: str) -> Removed:
 
 
 def draw(question: str, result: Result, t: Interface) -> None:
-    """Draw a chip for each pair that is told, and one for each that was taken out.
-
-    Args:
-        question: as it was asked.
-        result: what was found.
-        t: the interface.
-    """
+    """Draw a chip for each pair that is told, and one for each that was taken out."""
     if result.known:  # never widened
         return
     _chips(_HINT, _CHIP, "bridged", [(pair, _take_out) for pair in result.bridged], question, t)

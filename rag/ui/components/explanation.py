@@ -32,15 +32,7 @@ MAX_WORDS = 12
 
 
 def reasons(shown: Shown, analyser: Analyser, t: Interface, card: CorpusCard, *, ranks: bool = True) -> Html:
-    """Return the reasons as a list, the strongest first.
-
-    Args:
-        shown: the article, with why it is there.
-        analyser: the index's.
-        t: the interface.
-        card: of the corpus.
-        ranks: whether its place in each ranking is told here; else a table beside tells it.
-    """
+    """Return the reasons, the strongest first; its `ranks` where no table beside tells them."""
     items = [tag("li", line) for line in _lines(shown, analyser, t, card, ranks=ranks)]
     return tag("ul", *items or [tag("li", t("Its meaning is close to that of your question."))])
 
@@ -117,13 +109,7 @@ _SUM = N_("Together they make its likeness of meaning: {points} out of 100.")
 
 
 def panel(explanation: Explanation, t: Interface, law: str) -> Html:
-    """Return what put the article where it is, folded; nothing when there is nothing to tell.
-
-    Args:
-        explanation: of the article.
-        t: the interface.
-        law: language of the corpus, and of the questions annotated for it.
-    """
+    """Return what put the article where it is, folded; nothing when there is nothing to tell."""
     parts = [*_reasons(explanation, t), *_places(explanation, t)]
     parts += [*_words(explanation, t), *_meaning(explanation, t)]
     parts += _alike(explanation, t, law)

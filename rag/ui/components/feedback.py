@@ -56,13 +56,7 @@ def retention_text(feedback: Feedback, t: Interface) -> str:
 
 @st.fragment  # so that what is said of a list does not search for it again
 def draw(feedback: Feedback, about: About, t: Interface) -> None:
-    """Draw the form under the articles; what was begun for another question is forgotten.
-
-    Args:
-        feedback: where it is kept.
-        about: the question and its articles.
-        t: the interface.
-    """
+    """Draw the form under the articles; what was begun for another question is forgotten."""
     of = about.question, tuple(article.id for article in about.articles)
     if st.session_state.get(_ABOUT) != of:
         st.session_state[_ABOUT] = of

@@ -148,10 +148,7 @@ def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None
 def doubtful(card: CorpusCard, law: str, t: Interface) -> None:
     """Say that probably nothing of what is shown below answers, and what to try.
 
-    Args:
-        card: of the corpus.
-        law: what the corpus is called in a sentence.
-        t: the interface.
+    `law` is what the corpus is called in a sentence.
     """
     message = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
     tips = [*map(t, _TIPS[:2]), _people(card, t)]
@@ -212,10 +209,7 @@ _TIMED = ("housing", "deadline")
 def draw_emergency(decision: Decision, t: Interface, law: str) -> None:
     """Draw the help box; nothing where the question speaks of no urgent situation.
 
-    Args:
-        decision: about the question.
-        t: the interface.
-        law: language of the corpus, in which its contacts are written.
+    `law` is the language of the corpus, in which its contacts are written.
     """
     if not decision.urgent:
         return

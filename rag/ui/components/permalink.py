@@ -151,14 +151,7 @@ def take() -> None:
 
 
 def draw_evidence(shown: Sequence[Article], view: View, question: str, t: Interface) -> tuple[Article, ...]:
-    """Draw the articles that were added to what a question found, and return them.
-
-    Args:
-        shown: those that were found.
-        view: what the cards share.
-        question: the question, as it stands in the session.
-        t: the interface.
-    """
+    """Draw the articles that were added to those that the session's question found, and return them."""
     of, ids = st.session_state.get("added", (None, ()))
     if of != question or view.law is None:
         return ()

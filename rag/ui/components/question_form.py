@@ -191,12 +191,7 @@ class ChoiceBox:
 
 
 def draw_box(t: Interface, page: str = "") -> ChoiceBox:
-    """Draw the question box of a page, which needs no law; what is sent stands in the session alone.
-
-    Args:
-        t: the interface.
-        page: the page it stands on.
-    """
+    """Draw the question box of a page, which needs no law; what is sent stands in the session alone."""
     if st.session_state.get("question_page", page) != page or "question" not in st.session_state:
         # Streamlit empties the boxes of a page that is left: what was asked there is asked here too.
         st.session_state["question"] = st.session_state.get("asked") or ""
@@ -220,14 +215,7 @@ def draw_box(t: Interface, page: str = "") -> ChoiceBox:
 def draw_question(
     t: Interface, law: str, box: ChoiceBox, offers: Mapping[str, SituationSentence] = NO_OFFERS
 ) -> Sequence[SituationSentence]:
-    """Draw in the question box what depends on the law, and return what the person says of themselves.
-
-    Args:
-        t: the interface.
-        law: language of the corpus, ISO 639-1.
-        box: that stands there already.
-        offers: what a person may say of themselves, besides.
-    """
+    """Draw in the question box what depends on the law, and return what the person says of themselves."""
     if other := other_language(law, t):
         box.hint.html(join(tag("p", other, class_="pd-spoken"), _hint(t)))
     with box.said:

@@ -41,14 +41,8 @@ def draw(
 ) -> None:
     """Draw the ways to take the articles away; nothing where there are none.
 
-    Args:
-        engine: whose articles they are.
-        articles: in the order shown.
-        question: that found them; "" where there was none.
-        where: the filter of the search, whose day is said in the files.
-        t: the interface.
-        apart: whether a click here draws this part alone; on a page that writes answers it may not, for
-            Streamlit would keep such a click until the answer that is being written has ended.
+    A click here draws this part alone where it stands `apart`. On a page that writes answers it may not, for
+    Streamlit would keep such a click until the answer that is being written has ended.
     """
     if not articles:
         return

@@ -84,14 +84,7 @@ _KNOWS: Mapping[str, str] = {"fitted": _OWN, "trained": _TRAINED, "unknown": _PR
 def render(
     engine: Engine, t: Interface, answers: Answers = NO_ANSWERS, feedback: Feedback | None = None
 ) -> None:
-    """Draw the page under the masthead.
-
-    Args:
-        engine: whose law it tells of.
-        t: the interface.
-        answers: what writes answers, and where a question would go.
-        feedback: where what people say of the articles is kept, if it is.
-    """
+    """Draw the page under the masthead."""
     st.html(tag("div", heading(t("About Pandect"), "about"), class_="pd-found"))
     sections = (
         (t("What it is, and what it is not"), [t(_IS), t(_IS_NOT), t(_DECIDES)]),

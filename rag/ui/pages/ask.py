@@ -47,15 +47,7 @@ def render(
     feedback_store: Feedback | None = None,
     header: AskHeader | None = None,
 ) -> None:
-    """Draw the page under the masthead, in the state that the session is in.
-
-    Args:
-        engine: finds the articles.
-        t: the interface.
-        answers: what there is to answer with, beside the articles.
-        feedback_store: where what people say of the articles is kept; None keeps nothing, and offers nothing.
-        header: what stands there already; None: nothing does.
-    """
+    """Draw the page under the masthead, in the state that the session is in."""
     header = header or begin(t)
     shared = header.shared
     offers = question_form.offered(engine, t)

@@ -32,13 +32,7 @@ _KNOWN = N_(
 
 
 def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Question]] | None = None) -> None:
-    """Draw the page under the masthead.
-
-    Args:
-        engine: answers.
-        t: the interface.
-        benchmark: gives test questions with the articles that answer them; it may take its time once.
-    """
+    """Draw the page under the masthead; `benchmark` gives the test questions, and may take its time once."""
     st.html(
         tag("div", tag("h2", t("Compare the ways to search")), tag("p", t(_PROMISE)), class_="pd-compare")
     )

@@ -68,13 +68,7 @@ _PUBLISHED = N_(
 
 
 def render(engine: Engine, t: Interface, results: Callable[[], QualityResults | None]) -> None:
-    """Draw the page under the masthead.
-
-    Args:
-        engine: whose index was measured.
-        t: the interface.
-        results: gives what was measured of the index that is open; None where nothing was.
-    """
+    """Draw the page under the masthead; `results` gives None where nothing was measured of the open index."""
     title = heading(t("Quality"), "quality")
     try:
         measured = results()

@@ -50,14 +50,10 @@ class PageSpace:
 
 
 def room(heads: Sequence[str], texts: Sequence[str], small: Sequence[str]) -> PageSpace:
-    """Share one page out.
+    """Share one page out among the heads and texts of the articles, and the lines in `small` letters below.
 
-    What is shared does not hang on what the person writes, who may print before it has been sent.
-
-    Args:
-        heads: of the articles.
-        texts: of the articles; a short one leaves its lines to the others, and then to what happened.
-        small: the lines in small letters below.
+    A short text leaves its lines to the others, and then to what happened. What is shared does not hang on
+    what the person writes, who may print before it has been sent.
     """
     left: float = PAGE - FRAME - sum(lines(text, SMALL) for text in small)
     left -= sum(lines(head) + GAP for head in heads)
