@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -20,21 +19,12 @@ from rag.types import Question
 from rag.ui import memory
 
 if TYPE_CHECKING:
-    from rag.answer.extractive import Extractor
     from rag.answer.generation.writer import ModelWriter
     from rag.engine.engine import Engine
     from rag.feedback import Feedback
+    from rag.ui.search import Answers
 
 MAX_OPEN_INDEXES = 2  # indexes: the one in use, and the one before, so that a switch back is at once
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What the page has to answer with beside the articles."""
-
-    quoter: Extractor | None = None
-    model: ModelWriter | None = None  # None: nothing is ever sent anywhere
-    problem: str = ""  # why a model that was asked for is not there, for whoever runs the page
 
 
 @st.cache_resource(show_spinner=False, max_entries=MAX_OPEN_INDEXES, on_release=memory.closed)
@@ -84,6 +74,7 @@ def rehearse(engine: Engine) -> None:
 def answers(index: str | None, version: str | None, _engine: Engine) -> Answers:
     """Return what the page answers with, beside the articles of a version of an index."""
     from rag.answer.extractive import Extractor
+    from rag.ui.search import Answers
 
     return Answers(Extractor.of(_engine), *model())
 

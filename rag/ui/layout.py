@@ -64,13 +64,11 @@ _PROMISE = N_(
 )
 MACHINE = N_("A program ranks the articles. It can be wrong, and the law may have changed since.")
 _PEOPLE = N_("An article is a start. For your own case, these can help:")
-_SUMMARIES = N_("unofficial summaries in plain words; each links to the official text")
 _BOTH = N_("shared words and meaning ({encoder})")
 _BUILT = N_("{name}, version {version}, built on {day}")
 _NOT_COMMERCIAL = N_("This collection may not be used commercially: {licence}")
 _UNCHANGED = N_("This collection may be passed on unchanged only: {licence}")
 _NO_GRANT = N_("No licence is known to allow the use of this whole collection: {licence}")
-_NO_LICENCE = N_("The publisher states no licence")
 CONTENT = "pd-content"
 HELP = "pd-help"  # where those who can help stand; nothing where the corpus names none
 # What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.layout`).
@@ -195,7 +193,7 @@ def _loaded(card: CorpusCard, info: IndexInfo, t: Interface) -> Iterator[tuple[s
     if card.law_date is not None:
         yield t("Law as of"), t.day(card.law_date)
     if card.text_kind == "summary":
-        yield t("Texts"), t(_SUMMARIES)
+        yield t("Texts"), t("unofficial summaries in plain words; each links to the official text")
     if card.source:
         yield t("Source"), source_line(card)
     if card.licence.strip():
@@ -215,7 +213,7 @@ def terms(card: CorpusCard, t: Interface) -> str:
     """Return in plain words what a licence that restricts does not allow; nothing of a free one."""
     licence = licence_of(card)
     if not licence.text.strip() and licence.restricted:
-        return t(_NO_LICENCE)
+        return t("The publisher states no licence")
     messages = {
         Grant.NON_COMMERCIAL: _NOT_COMMERCIAL,
         Grant.NO_DERIVATIVES: _UNCHANGED,

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
+from rag.answer.extractive import Extractor
+from rag.answer.generation.writer import ModelWriter
 from rag.answer.screening.decision import Decision, screen_question
 from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Result
 from rag.errors import MissingExtra, log_failure
 from rag.ui.components import expansion_chips, notices, question_form
-from rag.ui.engine_cache import Answers
 from rag.ui.i18n import Interface
 
 SHOWN = 10
 _T = TypeVar("_T")
-_FOUND = "found"  # in the session: kind of search -> its key and what it found
+_FOUND = "found"  # in the session: kind of search -> what was asked, and what it found
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the page has to answer with beside the articles."""
+
+    quoter: Extractor | None = None
+    model: ModelWriter | None = None  # None: nothing is ever sent anywhere
+    problem: str = ""  # why a model that was asked for is not there, for whoever runs the page
 
 
 def search(
@@ -26,13 +37,13 @@ def search(
 ) -> tuple[Result, list[Explanation]] | None:
     """Ask the engine, and why; None, and a calm word, when it breaks."""
     without = expansion_chips.removed(question)
-    key = search_key(engine, question, options.mode, options.where, without)
-    found: tuple[Result, list[Explanation]] | None = recall("the search", key)
-    if found is None:
-        with report_failure("the search", t), spinner(engine, t):
+
+    def find() -> tuple[Result, list[Explanation]]:
+        with spinner(engine, t):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            found = remember("the search", key, (result, engine.explain(result)))
-    return found
+            return result, engine.explain(result)
+
+    return find_once("the search", engine, (question, options.mode, options.where, without), find, t)
 
 
 def spinner(engine: Engine, t: Interface) -> AbstractContextManager[None]:
@@ -40,34 +51,23 @@ def spinner(engine: Engine, t: Interface) -> AbstractContextManager[None]:
     return st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles)))
 
 
-@contextmanager
-def report_failure(what: str, t: Interface) -> Iterator[None]:
-    """Turn an error into a calm notice; the log learns the kind of search, and nothing of the question."""
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-        log_failure(error, what)
-        notices.failed(t)
-
-
-def search_key(engine: Engine, *asked: object) -> tuple[object, ...]:
-    """Return what a search depends on: the index that is open, the question and how it is searched."""
-    return (engine.info.name, engine.info.version, engine.info.corpus_sha256, *asked)
-
-
-def recall(what: str, key: tuple[object, ...]) -> Any:  # noqa: ANN401 - each kind of search has its own type
-    """Return what the session's last search of a kind found, if its key was this one; else None.
+def find_once(what: str, engine: Engine, asked: Hashable, find: Callable[[], _T], t: Interface) -> _T | None:
+    """Return what the session's last search of a kind found, if it asked the same of this index, else search.
 
     A click that asks for nothing else, another language, and the way back from another page search no more.
+    What is found may hold nothing of the engine: the page may close it. An error becomes a calm notice and
+    None; the log learns the kind of search, and nothing of the question.
     """
-    last = st.session_state.get(_FOUND, {}).get(what)
-    return last[1] if last is not None and last[0] == key else None
-
-
-def remember(what: str, key: tuple[object, ...], found: _T) -> _T:
-    """Store for `recall` what a search found, which may hold nothing of the engine: the page may close it."""
-    st.session_state.setdefault(_FOUND, {})[what] = key, found
-    return found
+    searches: dict[str, tuple[Hashable, _T]] = st.session_state.setdefault(_FOUND, {})
+    key = (engine.info.name, engine.info.version, engine.info.corpus_sha256, asked)
+    if what not in searches or searches[what][0] != key:
+        try:
+            searches[what] = key, find()
+        except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
+            log_failure(error, what)
+            notices.failed(t)
+            return None
+    return searches[what][1]
 
 
 def decide(question: str, result: Result, engine: Engine, answers: Answers) -> tuple[Decision, str]:

@@ -20,10 +20,6 @@ from rag.ui.i18n import N_, Interface
 _MACHINE = N_(
     "A machine wrote this ({model}): legal information, not legal advice. Read the articles before you act."
 )
-_LAW = N_("It rests on the law as of {day}.")
-_REFUSED = N_("The language model says that these articles do not suffice for an answer.")
-_STOPPED = N_("Stopped. The language model writes no more.")
-_NOTHING = N_("No answer is left to show: the articles do not say what the language model wrote.")
 _CHECKED = N_("The answer is finished. Each sentence was checked against the articles that it names.")
 
 
@@ -76,11 +72,11 @@ def _ended(answer: Answer, t: Interface) -> Iterator[str]:
         case Ending.WRITTEN:
             yield _reason(answer, t) if answer.reason else t(_CHECKED)
         case Ending.REFUSED:
-            yield t(_REFUSED)
+            yield t("The language model says that these articles do not suffice for an answer.")
         case Ending.STOPPED:
-            yield t(_STOPPED)
+            yield t("Stopped. The language model writes no more.")
         case Ending.EMPTY if answer.removed:
-            yield t(_NOTHING)
+            yield t("No answer is left to show: the articles do not say what the language model wrote.")
         case _:
             yield _reason(answer, t)
 
@@ -129,7 +125,7 @@ def notice_html(model: str, cited: CitedArticles) -> Html:
     t, day = cited.t, cited.card.law_date
     lines = [t(_MACHINE, model=model)]
     if day is not None:
-        lines.append(t(_LAW, day=t.day(day)))
+        lines.append(t("It rests on the law as of {day}.", day=t.day(day)))
     return tag("p", t.sentences(*lines), class_="pd-machine", role="note")
 
 

@@ -114,9 +114,7 @@ def predecessor_note(number: str, t: Interface) -> str:
     return t("It took over what {number} used to say.", number=number)
 
 
-_DAY = N_("Law in force on {day}.")
 _OLDER = N_("The texts loaded here are those of {day}: what changed since then is not in them.")
-_DATED = N_("Law as of {day}; may have changed")
 _ANY = N_("Law of any date: an article may no longer be in force, or not yet.")
 
 
@@ -132,7 +130,7 @@ def validity_sentences(day: date | None, card: CorpusCard, t: Interface) -> list
     """Return the sentences with the date of the law; none where no day was asked for."""
     if day is None:
         return []
-    sentences = [t(_DAY, day=t.day(day))]
+    sentences = [t("Law in force on {day}.", day=t.day(day))]
     if card.law_date is not None and card.law_date < day:
         sentences.append(t(_OLDER, day=t.day(card.law_date)))
     return sentences
@@ -142,7 +140,7 @@ def badge(card: CorpusCard, t: Interface) -> Html:
     """Return the badge with the day of the law, and that it may have changed; quiet, as ten cards bear it."""
     if card.law_date is None:
         return Html()
-    return tag("span", t(_DATED, day=t.day(card.law_date)), class_="pd-dated")
+    return tag("span", t("Law as of {day}; may have changed", day=t.day(card.law_date)), class_="pd-dated")
 
 
 def label(article: Article, day: date | None, t: Interface) -> str:

@@ -102,11 +102,6 @@ CELLS = 2048  # that stay at hand: a share and its bar come back in every table
 _NAMED, _HOLDS, _ENDS = Html('<tr><th scope="row">'), Html("</th>"), Html("</tr>")
 MAX_ROWS = 8  # words of a table; what the others add is one row more
 
-_FUSED = N_("The rankings are put together: the nearer to the top of one, the more it counts.")
-_LEARNED = N_("How much each reason counts was learnt from questions whose right articles are known.")
-_LIKENESS = N_("Likeness of meaning: {points} out of 100.")
-_SUM = N_("Together they make its likeness of meaning: {points} out of 100.")
-
 
 def panel(explanation: Explanation, t: Interface, law: str) -> Html:
     """Return what put the article where it is, folded; nothing when there is nothing to tell."""
@@ -187,7 +182,7 @@ def _reasons(explanation: Explanation, t: Interface) -> Iterator[Html]:
         return
     rows = [_row(t(REASONS[reason.group]), _part(reason.share, whole, t)) for reason in reasons]
     yield _table(t("What weighed for it, and against it"), [t("Reason"), t("Share")], rows)
-    yield tag("p", t(_LEARNED))
+    yield tag("p", t("How much each reason counts was learnt from questions whose right articles are known."))
 
 
 def _places(explanation: Explanation, t: Interface) -> Iterator[Html]:
@@ -205,7 +200,7 @@ def _places(explanation: Explanation, t: Interface) -> Iterator[Html]:
         rows.append(_row(name, *cells))
     yield _table(t("Its place in each ranking"), columns, rows)
     if len(explanation.places) > 1 and not explanation.reasons:
-        yield tag("p", t(_FUSED))
+        yield tag("p", t("The rankings are put together: the nearer to the top of one, the more it counts."))
 
 
 def _words(explanation: Explanation, t: Interface) -> Iterator[Html]:
@@ -244,7 +239,7 @@ def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:
         return
     cosine = points(explanation.cosine)
     if not explanation.meaning:
-        yield tag("p", t(_LIKENESS, points=cosine))
+        yield tag("p", t("Likeness of meaning: {points} out of 100.", points=cosine))
         return
     largest = sorted(explanation.meaning, key=lambda m: -abs(m.share))
     shown_rows = sorted(largest[:MAX_ROWS], key=lambda m: -m.share)
@@ -254,7 +249,7 @@ def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:
         rows.append(_meaning_row(MeaningShare("", t("other words"), rest), t))
     columns = [t("Your word"), t("Points")]
     yield _table(t("The ranking by meaning: what each word counts for"), columns, rows)
-    yield tag("p", t(_SUM, points=cosine))
+    yield tag("p", t("Together they make its likeness of meaning: {points} out of 100.", points=cosine))
 
 
 def _meaning_row(meaning: MeaningShare, t: Interface) -> Html:

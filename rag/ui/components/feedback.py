@@ -27,11 +27,6 @@ _PRIVACY = N_(
     "If you send this, the machine that runs this page keeps it for {time}: the day, the articles found, the "
     "one you mean, and your reason. Whoever runs the page can read it. Nothing about you is kept."
 )
-_QUESTION = N_("Keep my question with it, as it was asked")
-_HINT = N_("Without the tick, your question is not kept.")
-_FAILED = N_("This could not be kept. The articles are not touched by it; you may try again later.")
-_NO_REASON = N_("Choose first what you would like to say.")
-_ENOUGH = N_("Thank you, that is enough from one reader.")
 _LIST = ""  # among article ids: the whole list
 _KEYS = ("feedback_on", "feedback_reason", "feedback_question", "feedback_comment")
 _ABOUT, _SENT = "feedback_about", "feedback_sent"  # in the session
@@ -87,8 +82,8 @@ def _form(feedback: Feedback, about: About, t: Interface) -> FeedbackEntry | Non
         format_func=lambda each: t(REASONS[each]),
         key="feedback_reason",
     )
-    with_question = st.checkbox(t(_QUESTION), key="feedback_question")
-    st.html(tag("p", t(_HINT), class_="pd-hint"))
+    with_question = st.checkbox(t("Keep my question with it, as it was asked"), key="feedback_question")
+    st.html(tag("p", t("Without the tick, your question is not kept."), class_="pd-hint"))
     comment = ""
     if feedback.comments:
         label = t("In your words (optional; no names)")
@@ -110,15 +105,15 @@ def _form(feedback: Feedback, about: About, t: Interface) -> FeedbackEntry | Non
 def _thanks(feedback: Feedback, word: FeedbackEntry | None, t: Interface) -> str:
     """Keep a word and return what to say of that; one that is said twice is kept once."""
     if word is None:
-        return t(_NO_REASON)
+        return t("Choose first what you would like to say.")
     sent: set[FeedbackEntry] = st.session_state.setdefault(_SENT, set())
     if word not in sent:
         if len(sent) >= MOST:
-            return t(_ENOUGH)
+            return t("Thank you, that is enough from one reader.")
         try:
             feedback.keep(word)
         except FeedbackNotSaved as error:
             log_failure(error, "keeping feedback")
-            return t(_FAILED)
+            return t("This could not be kept. The articles are not touched by it; you may try again later.")
         sent.add(word)
     return t("Thank you. It is kept.")

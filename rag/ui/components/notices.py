@@ -24,7 +24,6 @@ from rag.ui.html import Html, join, link, rows, tag, telephone
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import HELP, note_of
 
-_EMPTY = N_("A sentence or two about what happened is enough.")
 _CUT = N_(
     "Your question is long ({count} characters): only the first {limit} were used. "
     "Keep the facts that matter, and ask again."
@@ -59,7 +58,7 @@ def _box(title: str, *body: str, kind: str = "") -> None:
 
 def empty(t: Interface) -> None:
     """Say that nothing was asked."""
-    _box(t("Write your question first"), tag("p", t(_EMPTY)))
+    _box(t("Write your question first"), tag("p", t("A sentence or two about what happened is enough.")))
 
 
 def truncation_notice(length: int, t: Interface) -> None:
@@ -161,7 +160,6 @@ _COMMAND = re.compile(
     r"(?:python3? -m [\w.]+|pip install|git checkout)(?: +(?!(?:to|or|and|then|for|if)\b)[\w./\\:=@+~'\"-]+)*"
 )
 _LIST = "python -m indexes list"  # what to type when the error names no command
-_TYPE = N_("Whoever runs this page can type:")
 _MESSAGES: tuple[tuple[type[PandectError], str, str], ...] = (
     (
         MissingIndex,
@@ -185,7 +183,7 @@ _MESSAGES: tuple[tuple[type[PandectError], str, str], ...] = (
 def draw_failure(error: PandectError, t: Interface) -> None:
     """Draw the reason calmly, the command to type, and a way to try again."""
     title, reason = next((title, reason) for kind, title, reason in _MESSAGES if isinstance(error, kind))
-    explained = tag("p", t.sentences(t(reason), t(_TYPE)))
+    explained = tag("p", t.sentences(t(reason), t("Whoever runs this page can type:")))
     st.html(tag("div", tag("h2", t(title)), explained, class_="pd-box", role="status"))
     st.code(command(str(error)), language=None)
     message = tag("pre", str(error), lang="en")
@@ -199,10 +197,8 @@ def command(message: str) -> str:
     return found[0].rstrip(".: ") if found else _LIST
 
 
-_NOW = N_("If this is happening to you, get help first")
 _NAMED = N_("If you are in this situation, these can help")
 _LIMIT = N_("A time limit may be running: ask for help today, and keep the letter with its envelope.")
-_NOBODY = N_("Call the emergency number of the place where you are.")
 _TIMED = ("housing", "deadline")
 
 
@@ -221,10 +217,10 @@ def draw_emergency(decision: Decision, t: Interface, law: str) -> None:
             tag("ul", *(tag("li", _contact(contact), lang=law) for contact in decision.contacts))
         )
     elif danger and decision.grave:
-        paragraphs.append(tag("p", t(_NOBODY)))
+        paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))
     if not paragraphs:
         return
-    title = t(_NOW) if decision.grave else t(_NAMED)
+    title = t("If this is happening to you, get help first") if decision.grave else t(_NAMED)
     kind = "pd-box pd-urgent" if decision.grave else "pd-box"
     st.html(
         tag("div", tag("h2", title), *paragraphs, class_=kind, role="alert" if decision.grave else "status")

@@ -28,7 +28,6 @@ _EXPLAINED = N_(
     "Somebody put these articles together and sent you the link. Your own question may need others."
 )
 _OTHER = N_("The link was made with another version of this law: the texts may have changed since.")
-_GONE = N_("These are not in the law that is loaded here: {names}.")
 _NONE = N_("None of the articles of this link is in the law that is loaded here.")
 _LINK = ("articles", "index", "q")
 _KEY = "shared"  # in the session: the link that is shown
@@ -111,7 +110,7 @@ def draw(
         paragraphs.append(tag("p", t(_OTHER)))
     if gone and found:
         names = t.listed([*gone[:MAX_MISSING_IDS], *["…"] * (len(gone) > MAX_MISSING_IDS)])
-        paragraphs.append(tag("p", t(_GONE, names=names)))
+        paragraphs.append(tag("p", t("These are not in the law that is loaded here: {names}.", names=names)))
     title = t.n("One article was shared", "{count} articles were shared", len(found))
     head = heading(title if found else t("Nothing to show"), f"shared {shared.ids}")
     st.html(tag("div", head, *paragraphs, class_="pd-box", role="status"))

@@ -33,7 +33,6 @@ KEY = "situation"  # of the chips, and of the address
 _SEEN = "situation_seen"  # what the address said of it when it was last looked at
 SOME = 2  # that the folded chips are told by
 _REGION = "in:"  # before a region, which may be called as a situation is
-_LABEL = N_("What is true of you (optional)")
 _FOLDED = N_("What is true of you (optional): {some}…")  # a dozen chips would push the button off a phone
 _SITUATION_HINT = N_("This stands in front of your question. Press one to ask without it.")
 
@@ -75,7 +74,7 @@ def draw(offers: Mapping[str, SituationSentence], t: Interface) -> Sequence[Situ
     some = t.listed(phrase.label for phrase in list(offers.values())[:SOME])
     with st.expander(plain_label(t(_FOLDED, some=some))):
         st.pills(
-            t(_LABEL),
+            t("What is true of you (optional)"),
             list(offers),
             selection_mode="multi",
             format_func=lambda key: plain_label(offers[key].label) if key in offers else key,

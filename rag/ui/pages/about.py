@@ -12,9 +12,9 @@ from rag.ui import layout
 from rag.ui.components.entries import heading
 from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
-from rag.ui.engine_cache import Answers
 from rag.ui.html import Html, join, link, site, tag, web_address
 from rag.ui.i18n import N_, Interface
+from rag.ui.search import Answers
 
 _IS = N_(
     "Pandect is a search tool. You tell what happened in your own words, and it shows the articles of law"
@@ -25,22 +25,8 @@ _IS_NOT = N_(
     "can miss an article or show one that does not apply to you."
 )
 _DECIDES = N_("Only a court, an authority or a professional can tell what the law means in your case.")
-_HOLDS = N_("Searched here: {title}, {articles}.")
 _DATED = N_("The texts are those of {day}. What changed since is not in them.")
 _UNDATED = N_("The collection does not say of which day its texts are: check each against the official text.")
-_SUMMARY = N_(
-    "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
-)
-_LACKS = N_(
-    "Not searched: other laws and codes, decrees and orders, local rules, collective agreements, European"
-    " and international law."
-)
-_CASES = N_("Nor are court decisions, although they often decide how an article is applied.")
-_RANKS = N_(
-    "A program ranks the articles automatically (artificial intelligence in the sense of some laws). No "
-    "person checks a list before you see it."
-)
-_WORDS = N_("It compares words only: it was trained on no text.")
 _OWN = N_("It compares words and meaning. What it knows of meaning was learnt from texts of law ({encoder}).")
 _TRAINED = N_(
     "It compares words and meaning. What it knows of meaning comes from a language model that was trained "
@@ -50,15 +36,10 @@ _PRETRAINED = N_(
     "It compares words and meaning. What it knows of meaning comes from a general language model "
     "({encoder}), which may know little of this law."
 )
-_QUESTIONS = N_(
-    "It also looks at questions that were answered before, written by experts or by those who made the "
-    "collection."
-)
 _PRIVATE = N_(
     "Your question is not recorded and stands in no address, unless you put it into a link yourself."
 )
 _TAB = N_("For a reload of the page it waits in this tab of your browser, and nowhere else.")
-_HERE = N_("Nothing you type leaves the machine that runs this page.")
 _MODEL_AWAY = N_(
     "Only if you press the button for a written answer, your question and the first articles go to the "
     "language model {model}, which another machine may run. What becomes of "
@@ -67,10 +48,6 @@ _MODEL_AWAY = N_(
 _MODEL_HERE = N_(
     "Only if you press the button for a written answer, your question and the first articles go to the "
     "language model {model}, which runs on the machine of this page."
-)
-_CHOSEN = N_(
-    "What you choose as true of you (a tenant, a region) stands in the address of the page, so that a reload "
-    "keeps it. Links to share leave it out."
 )
 _FEEDBACK = N_(
     "What you say of the articles, if you send it, is kept on the machine that runs this page for {time}; "
@@ -109,27 +86,38 @@ def render(
 def _law(engine: Engine, t: Interface) -> Iterator[str]:
     card = engine.card
     count = t.n("one article", "{count} articles", engine.info.articles)
-    yield t(_HOLDS, title=card.title, articles=count)
+    yield t("Searched here: {title}, {articles}.", title=card.title, articles=count)
     yield t(_DATED, day=t.day(card.law_date)) if card.law_date is not None else t(_UNDATED)
     if card.text_kind == "summary":
-        yield t(_SUMMARY)
+        yield t(
+            "The texts shown are summaries in plain words, not the law itself. Only the official text counts."
+        )
     lacks = card.lacks
     if lacks is None:  # the card says nothing of it
-        yield t(_LACKS)
-        yield t(_CASES)
+        yield t(
+            "Not searched: other laws and codes, decrees and orders, local rules, collective agreements, "
+            "European and international law."
+        )
+        yield t("Nor are court decisions, although they often decide how an article is applied.")
     elif lacks:
         yield in_language(lacks, t.language)
 
 
 def _machine(engine: Engine, t: Interface) -> Iterator[str]:
-    yield t(_RANKS)
+    yield t(
+        "A program ranks the articles automatically (artificial intelligence in the sense of some laws). "
+        "No person checks a list before you see it."
+    )
     encoder = engine.info.encoder
     if encoder is None:
-        yield t(_WORDS)
+        yield t("It compares words only: it was trained on no text.")
     else:
         yield t(_KNOWS[engine.info.encoder_knows], encoder=encoder)
     if engine.info.questions:
-        yield t(_QUESTIONS)
+        yield t(
+            "It also looks at questions that were answered before, written by experts or by those who made "
+            "the collection."
+        )
 
 
 def _private(engine: Engine, t: Interface, answers: Answers, feedback: Feedback | None) -> Iterator[str]:
@@ -137,11 +125,14 @@ def _private(engine: Engine, t: Interface, answers: Answers, feedback: Feedback 
     yield t.sentences(t(_PRIVATE), t(_TAB))
     model = answers.model
     if model is None:
-        yield t(_HERE)
+        yield t("Nothing you type leaves the machine that runs this page.")
     else:
         yield t(_MODEL_HERE if model.local else _MODEL_AWAY, model=model.name)
     if engine.situations or len(engine.facets().regions) > 1:
-        yield t(_CHOSEN)
+        yield t(
+            "What you choose as true of you (a tenant, a region) stands in the address of the page, so "
+            "that a reload keeps it. Links to share leave it out."
+        )
     yield t(_FEEDBACK, time=retention_text(feedback, t)) if feedback is not None else t(_NO_FEEDBACK)
 
 

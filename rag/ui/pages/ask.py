@@ -28,15 +28,13 @@ from rag.ui.components import (
 )
 from rag.ui.components.article_card import CitedArticles, View, card_html
 from rag.ui.components.article_history import validity_line
-from rag.ui.engine_cache import Answers
 from rag.ui.html import Html, join, tag
-from rag.ui.i18n import N_, Interface
+from rag.ui.i18n import Interface
 from rag.ui.pages.ask_header import AskHeader, begin
-from rag.ui.search import decide, search
+from rag.ui.search import Answers, decide, search
 
 FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
 APART = 0.05  # seconds from the first cards to the rest
-_DOTTED = N_("Those with a dotted line are words that this law has for yours.")
 NO_ANSWERS = Answers()
 
 
@@ -183,7 +181,7 @@ def _order_notes(result: Result, t: Interface) -> Iterator[str]:
     if not (alone and result.known):
         yield t("Highlighted words are those of your question.")
     if result.bridged:
-        yield t(_DOTTED)
+        yield t("Those with a dotted line are words that this law has for yours.")
 
 
 def _further_down(page: _Page) -> Html:

@@ -28,7 +28,7 @@ from rag.ui.html import Html, join, paragraphs, plain_label, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
 from rag.ui.navigation import BROWSE, address, go, parse_article_ids
-from rag.ui.search import recall, remember, report_failure, search_key
+from rag.ui.search import find_once
 
 SIBLINGS_SHOWN = 30  # articles under the same heading that are told on either side
 REFERRING = 30  # cross references of either way; a definition may be cited by hundreds
@@ -147,8 +147,6 @@ FOUND = 10
 _GONE = N_(
     "There is no such place in this version of the law. You see where the address leads as far as it can."
 )
-_GONE_ARTICLE = N_("There is no such article in this version of the law. Look for it in the codes below.")
-_ALL = N_("All codes")
 
 
 def render(engine: Engine, t: Interface) -> None:
@@ -166,7 +164,7 @@ def render(engine: Engine, t: Interface) -> None:
     at = steps(query.get("at") or "")
     trail = law.trail(code, at)
     if query.get("article"):
-        _quoted(t(_GONE_ARTICLE))
+        _quoted(t("There is no such article in this version of the law. Look for it in the codes below."))
     elif (
         (query.get("code") and not trail)
         or (trail and trail[-1].at != at)
@@ -228,7 +226,7 @@ def _trail(
 ) -> None:
     """Draw the way down to here."""
     lang = engine.card.language
-    steps_down = [tag("li", go(t(_ALL), address(BROWSE)))] if len(engine.law.codes) > 1 else []
+    steps_down = [tag("li", go(t("All codes"), address(BROWSE)))] if len(engine.law.codes) > 1 else []
     for place in trail:
         label = place.title or t("Without a heading")
         here = last_is_here and place is trail[-1]
@@ -304,9 +302,8 @@ def _ask(engine: Engine, question: str, code: str, t: Interface) -> Sequence[Sho
     """Ask the engine about one code; None, and a calm word, when it breaks."""
     today = current_law_filter(engine)
     where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)
-    key = search_key(engine, question, where)
-    found: Sequence[Shown] | None = recall("the search in a code", key)
-    if found is None:
-        with report_failure("the search in a code", t):
-            found = remember("the search in a code", key, engine.ask(question, k=FOUND, where=where).shown)
-    return found
+
+    def find() -> Sequence[Shown]:
+        return engine.ask(question, k=FOUND, where=where).shown
+
+    return find_once("the search in a code", engine, (question, where), find, t)

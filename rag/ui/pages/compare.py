@@ -16,7 +16,7 @@ from rag.ui.components.comparison import ComparisonColumn, table
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import COMPARE
-from rag.ui.search import recall, remember, report_failure, search_key, spinner
+from rag.ui.search import find_once, spinner
 
 SHOWN = 10
 MOST = 4
@@ -25,7 +25,6 @@ _PROMISE = N_(
     "One question, several ways to search: see which articles each of them finds, and where they differ."
 )
 _ONE_WAY = N_("This index has one way to search only: there is nothing to compare it with.")
-_TOO_FEW = N_("Choose at least two ways to search.")
 _KNOWN = N_(
     "This question belongs to the test questions: the articles that answer it are known, and marked below."
 )
@@ -71,7 +70,7 @@ def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Questi
     if typed is not None and not question:
         notices.empty(t)
     elif question and len(systems) < 2:
-        st.html(tag("p", t(_TOO_FEW), class_="pd-hint", role="status"))
+        st.html(tag("p", t("Choose at least two ways to search."), class_="pd-hint", role="status"))
     elif question:
         _draw(engine, question, systems, gold(question, tests), t)
     if not question:
@@ -122,17 +121,13 @@ def _search(
 ) -> list[ComparisonColumn] | None:
     """Ask the engine in each way; None, and a calm word, when it breaks."""
     where = question_form.current_law_filter(engine)
-    key = search_key(engine, question, where, tuple(systems))
-    columns: list[ComparisonColumn] | None = recall("the comparison", key)
-    if columns is None:
-        with report_failure("the comparison", t), spinner(engine, t):
+
+    def find() -> list[ComparisonColumn]:
+        with spinner(engine, t):
             results = [engine.ask(question, k=SHOWN, where=where, mode=system) for system in systems]
-            columns = remember(
-                "the comparison",
-                key,
-                [
-                    ComparisonColumn(system, result.shown, tuple(engine.explain(result)), result.in_force_on)
-                    for system, result in zip(systems, results, strict=True)
-                ],
-            )
-    return columns
+            return [
+                ComparisonColumn(system, result.shown, tuple(engine.explain(result)), result.in_force_on)
+                for system, result in zip(systems, results, strict=True)
+            ]
+
+    return find_once("the comparison", engine, (question, where, tuple(systems)), find, t)

@@ -50,8 +50,6 @@ _STALE = N_(
 )
 _BROKEN = N_("The result file of this index cannot be read.")
 _TOPICS = N_("How many questions have an answering article among the first ten, topic by topic.")
-_TOPIC = N_("{part} times in 10")
-_FEW = N_("Too few questions to tell: {topics}.")
 _INTERVAL = N_("In brackets: where the true value lies in 95 of 100 such measurements.")
 _MEASURES = N_(
     "R@10 and R@100 tell how many of the answering articles are among the first ten and the first hundred. "
@@ -142,7 +140,7 @@ def _topics(measured: QualityResults, law: str, t: Interface) -> Html:
     rows = [
         (
             tag("span", name, lang=law),
-            t(_TOPIC, part=round(10 * topic.rate.value)),
+            t("{part} times in 10", part=round(10 * topic.rate.value)),
             f"{t.number(topic.found)}/{t.number(topic.questions)}",
             interval(topic.rate, t),
         )
@@ -150,7 +148,7 @@ def _topics(measured: QualityResults, law: str, t: Interface) -> Html:
     ]
     head = (t("Topic"), t("Answered"), t("Questions"), t("Likely between"))
     table = _table(t("Answered among the first ten, by topic"), head, rows) if rows else ""
-    prefix, _, after = t(_FEW, topics="\0").partition("\0")
+    prefix, _, after = t("Too few questions to tell: {topics}.", topics="\0").partition("\0")
     rest = tag("p", prefix, tag("span", t.listed(few), lang=law), after) if few else ""
     return _section(t("Reliability by topic"), tag("p", t(_TOPICS)), table, rest)
 

@@ -112,7 +112,6 @@ _NOTHING = N_(
 )
 _FACTS = N_("What happened, in a few lines: dates, amounts, what was signed. You may leave this empty.")
 _PRIVATE = N_("What you write stays in this window: it is in no address and is not recorded.")
-_MORE = N_("Only the first {count} articles fit on the page.")
 _CUT = N_("Where “…” stands, a text was cut so that all fits on one page.")
 _HINT = N_("In the window that opens you can also save it as a PDF.")
 
@@ -125,7 +124,7 @@ def render(engine: Engine, t: Interface) -> None:
     if not articles:
         intro = [tag("p", t(_NOTHING)), tag("p", go(t("Ask a question"), address()))]
     elif len(articles) > MOST:
-        intro.append(tag("p", t(_MORE, count=MOST)))
+        intro.append(tag("p", t("Only the first {count} articles fit on the page.", count=MOST)))
     if gone:
         lost = t.n(
             "One article of the link is not in this law.",

@@ -7,7 +7,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from rag.feedback import Feedback
-from rag.ui.engine_cache import Answers
+from rag.ui.search import Answers
 from tests.fakes.pages.html_reader import Element, read
 from tests.fakes.pages.ui_engine import FakeEngine
 

@@ -23,7 +23,7 @@ from rag.answer.types import (
     WritingStarted,
 )
 from rag.types import Article
-from rag.ui.engine_cache import Answers
+from rag.ui.search import Answers
 from tests.fakes.pages.ui_engine import CARD, ENGINES, FakeEngine
 
 ARREST = "Mon voisin me frappe et menace de me tuer à cause de l'arbre"

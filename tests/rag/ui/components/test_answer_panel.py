@@ -14,7 +14,7 @@ from rag.answer.types import AcceptedSentence, Answer, Ending, WritingStarted
 from rag.types import Article
 from rag.ui import engine_cache
 from rag.ui.background import BackgroundAnswer
-from rag.ui.engine_cache import Answers
+from rag.ui.search import Answers
 from tests.fakes.pages.ask_page_driver import ask, body, cards, checked, headings, page, press
 from tests.fakes.pages.html_reader import Element
 from tests.fakes.pages.ui_answers import (
