@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -94,11 +95,25 @@ def telephone(number: str) -> Html:
     return tag("a", number, href="tel:" + "".join(sign for sign in number if sign in "0123456789+"))
 
 
-def rows(pairs: list[tuple[str, str]]) -> Html:
+def rows(pairs: Iterable[tuple[str, str]]) -> Html:
     """Return a list of names and what they stand for."""
-    return tag(
-        "dl", *(tag(name, text) for pair in pairs for name, text in zip(("dt", "dd"), pair, strict=True))
-    )
+    return tag("dl", *(join(tag("dt", name), tag("dd", text)) for name, text in pairs))
+
+
+def bullets(lines: Iterable[str], **attributes: str | None) -> Html:
+    """Return a list of lines; the attributes are each line's."""
+    return tag("ul", *(tag("li", line, **attributes) for line in lines))
+
+
+def folded(label: str, *content: str, **attributes: str | None) -> Html:
+    """Return what is shown when its label is pressed."""
+    return tag("details", tag("summary", label), *content, **attributes)
+
+
+def copy_button(label: str, text: str, done: str) -> Html:
+    """Return a button that copies a text, and then says that it is done (`script.js`)."""
+    kind = {"type": "button", "class_": "pd-copy"}
+    return tag("button", label, **kind, data_copy=text, data_done=done, aria_live="polite")
 
 
 def paragraphs(text: str) -> Html:

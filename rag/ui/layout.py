@@ -1,13 +1,10 @@
-"""What stands around every page: the name, the language, the notice, what is loaded, who can help.
-
-The script of the page (`script.js`), with the language and the words that it speaks.
-"""
+"""What stands around every page: the script, the name, the language, the notice, what is loaded, who helps."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -15,24 +12,12 @@ import streamlit as st
 
 from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.licence import Grant, licence_of
-from rag.ui.html import Html, join, link, rows, site, tag, telephone
-from rag.ui.i18n import CONVENTIONS, LANGUAGES, N_, Interface, choose, quotes_css, words
+from rag.ui.html import Html, bullets, join, link, rows, site, tag, telephone
+from rag.ui.i18n import LANGUAGES, N_, Interface, choose, quotes_css, words
 from rag.ui.log_filter import keep_questions_out_of_logs
 
 if TYPE_CHECKING:  # the page is on the screen before it is loaded
     from rag.engine.engine import Engine, IndexInfo
-
-
-def script(language: str, spoken: Mapping[str, str]) -> str:
-    """Return the script element for a page in one of the interface's languages.
-
-    `spoken`: what the script says itself, and Streamlit's own English labels, in that language.
-    """
-    if language not in CONVENTIONS:
-        raise ValueError(f"got {language!r}; expected one of {', '.join(CONVENTIONS)}")
-    words = json.dumps(spoken).replace("<", "\\u003c")  # nothing in it can end the script
-    source = _source().replace("LANGUAGE", CONVENTIONS[language].tag).replace("SPOKEN", words)
-    return f"<script>{source}</script>"
 
 
 def mark(text: str) -> str:
@@ -44,13 +29,6 @@ def mark(text: str) -> str:
     for unit in memoryview(text.encode("utf-16", errors="surrogatepass")[2:]).cast("H"):
         value = ((value ^ unit) * 0x01000193) & 0xFFFFFFFF
     return f"{value:x}"
-
-
-@cache
-def _source() -> str:
-    """Return `script.js` without its notes, which are for whoever reads it here."""
-    lines = files("rag.ui").joinpath("script.js").read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if not line.startswith("//")) + "\n"
 
 
 _ICON = (  # why inline: Streamlit fetches emoji and icon names from the network
@@ -66,9 +44,11 @@ MACHINE = N_("A program ranks the articles. It can be wrong, and the law may hav
 _PEOPLE = N_("An article is a start. For your own case, these can help:")
 _BOTH = N_("shared words and meaning ({encoder})")
 _BUILT = N_("{name}, version {version}, built on {day}")
-_NOT_COMMERCIAL = N_("This collection may not be used commercially: {licence}")
-_UNCHANGED = N_("This collection may be passed on unchanged only: {licence}")
-_NO_GRANT = N_("No licence is known to allow the use of this whole collection: {licence}")
+_LIMITS = {
+    Grant.NON_COMMERCIAL: N_("This collection may not be used commercially: {licence}"),
+    Grant.NO_DERIVATIVES: N_("This collection may be passed on unchanged only: {licence}"),
+    Grant.NONE: N_("No licence is known to allow the use of this whole collection: {licence}"),
+}
 CONTENT = "pd-content"
 HELP = "pd-help"  # where those who can help stand; nothing where the corpus names none
 # What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.layout`).
@@ -125,10 +105,14 @@ def masthead(t: Interface) -> None:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def _loaded_first(t: Interface) -> tuple[Html, Html]:
-    """Return the style and the script; both are ours, and read once."""
+    """Return the style and the script, with the words that it speaks; both are ours, and read once."""
     css = files("rag.ui").joinpath("style.css").read_text(encoding="utf-8") + quotes_css()
-    spoken = {name: t(message) for name, message in _SPOKEN.items()}
-    return Html(f"<style>{css}</style>"), Html(script(t.language, spoken))
+    lines = files("rag.ui").joinpath("script.js").read_text(encoding="utf-8").splitlines()
+    source = "\n".join(line for line in lines if not line.startswith("//"))  # its notes are for readers here
+    spoken = json.dumps({name: t(message) for name, message in _SPOKEN.items()})
+    spoken = spoken.replace("<", "\\u003c")  # nothing in it can end the script
+    source = source.replace("LANGUAGE", t.how.tag).replace("SPOKEN", spoken)
+    return Html(f"<style>{css}</style>"), Html(f"<script>{source}\n</script>")
 
 
 def _remember_language() -> None:
@@ -158,31 +142,22 @@ def footer(engine: Engine, t: Interface) -> None:
 
 @lru_cache(maxsize=4 * len(LANGUAGES))  # of the indexes that are open, and of those just closed
 def _below(card: CorpusCard, info: IndexInfo, t: Interface) -> tuple[Html, ...]:
-    contacts = [_contact(contact, card.language) for contact in card.contacts]
-    loaded = tag(
-        "footer",
-        tag("h2", t("What this page searches")),
-        rows(list(_loaded(card, info, t))),
-        class_="pd-loaded",
-    )
-    if not contacts:
+    head = tag("h2", t("What this page searches"))
+    loaded = tag("footer", head, rows(_loaded(card, info, t)), class_="pd-loaded")
+    if not card.contacts:
         return (loaded,)
-    head = tag("h2", t("Talk to a person"))
-    lines = head, tag("p", t(_PEOPLE)), tag("ul", *contacts)
+    contacts = bullets(map(contact_html, card.contacts), lang=card.language)  # as the card is written
+    lines = tag("h2", t("Talk to a person")), tag("p", t(_PEOPLE)), contacts
     return tag("section", *lines, class_="pd-help", id=HELP), loaded
 
 
-def _contact(contact: Contact, law: str) -> Html:
-    """Return who can help; the card of a corpus is written in the corpus's language."""
+def contact_html(contact: Contact, name: str = "") -> Html:
+    """Return who can help; the name in an element, such as "strong", where one is given."""
+    label = link(contact.url, contact.name)
     phone = [" · ", telephone(contact.phone)] if contact.phone else []
-    return tag("li", link(contact.url, contact.name), *phone, note_of(contact), lang=law)
-
-
-def note_of(contact: Contact) -> Html:
-    """Return what a contact is for; a narrow screen begins a line with it, and leaves the dot out."""
-    if not contact.note:
-        return Html()
-    return tag("span", tag("span", " · ", class_="pd-dotted"), contact.note, class_="pd-note")
+    dot = tag("span", " · ", class_="pd-dotted")  # a narrow screen begins a line with the note instead
+    note = tag("span", dot, contact.note, class_="pd-note") if contact.note else ""
+    return join(tag(name, label) if name else label, *phone, note)
 
 
 def _loaded(card: CorpusCard, info: IndexInfo, t: Interface) -> Iterator[tuple[str, str]]:
@@ -214,12 +189,7 @@ def terms(card: CorpusCard, t: Interface) -> str:
     licence = licence_of(card)
     if not licence.text.strip() and licence.restricted:
         return t("The publisher states no licence")
-    messages = {
-        Grant.NON_COMMERCIAL: _NOT_COMMERCIAL,
-        Grant.NO_DERIVATIVES: _UNCHANGED,
-        Grant.NONE: _NO_GRANT,
-    }.get(licence.grant)
-    return t(messages, licence=licence.text) if messages else ""
+    return t(_LIMITS[licence.grant], licence=licence.text) if licence.grant in _LIMITS else ""
 
 
 def source_line(card: CorpusCard) -> str:

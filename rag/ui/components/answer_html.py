@@ -5,7 +5,7 @@ An answer without any model: the sentence of each of the first articles that bes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from rag.answer.types import AcceptedSentence, Answer, Ending
 from rag.engine.result import Result
 from rag.types import Article
 from rag.ui.components.article_card import CitedArticles
-from rag.ui.html import Html, join, tag
+from rag.ui.html import Html, bullets, folded, join, tag
 from rag.ui.i18n import N_, Interface
 
 _MACHINE = N_(
@@ -27,19 +27,11 @@ def sentence_html(passed: AcceptedSentence, cited: CitedArticles) -> Html:
     """Return one sentence with links to the cards that it cites, and the passages it rests on."""
     t = cited.t
     label = t("The words of the summary") if cited.summary else t("The words of the law")
-    spoken = cited.card.language
     opening, after = t.how.brackets
-    return tag(
-        "div",
-        tag("p", tag("span", passed.text, lang=spoken), opening, cited.links(passed.article_ids), after),
-        tag(
-            "details",
-            tag("summary", label),
-            *(cited.passage(each) for each in passed.passages),
-            class_="pd-rests",
-        ),
-        class_="pd-said",
-    )
+    text = tag("span", passed.text, lang=cited.card.language)
+    sentence = tag("p", text, opening, cited.links(passed.article_ids), after)
+    passages = folded(label, *map(cited.passage, passed.passages), class_="pd-rests")
+    return tag("div", sentence, passages, class_="pd-said")
 
 
 def progress_html(started: bool, sentences: int, t: Interface) -> Html:
@@ -50,56 +42,40 @@ def progress_html(started: bool, sentences: int, t: Interface) -> Html:
         message = t("Writing…")
     else:
         message = t.n("Writing… one sentence so far", "Writing… {count} sentences so far", sentences)
-    return tag(
-        "p",
-        tag("span", class_="pd-dot", aria_hidden="true"),
-        message,
-        class_="pd-progress",
-        role="status",
-        aria_live="polite",
-    )
+    dot = tag("span", class_="pd-dot", aria_hidden="true")
+    return tag("p", dot, message, class_="pd-progress", role="status", aria_live="polite")
 
 
 def ending_html(answer: Answer, t: Interface) -> Html:
     """Return how writing ended, in place of the progress; announced to screen readers."""
     kind = "pd-progress" if answer.ending is Ending.WRITTEN else "pd-progress pd-short"
-    message = t.sentences(*_ended(answer, t))
-    return tag("p", message, class_=kind, role="status", aria_live="polite")
-
-
-def _ended(answer: Answer, t: Interface) -> Iterator[str]:
     match answer.ending:
-        case Ending.WRITTEN:
-            yield _reason(answer, t) if answer.reason else t(_CHECKED)
+        case Ending.WRITTEN if not answer.reason:
+            message = t(_CHECKED)
         case Ending.REFUSED:
-            yield t("The language model says that these articles do not suffice for an answer.")
+            message = t("The language model says that these articles do not suffice for an answer.")
         case Ending.STOPPED:
-            yield t("Stopped. The language model writes no more.")
+            message = t("Stopped. The language model writes no more.")
         case Ending.EMPTY if answer.removed:
-            yield t("No answer is left to show: the articles do not say what the language model wrote.")
-        case _:
-            yield _reason(answer, t)
-
-
-def _reason(answer: Answer, t: Interface) -> str:
-    """Return a failure's message in the page's language, which may have changed since it came."""
-    wait = t.n("one second", "{count} seconds", answer.wait or 1)
-    return t(answer.reason, seconds=wait)
+            message = t("No answer is left to show: the articles do not say what the language model wrote.")
+        case _:  # translated now: the page's language may have changed since the failure came
+            message = t(answer.reason, seconds=t.n("one second", "{count} seconds", answer.wait or 1))
+    return tag("p", message, class_=kind, role="status", aria_live="polite")
 
 
 def notes_html(answer: Answer, cited: CitedArticles) -> Html:
     """Return what stands below the sentences: what is missing, what was removed, what was not read."""
     t = cited.t
-    lines = [tag("p", line, class_="pd-hint") for line in _counts(answer, t)]
-    missing: Html | str = ""
+    missing = Html()
     if answer.missing:
-        list_ = tag("ul", *(tag("li", text, lang=cited.card.language) for text in answer.missing))
-        missing = join(tag("h3", t("What these articles do not say, according to the model")), list_)
-    seen = [tag("p", line, class_="pd-hint") for line in _unseen(answer, cited)]
-    return tag("div", missing, *lines, *seen, class_="pd-after")
+        head = tag("h3", t("What these articles do not say, according to the model"))
+        missing = join(head, bullets(answer.missing, lang=cited.card.language))
+    lines = (tag("p", line, class_="pd-hint") for line in _notes(answer, cited))
+    return tag("div", missing, *lines, class_="pd-after")
 
 
-def _counts(answer: Answer, t: Interface) -> Iterator[str]:
+def _notes(answer: Answer, cited: CitedArticles) -> Iterator[str]:
+    t = cited.t
     if answer.removed:
         yield t.n(
             "One sentence was removed, because the articles do not say that.",
@@ -108,10 +84,6 @@ def _counts(answer: Answer, t: Interface) -> Iterator[str]:
         )
     if answer.unreadable and (answer.sentences or answer.removed):
         yield t.n("One more could not be read.", "{count} more could not be read.", answer.unreadable)
-
-
-def _unseen(answer: Answer, cited: CitedArticles) -> Iterator[str]:
-    t = cited.t
     trimmed = [cited.name(each.article_id) for each in answer.trimmed if each.article_id in cited.shown]
     if trimmed:
         yield t("The model was shown only a part of: {articles}.", articles=t.listed(trimmed))
@@ -139,29 +111,17 @@ _CHOSEN_SUMMARY = N_(
 _GOES_ON = N_("The text goes on with a limit: read it before you rely on this.")
 
 
-def law_words(result: Result) -> Mapping[str, float]:
-    """Return the terms of law that stand for the question's everyday words, with their probabilities."""
-    return {pair.law: pair.weight for pair in result.bridged}
-
-
 def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles) -> None:
-    """Draw the sentences; nothing where no sentence has anything to do with the question."""
+    """Draw the sentences, each with a link to its card; nothing where none has to do with the question."""
     articles = [shown.article for shown in result.shown[:FROM]]
-    found = [each for each in quoter.extract(question, articles, law_words(result)) if each.score > 0]
-    if found:
-        st.html(quoted_html(found, cited))
-
-
-def quoted_html(extracts: Sequence[Extract], cited: CitedArticles) -> Html:
-    """Return the sentences as a list, each with a link to its card."""
-    t = cited.t
-    return tag(
-        "section",
-        tag("h2", t("What these articles say")),
-        tag("ul", *(tag("li", _sentence(each, cited)) for each in extracts)),
-        tag("p", t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint"),
-        class_="pd-box pd-quoted",
-    )
+    law_words = {pair.law: pair.weight for pair in result.bridged}  # the law's terms for everyday words
+    found = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
+    if not found:
+        return
+    head = tag("h2", cited.t("What these articles say"))
+    hint = tag("p", cited.t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint")
+    sentences = bullets(_sentence(each, cited) for each in found)
+    st.html(tag("section", head, sentences, hint, class_="pd-box pd-quoted"))
 
 
 def _sentence(extract: Extract, cited: CitedArticles) -> Html:

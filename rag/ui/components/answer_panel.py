@@ -24,7 +24,7 @@ from rag.ui.background import BackgroundAnswer
 from rag.ui.components.answer_html import ending_html, notes_html, notice_html, progress_html, sentence_html
 from rag.ui.components.article_card import CitedArticles
 from rag.ui.components.question_form import shorten
-from rag.ui.html import tag
+from rag.ui.html import folded, tag
 from rag.ui.i18n import N_, Interface
 
 KINDS: Mapping[PersonalDataKind, str] = {
@@ -65,17 +65,9 @@ def draw_redaction(
         if left:
             st.html(tag("p", t(_STILL, kinds=_kinds(left, t)), class_="pd-personal", role="status"))
     if not text:  # an emptied box sends what is recommended, and that is seen
-        shown = question if choice == AS_TYPED else without
-        st.html(
-            tag(
-                "blockquote",
-                shown,
-                class_="pd-sent",
-                lang=language,
-                role="group",  # what has none may bear no name
-                aria_label=t("The question that is sent"),
-            )
-        )
+        shown, label = question if choice == AS_TYPED else without, t("The question that is sent")
+        group = {"role": "group", "aria_label": label}  # what has no role may bear no name
+        st.html(tag("blockquote", shown, class_="pd-sent", lang=language, **group))
 
 
 def chosen(question: str, found: tuple[PersonalDataSpan, ...], language: str) -> str:
@@ -88,12 +80,6 @@ def chosen(question: str, found: tuple[PersonalDataSpan, ...], language: str) ->
         return question
     edited = shorten(st.session_state.get("sent_text", ""))[0] if choice == EDITED else ""
     return edited or redact(question, found, language)
-
-
-def forget_redaction() -> None:
-    """Forget what was chosen for another question."""
-    for key in ("sent_as", "sent_text"):
-        st.session_state.pop(key, None)
 
 
 def _kinds(found: tuple[PersonalDataSpan, ...], t: Interface) -> str:
@@ -170,13 +156,9 @@ def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> N
     state = _panel_state(panel_question)
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
-        why_not = (
-            _WHY_NOT.get(panel_question.decision.reason)
-            if panel_question.decision.reason is not None
-            else None
-        )
-        if why_not is not None:
-            st.html(tag("p", t(why_not), class_="pd-progress pd-short", role="status"))
+        reason = panel_question.decision.reason
+        if reason in _WHY_NOT:
+            st.html(tag("p", t(_WHY_NOT[reason]), class_="pd-progress pd-short", role="status"))
             return
         if state.underway is None:
             # why a container: it gives way whole to the progress, which comes at its place. Single elements
@@ -189,16 +171,9 @@ def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> N
 
 def problem(message: str, t: Interface) -> None:
     """Say that answers were meant to be written and cannot be, with the reason for whoever runs the page."""
-    text = tag(
-        "p", t("Written answers are not available at the moment. The articles are complete without them.")
-    )
-    details = tag(
-        "details",
-        tag("summary", t("For whoever runs this page")),
-        tag("pre", message, lang="en"),
-        class_="pd-whole",
-    )
-    st.html(tag("aside", text, details, class_="pd-box"))
+    text = t("Written answers are not available at the moment. The articles are complete without them.")
+    details = folded(t("For whoever runs this page"), tag("pre", message, lang="en"), class_="pd-whole")
+    st.html(tag("aside", tag("p", text), details, class_="pd-box"))
 
 
 def _panel_state(panel_question: PanelQuestion) -> _PanelState:
@@ -216,7 +191,8 @@ def forget() -> None:
     state: _PanelState | None = st.session_state.pop(SESSION_KEY, None)
     if state is not None and state.underway is not None:
         state.underway.stop()
-    forget_redaction()
+    for key in ("sent_as", "sent_text"):  # what was chosen for another question
+        st.session_state.pop(key, None)
 
 
 def _offer(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
@@ -257,17 +233,12 @@ def _stop() -> None:
         state.underway.stop()
 
 
-def _reset(panel_question: PanelQuestion) -> None:
-    """Return to the offer, so that nothing is sent unseen; for a callback."""
-    _panel_state(panel_question).underway = None
+def _reset(state: _PanelState) -> None:
+    state.underway = None
 
 
 def _write(
-    state: _PanelState,
-    underway: BackgroundAnswer,
-    panel_question: PanelQuestion,
-    model: ModelWriter,
-    t: Interface,
+    state: _PanelState, underway: BackgroundAnswer, asked: PanelQuestion, model: ModelWriter, t: Interface
 ) -> None:
     """Draw the answer as it comes, or as it came."""
     progress, notice = st.empty(), st.empty()
@@ -278,13 +249,18 @@ def _write(
             progress.html(progress_html(False, 0, t))
         elif isinstance(event, AcceptedSentence):
             drawn += 1
-            notice.html(notice_html(model.name, panel_question.cited))
-            sentences.html(sentence_html(event, panel_question.cited))
+            notice.html(notice_html(model.name, asked.cited))
+            sentences.html(sentence_html(event, asked.cited))
             progress.html(progress_html(True, drawn, t))
         elif isinstance(event, Answer):
             progress.html(ending_html(event, t))
             with end:
-                _end(event, state, panel_question, t)
+                st.html(notes_html(event, asked.cited))
+                if state.sent != asked.question:
+                    sent = tag("q", state.sent)
+                    st.html(tag("p", t("This question was sent:"), " ", sent, class_="pd-hint"))
+                if event.ending in _AGAIN:  # back to the offer, so that nothing is sent unseen
+                    st.button(t("Try again"), key="rewrite", on_click=_reset, args=(state,))
         else:
             progress.html(progress_html(True, drawn, t))
 
@@ -306,12 +282,3 @@ def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event
         seen += len(events)
         pulse.empty()
         events = underway.after(seen, POLL)
-
-
-def _end(ended: Answer, state: _PanelState, panel_question: PanelQuestion, t: Interface) -> None:
-    """Draw what stands below the sentences."""
-    st.html(notes_html(ended, panel_question.cited))
-    if state.sent != panel_question.question:
-        st.html(tag("p", t("This question was sent:"), " ", tag("q", state.sent), class_="pd-hint"))
-    if ended.ending in _AGAIN:
-        st.button(t("Try again"), key="rewrite", on_click=_reset, args=(panel_question,))

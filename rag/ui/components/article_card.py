@@ -1,9 +1,4 @@
-"""One article as a card: what it is, the passage that fits, why it is there, where it comes from.
-
-What stands around an article: those before and after, those that it refers to, and that refer to it.
-
-Where an answer stands in the articles on the page: links to their cards, and the passages themselves.
-"""
+"""One article as a card: what it is, the passage that fits, why it is there, what stands around it."""
 
 from __future__ import annotations
 
@@ -27,7 +22,7 @@ from rag.ui.components.article_history import badge, label
 from rag.ui.components.entries import article_entry, link_to, title
 from rag.ui.components.explanation import panel, reasons
 from rag.ui.components.question_form import KEY, LAW_TYPES
-from rag.ui.html import Html, join, link, paragraphs, tag, web_address
+from rag.ui.html import Html, copy_button, folded, join, link, paragraphs, tag, web_address
 from rag.ui.i18n import MONTHS, Interface
 from rag.ui.layout import source_line
 from rag.ui.navigation import LONGEST, address, go, listed
@@ -56,36 +51,31 @@ def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Ht
 
 @lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
 def _around(
-    article: Article, lists: _Lists, t: Interface, card: CorpusCard, locale: str | None, listed: str | None
+    article: Article, lists: _Lists, t: Interface, card: CorpusCard, locale: str | None, said: str | None
 ) -> Html:
     """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
 
-    The locale, and what was said of the asker (`listed`), are those of the address: every link repeats them.
+    The locale, and what was said of the asker, are those of the address: every link repeats them.
     """
-    parts = [_list(name, articles, t, card, listed) for name, articles in lists if articles]
+
+    def entry(each: Article) -> Html:
+        to = address("", add=listed([each.id]), **{KEY: said})  # the same question, with one article more
+        label = t("Add {article}", article=title(each, t, card))
+        add = go(t("Add to the list"), to, aria_label=label, class_="pd-add")
+        return article_entry(each, t, card, more=add)
+
+    parts = [
+        tag("div", tag("h4", name), tag("ul", *map(entry, articles))) for name, articles in lists if articles
+    ]
     whole = tag("p", link_to(article, t("Read it in its code")))
-    return tag(
-        "details", tag("summary", t("Around it in the code")), *parts, whole, class_="pd-more pd-around"
-    )
-
-
-def _list(
-    name: str, articles: tuple[Article, ...], t: Interface, card: CorpusCard, listed: str | None
-) -> Html:
-    entries = [article_entry(each, t, card, more=_add(each, t, card, listed)) for each in articles]
-    return tag("div", tag("h4", name), tag("ul", *entries))
-
-
-def _add(article: Article, t: Interface, card: CorpusCard, ids: str | None) -> Html:
-    """Return the link that puts an article beside those that are shown."""
-    label = t("Add {article}", article=title(article, t, card))
-    to = address("", add=listed([article.id]), **{KEY: ids})  # the same question, with one article more
-    return go(t("Add to the list"), to, aria_label=label, class_="pd-add")
+    return folded(t("Around it in the code"), *parts, whole, class_="pd-more pd-around")
 
 
 MAX_UNFOLDED_LENGTH = 420  # characters: a text up to here is shown at once, without a click
 PASSAGE = 320  # characters of a longer one
-CACHED_CARDS = 512  # articles whose unchanging parts stay at hand: some megabytes of HTML
+# What of a card no question changes stays at hand, for so many articles: some megabytes of HTML, and text
+# alone, so that keeping it keeps no index open.
+CACHED_CARDS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,66 +90,36 @@ class View:
     ranked: bool = True  # by a question; articles of a link have neither rank nor reason
 
 
-@dataclass(frozen=True, slots=True)
-class _StaticCard:
-    """What of a card no question changes; text alone, so that keeping it keeps no index open."""
-
-    title: Html
-    dated: Html
-    path: Html
-    whole: Html
-    foot: Html
-
-
 def card_html(shown: Shown, view: View, explanation: Explanation | None = None) -> Html:
     """Return one article as HTML in which everything that came with the corpus is escaped."""
-    article, t = shown.article, view.t
-    law = article.language or view.card.language  # a screen reader reads the law in its own language
-    still = _static_card(article, view.card, t)
+    article, t, card = shown.article, view.t, view.card
+    law = article.language or card.language  # a screen reader reads the law in its own language
     heading = f"pd-{shown.rank}"
+    number = tag("span", title(article, t, card), class_="pd-number")
+    titled = tag("h3", number, " ", tag("span", article.code, class_="pd-code", lang=law), id=heading)
+    marks = (tag("span", label, class_="pd-badge") for label in badges(article, view))
+    rank, why = Html(), Html()
+    if view.ranked:
+        rank = rank_html(shown.rank, t)
+        told = reasons(shown, view.analyser, t, card, ranks=explanation is None)
+        why = tag("section", tag("h4", t("Why this article")), told, class_="pd-why")
     return tag(
         "article",
-        tag(
-            "header",
-            tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank")
-            if view.ranked
-            else "",
-            tag("h3", still.title, id=heading),
-            *(tag("span", badge, class_="pd-badge") for badge in badges(article, view)),
-            still.dated,
-        ),
-        tag("div", still.path, _passage(shown, view), lang=law),
-        still.whole,
-        tag(
-            "section",
-            tag("h4", t("Why this article")),
-            reasons(shown, view.analyser, t, view.card, ranks=explanation is None),
-            class_="pd-why",
-        )
-        if view.ranked
-        else "",
+        tag("header", rank, titled, *marks, badge(card, t)),
+        tag("div", _path(article, t), _passage(shown, view), lang=law),
+        _whole(article, card, t),
+        why,
         panel(explanation, t, law) if explanation is not None else "",
-        neighbours(article, view.law, t, view.card) if view.law is not None else "",
-        still.foot,
+        neighbours(article, view.law, t, card) if view.law is not None else "",
+        foot(article, card, t),
         class_="pd-card",
         aria_labelledby=heading,
     )
 
 
-@lru_cache(maxsize=CACHED_CARDS)
-def _static_card(article: Article, card: CorpusCard, t: Interface) -> _StaticCard:
-    law = article.language or card.language
-    return _StaticCard(
-        join(
-            tag("span", title(article, t, card), class_="pd-number"),
-            " ",
-            tag("span", article.code, class_="pd-code", lang=law),
-        ),
-        badge(card, t),
-        _path(article, t),
-        _whole(article, card, t),
-        foot(article, card, t),
-    )
+def rank_html(rank: int, t: Interface) -> Html:
+    """Return the place of an article in a list."""
+    return tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(rank), class_="pd-rank")
 
 
 def badges(article: Article, view: View) -> Iterator[str]:
@@ -175,6 +135,7 @@ def badges(article: Article, view: View) -> Iterator[str]:
         yield t("unofficial summary")
 
 
+@lru_cache(maxsize=CACHED_CARDS)
 def _path(article: Article, t: Interface) -> Html:
     if not article.headings:
         return Html()
@@ -202,43 +163,31 @@ def _marked(text: str, why: Why, analyser: Analyser) -> Iterator[Html | str]:
             yield tag("mark", piece, class_="pd-bridged") if related else piece
 
 
+@lru_cache(maxsize=CACHED_CARDS)
 def _whole(article: Article, card: CorpusCard, t: Interface) -> Html:
     if len(article.text) <= MAX_UNFOLDED_LENGTH:
         return Html()
     label = t("Read the whole summary") if card.text_kind == "summary" else t("Read the whole article")
     text = tag("div", paragraphs(article.text), lang=article.language or card.language)
-    return tag("details", tag("summary", label), text, class_="pd-whole")
+    return folded(label, text, class_="pd-whole")
 
 
+@lru_cache(maxsize=CACHED_CARDS)
 def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
     """Return the ways on (official text, citation) and the line that says where the text comes from."""
     cite = citation(article, card)
-    copy = tag(
-        "button",
-        t("Copy the citation"),
-        type="button",
-        class_="pd-copy",
-        data_copy=_copied(cite, card, t),
-        data_done=t("Copied"),
-        aria_live="polite",
-    )
-    official = join(link(article.url, t("Official text")), " · ") if web_address(article.url) else ""
-    return tag(
-        "footer",
-        tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways"),
-        tag("p", " · ".join(_facts(article, card, t)), class_="pd-source"),
-    )
-
-
-def _copied(cite: str, card: CorpusCard, t: Interface) -> str:
-    """Return what is pasted elsewhere: it must still say of when it is, and whether it is a summary."""
+    # what is pasted elsewhere must still say of when it is, and whether it is a summary
     notes = [t("unofficial summary")] if card.text_kind == "summary" else []
     if card.law_date is not None:
         month = t(MONTHS[card.law_date.month - 1])
         notes.append(t("text: {month} {year}", month=month, year=card.law_date.year))
     if card.source and card.text_kind == "summary":
         notes.append(t("source: {source}", source=source_line(card)))
-    return t.aside(cite, t.listed(notes)) if notes else cite
+    pasted = t.aside(cite, t.listed(notes)) if notes else cite
+    copy = copy_button(t("Copy the citation"), pasted, t("Copied"))
+    official = join(link(article.url, t("Official text")), " · ") if web_address(article.url) else ""
+    ways = tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways")
+    return tag("footer", ways, tag("p", " · ".join(_facts(article, card, t)), class_="pd-source"))
 
 
 def _facts(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
@@ -299,10 +248,6 @@ class CitedArticles:
         """Return words of an article: in quotation marks where they are the law's own, else labelled."""
         spoken = language or self.card.language  # a screen reader reads the law in its own language
         if self.summary:
-            return join(self.label(), " ", tag("span", text, class_="pd-told", lang=spoken))
+            label = tag("span", self.t("summary"), class_="pd-badge")
+            return join(label, " ", tag("span", text, class_="pd-told", lang=spoken))
         return tag("q", text, class_="pd-told", lang=spoken)
-
-    def label(self) -> Html:
-        """Return the label of words that are not the law's; nothing where they are."""
-        t = self.t
-        return tag("span", t("summary"), class_="pd-badge") if self.summary else Html()

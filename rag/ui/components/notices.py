@@ -1,9 +1,4 @@
-"""What is said above the cards, or instead of them.
-
-What the page says when there is no index to search.
-
-Whom to call first: help for urgent situations, before any law.
-"""
+"""What is said above the cards or instead of them: whom to call first, what to try, what cannot be opened."""
 
 from __future__ import annotations
 
@@ -13,22 +8,21 @@ from collections.abc import Mapping
 import streamlit as st
 
 from rag.answer.screening.decision import Decision, DecisionReason
-from rag.corpus.card import Contact, CorpusCard, Elsewhere
+from rag.corpus.card import CorpusCard, Elsewhere
 from rag.engine.result import Result
 from rag.errors import DamagedIndex, MissingIndex, PandectError, StaleIndex
-from rag.text import Analyser, SpellingCorrection
+from rag.text import Analyser
 from rag.ui.components.entries import is_code
 from rag.ui.components.explanation import matched_words
 from rag.ui.components.question_form import MAX_CHARS, other_language, remove_filters
-from rag.ui.html import Html, join, link, rows, tag, telephone
+from rag.ui.html import Html, bullets, folded, link, rows, tag
 from rag.ui.i18n import N_, Interface
-from rag.ui.layout import HELP, note_of
+from rag.ui.layout import HELP, contact_html
 
 _CUT = N_(
     "Your question is long ({count} characters): only the first {limit} were used. "
     "Keep the facts that matter, and ask again."
 )
-_READ_AS = N_("“{word}” (you wrote “{typed}”)")
 _FAILED = N_("The search stopped on an error. Your question was not recorded. Try again, or in other words.")
 _FILTERED = N_("With the filters that you chose, no article is left. Remove them, or choose others.")
 _TIPS = (
@@ -47,7 +41,6 @@ SCREENED_REASONS = (
     DecisionReason.OTHER_COUNTRY,
     DecisionReason.NOT_LAW,
 )  # told by `screening_notice`, and not once more as a doubt
-_ALL_THE_SAME = N_("The closest ones are shown all the same. What you can try:")
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
 
@@ -71,17 +64,13 @@ def mended(result: Result, analyser: Analyser, t: Interface) -> None:
     """Say which words were read as others, as the articles shown write them."""
     if not result.mended:
         return
-    message = t.listed(
-        t(_READ_AS, word=_as_written(each, result, analyser), typed=each.typed) for each in result.mended
-    )
-    st.html(tag("p", t("Read as: {words}.", words=message), class_="pd-hint pd-read-as", role="status"))
-
-
-def _as_written(word: SpellingCorrection, result: Result, analyser: Analyser) -> str:
-    for shown in result.shown:
-        for found in matched_words(shown.article, frozenset({word.term}), analyser):
-            return found
-    return word.read
+    read = []
+    for word in result.mended:
+        term = frozenset({word.term})
+        written = (found for shown in result.shown for found in matched_words(shown.article, term, analyser))
+        read.append(t("“{word}” (you wrote “{typed}”)", word=next(written, word.read), typed=word.typed))
+    message = t("Read as: {words}.", words=t.listed(read))
+    st.html(tag("p", message, class_="pd-hint pd-read-as", role="status"))
 
 
 def failed(t: Interface) -> None:
@@ -96,11 +85,14 @@ def _people(card: CorpusCard, t: Interface) -> Html | str:
 
 def nothing(card: CorpusCard, t: Interface) -> None:
     """Say that no article was found, and what to try."""
-    people = _people(card, t)
-    tips = tag("ul", *(tag("li", t(tip)) for tip in _TIPS), tag("li", people) if people else "")
     other = other_language(card.language, t)
     spoken = tag("p", tag("strong", other)) if other else ""
-    _box(t("I found no article that answers this"), spoken, tips, tag("p", t(_SCOPE, title=card.title)))
+    tips, scope = _tips(*map(t, _TIPS), _people(card, t)), tag("p", t(_SCOPE, title=card.title))
+    _box(t("I found no article that answers this"), spoken, tips, scope)
+
+
+def _tips(*tips: str) -> Html:
+    return bullets(filter(None, tips))
 
 
 def filtered_out(t: Interface) -> None:
@@ -114,14 +106,11 @@ def elsewhere(topics: tuple[Elsewhere, ...], card: CorpusCard, t: Interface) -> 
     for number, topic in enumerate(topics, start=1):
         where = rows([(t("The law to look at"), tag("strong", link(topic.url, topic.law)))])
         people = _people(card, t) if number == len(topics) else ""
-        _box(
-            t("This seems to belong to another law, which is not loaded here"),
-            tag("p", tag("strong", in_language(topic.title, t.language))),
-            tag("p", in_language(topic.explain, t.language)),
-            where,
-            tag("p", people) if people else "",
-            kind="pd-elsewhere",
-        )
+        body = [tag("p", tag("strong", in_language(topic.title, t.language)))]
+        body += [tag("p", in_language(topic.explain, t.language)), where]
+        body += [tag("p", people)] if people else []
+        title = t("This seems to belong to another law, which is not loaded here")
+        _box(title, *body, kind="pd-elsewhere")
 
 
 def in_language(texts: Mapping[str, str], language: str) -> Html:
@@ -133,15 +122,14 @@ def in_language(texts: Mapping[str, str], language: str) -> Html:
 def screening_notice(decision: Decision, card: CorpusCard, t: Interface) -> None:
     """Show that a question seems to be about another country's law, or about no law."""
     if decision.reason is DecisionReason.OTHER_COUNTRY:
-        tips = [t(_OTHER_LAW), _people(card, t)]
+        tips = _tips(t(_OTHER_LAW), _people(card, t))
         title = t("Your question seems to be about the law of another country")
     elif decision.reason is DecisionReason.NOT_LAW:
-        tips = [t(_TIPS[0])]
+        tips = _tips(t(_TIPS[0]))
         title = t("This does not seem to be a question of law")
     else:
         return
-    scope = tag("p", t(_ONLY, title=card.title))
-    _box(title, scope, tag("ul", *(tag("li", tip) for tip in tips if tip)), kind="pd-doubt")
+    _box(title, tag("p", t(_ONLY, title=card.title)), tips, kind="pd-doubt")
 
 
 def doubtful(card: CorpusCard, law: str, t: Interface) -> None:
@@ -150,9 +138,13 @@ def doubtful(card: CorpusCard, law: str, t: Interface) -> None:
     `law` is what the corpus is called in a sentence.
     """
     message = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
-    tips = [*map(t, _TIPS[:2]), _people(card, t)]
-    listed = tag("ul", *(tag("li", tip) for tip in tips if tip))
-    _box(message, tag("p", t(_ALL_THE_SAME)), listed, kind="pd-doubt")
+    tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
+    _box(
+        message,
+        tag("p", t("The closest ones are shown all the same. What you can try:")),
+        tips,
+        kind="pd-doubt",
+    )
 
 
 # The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.
@@ -186,8 +178,7 @@ def draw_failure(error: PandectError, t: Interface) -> None:
     explained = tag("p", t.sentences(t(reason), t("Whoever runs this page can type:")))
     st.html(tag("div", tag("h2", t(title)), explained, class_="pd-box", role="status"))
     st.code(command(str(error)), language=None)
-    message = tag("pre", str(error), lang="en")
-    st.html(tag("details", tag("summary", t("What the program says")), message, class_="pd-whole"))
+    st.html(folded(t("What the program says"), tag("pre", str(error), lang="en"), class_="pd-whole"))
     st.button(t("Try again"), key="again")
 
 
@@ -213,20 +204,11 @@ def draw_emergency(decision: Decision, t: Interface, law: str) -> None:
     danger = any(situation.danger not in _TIMED for situation in decision.urgent)
     paragraphs = [tag("p", t(_LIMIT))] if timed else []
     if decision.contacts:
-        paragraphs.append(
-            tag("ul", *(tag("li", _contact(contact), lang=law) for contact in decision.contacts))
-        )
+        paragraphs.append(bullets((contact_html(c, name="strong") for c in decision.contacts), lang=law))
     elif danger and decision.grave:
         paragraphs.append(tag("p", t("Call the emergency number of the place where you are.")))
     if not paragraphs:
         return
     title = t("If this is happening to you, get help first") if decision.grave else t(_NAMED)
-    kind = "pd-box pd-urgent" if decision.grave else "pd-box"
-    st.html(
-        tag("div", tag("h2", title), *paragraphs, class_=kind, role="alert" if decision.grave else "status")
-    )
-
-
-def _contact(contact: Contact) -> Html:
-    phone = [" · ", telephone(contact.phone)] if contact.phone else []
-    return join(tag("strong", link(contact.url, contact.name)), *phone, note_of(contact))
+    kind, role = ("pd-box pd-urgent", "alert") if decision.grave else ("pd-box", "status")
+    st.html(tag("div", tag("h2", title), *paragraphs, class_=kind, role=role))

@@ -15,7 +15,7 @@ from rag.engine.engine import Engine
 from rag.types import Article, Filter
 from rag.ui.components.article_history import validity_sentences
 from rag.ui.components.permalink import link
-from rag.ui.html import Html, plain_label, tag
+from rag.ui.html import copy_button, plain_label, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import MACHINE, source_line
 from rag.ui.navigation import SHEET, absolute, go
@@ -70,25 +70,19 @@ def _panel(
         if not chosen:
             st.html(tag("p", t("Choose at least one article."), class_="pd-hint", role="status"))
             return
-        with_question = _tells(question, t)
-        st.html(
-            tag(
-                "p",
-                t(_WITH_QUESTION if with_question else _WITHOUT_QUESTION),
-                class_="pd-hint",
-                role="status",
-            )
-        )
+        told = ""  # off for every new question
+        if question and st.checkbox(
+            plain_label(t("Include my question")), key=_anew("told", question, False)
+        ):
+            told = question
+        message = t(_WITH_QUESTION if told else _WITHOUT_QUESTION)
+        st.html(tag("p", message, class_="pd-hint", role="status"))
         ids, version = [article.id for article in chosen], loaded.version
-        st.html(_address(absolute(link(ids, version, question if with_question else "")), t))
-        extract = ArticleExtract(
-            loaded.card,
-            loaded.name,
-            version,
-            tuple(chosen),
-            question if with_question else None,
-            where.in_force_on if where else None,
-        )
+        url = absolute(link(ids, version, told))
+        copy = copy_button(t("Copy the link"), url, t("Copied"))
+        st.html(tag("p", tag("code", url), " ", copy, class_="pd-address"))
+        day = where.in_force_on if where else None
+        extract = ArticleExtract(loaded.card, loaded.name, version, tuple(chosen), told or None, day)
         _files(extract, t)
         st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, version, page=SHEET))))
 
@@ -119,50 +113,13 @@ def _chosen(card: CorpusCard, articles: Sequence[Article], t: Interface) -> list
     return [by_id[i] for i in by_id if i in chosen]  # in the order shown, whatever was clicked first
 
 
-def _tells(question: str, t: Interface) -> bool:
-    """Draw the switch that lets the question go along; off for every new question."""
-    if not question:
-        return False
-    return st.checkbox(plain_label(t("Include my question")), key=_anew("told", question, False))
-
-
-def _address(url: str, t: Interface) -> Html:
-    copy = tag(
-        "button",
-        t("Copy the link"),
-        type="button",
-        class_="pd-copy",
-        data_copy=url,
-        data_done=t("Copied"),
-        aria_live="polite",
-    )
-    return tag("p", tag("code", url), " ", copy, class_="pd-address")
-
-
 def _files(extract: ArticleExtract, t: Interface) -> None:
     """Draw the buttons; a file is written when its button is pressed, which few do."""
-    name = f"pandect-{extract.index}"
+    name, save = f"pandect-{extract.index}", partial(st.download_button, on_click="ignore")
+    markdown, as_json = partial(to_markdown, extract, labels(extract, t)), partial(to_json, extract)
     with st.container(key="files", horizontal=True):
-        st.download_button(
-            t("Save as text (Markdown)"),
-            partial(_markdown, extract, t),
-            file_name=f"{name}.md",
-            mime="text/markdown",
-            on_click="ignore",
-            key="save-markdown",
-        )
-        st.download_button(
-            t("Save for a program (JSON)"),
-            partial(to_json, extract),
-            file_name=f"{name}.json",
-            mime="application/json",
-            on_click="ignore",
-            key="save-json",
-        )
-
-
-def _markdown(extract: ArticleExtract, t: Interface) -> str:
-    return to_markdown(extract, labels(extract, t))
+        save(t("Save as text (Markdown)"), markdown, f"{name}.md", "text/markdown", key="save-markdown")
+        save(t("Save for a program (JSON)"), as_json, f"{name}.json", "application/json", key="save-json")
 
 
 def labels(extract: ArticleExtract, t: Interface) -> ExportLabels:
