@@ -1,4 +1,4 @@
-"""What stands around every page: the script, the name, the language, the notice, what is loaded, who helps."""
+"""What stands around every page: the script, the name, the language, the notice, what is loaded, help."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What became of an article number: what bears it now, what it used to stand for, where that went.
-
-The day whose law is shown: said above the articles, and on each that is not in force then.
-"""
+"""What became of an article number, and the day whose law is shown: above the articles, and on each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Curves as pictures; every number of them stands in a table beside, for who cannot see them.
-
-Results that papers print of other corpora, for orientation beside what was measured here.
-"""
+"""Curves as pictures, whose numbers stand in a table beside; and what papers print of other corpora."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ from rag.ui.html import Html, tag
 from rag.ui.i18n import Interface
 
 _BOX = PlotArea(56, 18, 500, 230)
+_MIDDLE = _BOX.left + _BOX.width / 2
 _SIZE = (620, 300)
 _LINE = 20  # pixels of a line below the axis that names a curve
 _DASHES = ("6 4", "2 3", "8 3 2 3")
@@ -30,9 +28,8 @@ def picture(figure: Figure) -> Html:
 def recall_curves(curves: Mapping[str, Mapping[int, TopicRate]], t: Interface) -> Figure:
     """Draw recall over how many articles are looked at, a curve a way to search; the first is the page's."""
     width, height = _SIZE
-    figure = Figure(
-        width, height + _LINE * len(curves), t("Answering articles found, by how many articles are looked at")
-    )
+    name = t("Answering articles found, by how many articles are looked at")
+    figure = Figure(width, height + _LINE * len(curves), name)
     _percents(figure, t)
     at = sorted({k for curve in curves.values() for k in curve})
     low, high = math.log(at[0]), math.log(at[-1])
@@ -42,9 +39,7 @@ def recall_curves(curves: Mapping[str, Mapping[int, TopicRate]], t: Interface) -
 
     for k in at:
         figure.text(x(k), _BOX.bottom + 20, t.number(k), anchor="middle", kind="soft")
-    figure.text(
-        _BOX.left + _BOX.width / 2, _BOX.bottom + 40, t("articles looked at"), anchor="middle", kind="soft"
-    )
+    figure.text(_MIDDLE, _BOX.bottom + 40, t("articles looked at"), anchor="middle", kind="soft")
     for n, (name, curve) in enumerate(curves.items()):
         points = [(x(k), _y(rate.value)) for k, rate in curve.items()]
         kind, dash = ("mark", "") if not n else ("axis", _DASHES[(n - 1) % len(_DASHES)])
@@ -54,50 +49,43 @@ def recall_curves(curves: Mapping[str, Mapping[int, TopicRate]], t: Interface) -
         figure.text(_BOX.left + 50, y, name)
         if not n:
             for (px, py), (k, rate) in zip(points, curve.items(), strict=True):
-                figure.dot(px, py, 4, f"{t.number(k)} → {_percent(rate.value, t)}")
+                figure.dot(px, py, 4, f"{t.number(k)} → {percent(rate.value, t)}")
     return figure
 
 
 def reliability(bins: Sequence[ReliabilityBin], t: Interface) -> Figure:
     """Draw what was predicted against what came true; on the diagonal both are the same."""
-    figure = Figure(*_SIZE, t("How likely the page held an answer to be, and how often there was one"))
+    name = t("How likely the page held an answer to be, and how often there was one")
+    figure = Figure(*_SIZE, name)
     _percents(figure, t)
     figure.line((_BOX.left, _BOX.bottom), (_BOX.left + _BOX.width, _BOX.top), "axis", "4 4")
     most = max(b.questions for b in bins)
     for part in (0, 0.5, 1):
-        figure.text(
-            _BOX.left + _BOX.width * part, _BOX.bottom + 20, _percent(part, t), anchor="middle", kind="soft"
-        )
+        x = _BOX.left + _BOX.width * part
+        figure.text(x, _BOX.bottom + 20, percent(part, t), anchor="middle", kind="soft")
     figure.text(
-        _BOX.left + _BOX.width / 2,
-        _BOX.bottom + 40,
-        t("likelihood that the page estimated"),
-        anchor="middle",
-        kind="soft",
+        _MIDDLE, _BOX.bottom + 40, t("likelihood that the page estimated"), anchor="middle", kind="soft"
     )
     points = [(_BOX.left + _BOX.width * b.predicted, _y(b.observed)) for b in bins]
-    figure.curve(points, t("How likely the page held an answer to be, and how often there was one"))
+    figure.curve(points, name)
     for (x, y), b in zip(points, bins, strict=True):
-        figure.dot(
-            x,
-            y,
-            3 + 5 * math.sqrt(b.questions / most),
-            f"{_percent(b.predicted, t)} → {_percent(b.observed, t)}",
-        )
+        told = f"{percent(b.predicted, t)} → {percent(b.observed, t)}"
+        figure.dot(x, y, 3 + 5 * math.sqrt(b.questions / most), told)
     return figure
 
 
 def _percents(figure: Figure, t: Interface) -> None:
     for part in (0, 0.25, 0.5, 0.75, 1):
         figure.line((_BOX.left, _y(part)), (_BOX.left + _BOX.width, _y(part)), "grid" if part else "axis")
-        figure.text(_BOX.left - 8, _y(part) + 4, _percent(part, t), anchor="end", kind="soft")
+        figure.text(_BOX.left - 8, _y(part) + 4, percent(part, t), anchor="end", kind="soft")
 
 
 def _y(share: float) -> float:
     return _BOX.bottom - _BOX.height * share
 
 
-def _percent(share: float, t: Interface) -> str:
+def percent(share: float, t: Interface) -> str:
+    """Return a share in whole percent."""
     return t("{number}%", number=round(100 * share))
 
 

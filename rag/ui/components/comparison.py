@@ -9,6 +9,7 @@ from datetime import date
 from rag.corpus.card import CorpusCard
 from rag.engine.result import Explanation
 from rag.types import Shown
+from rag.ui.components.article_card import rank_html
 from rag.ui.components.article_history import label
 from rag.ui.components.entries import title
 from rag.ui.components.explanation import panel, percent, points, weight
@@ -59,18 +60,14 @@ def _column(
 ) -> Html:
     name = t(MODES[column.system]) if column.system in MODES else column.system
     heading = f"pd-system-{n}"
-    entries = (
-        _entry(n, shown, why, first, list(_badges(shown, column.day, gold, t)), card, t)
-        for shown, why in zip(column.shown, column.explanations, strict=True)
-    )
-    return tag(
-        "section",
-        tag("h3", name, id=heading),
-        _metrics(column, gold, t),
-        tag("ol", *entries) if column.shown else tag("p", t("No article found.")),
-        class_="pd-column",
-        aria_labelledby=heading,
-    )
+    entries = []
+    for shown, why in zip(column.shown, column.explanations, strict=True):
+        badges = [t("known answer")] if shown.article.id in gold else []
+        badges += filter(None, [label(shown.article, column.day, t)])
+        entries.append(_entry(n, shown, why, first, badges, card, t))
+    found = tag("ol", *entries) if entries else tag("p", t("No article found."))
+    head = tag("h3", name, id=heading)
+    return tag("section", head, _metrics(column, gold, t), found, class_="pd-column", aria_labelledby=heading)
 
 
 def _metrics(column: ComparisonColumn, gold: frozenset[str], t: Interface) -> Html:
@@ -96,7 +93,7 @@ def _entry(
     name = title(article, t, card)
     named = link(article.url, name) if web_address(article.url) else name
     parts = [
-        tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(shown.rank), class_="pd-rank"),
+        rank_html(shown.rank, t),
         tag("strong", named, class_="pd-name"),
         *([_move(shown, first, t)] if n > 1 else []),
         *(tag("span", badge, class_="pd-badge") for badge in badges),
@@ -112,13 +109,6 @@ def _entry(
     )
 
 
-def _badges(shown: Shown, day: date | None, gold: frozenset[str], t: Interface) -> Iterator[str]:
-    if shown.article.id in gold:
-        yield t("known answer")
-    if outdated := label(shown.article, day, t):
-        yield outdated
-
-
 def _move(shown: Shown, first: Mapping[str, int], t: Interface) -> Html:
     """Return how the article stands against the first column, as a link to it there."""
     there = first.get(shown.article.id)
@@ -126,7 +116,7 @@ def _move(shown: Shown, first: Mapping[str, int], t: Interface) -> Html:
         return tag("span", t("not in the first list"), class_="pd-move pd-new")
     up = there - shown.rank
     if up == 0:
-        sign, symbol, kind = "=", t("at the same place as in the first list"), "pd-same"
+        kind, sign, symbol = "pd-same", "=", t("at the same place as in the first list")
     elif up > 0:
         kind, sign = "pd-up", f"▲ {up}"
         symbol = t.n(

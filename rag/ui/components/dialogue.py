@@ -1,7 +1,4 @@
-"""One question back where the first articles split on a condition; the choice is seen, and can be undone.
-
-Asking further: a follow-up becomes a question that stands alone, shown and open to change.
-"""
+"""A question back where the first articles split on a condition, and follow-ups that come to stand alone."""
 
 from __future__ import annotations
 
@@ -93,21 +90,18 @@ _PLACE = N_("For example: and how long does it take?")
 _READ = N_(
     "Your question was joined to the one before, so that it can be understood alone. Change it if you like."
 )
-_WIDGET_KEYS, _WHOLE, _ASKS, _TALK = (
-    "further",
-    "whole_question",
-    "asks_whole",
-    "conversation",
-)  # in the session
+_NEXT, _WHOLE, _ASKS, _TALK = "further", "whole_question", "asks_whole", "conversation"  # in the session
 
 
 def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
     """Draw the box beneath the articles of a question."""
-    talk = _conversation(question)
+    talk: Conversation = st.session_state.get(_TALK, Conversation())
+    if talk.questions[-1:] != (question.strip(),):  # one asked in the box above begins another conversation
+        talk = st.session_state[_TALK] = Conversation().then(question)
     with st.container(key="followup"):
         st.html(tag("h2", t("Ask further"), class_="pd-small"))
         with st.form("further_form", border=False):
-            st.text_input(t("Your next question"), key=_WIDGET_KEYS, placeholder=t(_PLACE))
+            st.text_input(t("Your next question"), key=_NEXT, placeholder=t(_PLACE))
             st.form_submit_button(t("Continue"), on_click=_say, args=(talk, analyser))
         if st.session_state.get(_ASKS) != question:
             return
@@ -117,17 +111,9 @@ def draw_follow_up(question: str, analyser: Analyser, t: Interface) -> None:
             st.form_submit_button(t("Ask this"), type="primary", on_click=_ask_whole, args=(talk,))
 
 
-def _conversation(question: str) -> Conversation:
-    """Return the conversation that ends with this question; one asked in the box above begins another."""
-    talk: Conversation = st.session_state.get(_TALK, Conversation())
-    if talk.questions[-1:] != (question.strip(),):
-        talk = st.session_state[_TALK] = Conversation().then(question)
-    return talk
-
-
 def _say(talk: Conversation, analyser: Analyser) -> None:
     """Take a follow-up: one that stands alone is asked, another is shown whole first; for a callback."""
-    question: StandaloneQuestion = standalone(talk, st.session_state[_WIDGET_KEYS], analyser)
+    question: StandaloneQuestion = standalone(talk, st.session_state[_NEXT], analyser)
     st.session_state.pop(_ASKS, None)
     if question.how is RewriteMethod.AS_TYPED:
         _ask(talk, question.text)
@@ -145,5 +131,5 @@ def _ask(talk: Conversation, question: str) -> None:
     if question.strip():
         st.session_state[_TALK] = talk.then(question)
         st.session_state["question"] = st.session_state["asked"] = question.strip()
-        st.session_state[_WIDGET_KEYS] = ""
+        st.session_state[_NEXT] = ""
         st.session_state.pop(_ASKS, None)

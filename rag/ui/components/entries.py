@@ -1,7 +1,4 @@
-"""Articles as entries of lists: a link to where each can be read, and how it begins.
-
-How an article is called on the pages, in the interface's language; `rag.corpus.citation` cites it.
-"""
+"""How an article is called on the pages (`rag.corpus.citation` cites it), and stands in a list with its link."""
 
 from __future__ import annotations
 
@@ -62,9 +59,4 @@ def article_entry(
 
 def link_to(article: Article, label: str, **attributes: str | None) -> Html:
     """Return a link to where the article can be read."""
-    return go(label, reading_address(article), **attributes)
-
-
-def reading_address(article: Article) -> str:
-    """Return where an article can be read."""
-    return address(BROWSE, article=listed([article.id]))
+    return go(label, address(BROWSE, article=listed([article.id])), **attributes)

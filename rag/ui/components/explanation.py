@@ -1,7 +1,4 @@
-"""More about one article's rank: small tables behind "Why this article", folded until they are asked for.
-
-Why an article is there, in plain words.
-"""
+"""Why an article is there, in plain words; and small tables behind that, folded until they are asked for."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rag.corpus.card import CorpusCard
-from rag.engine.result import Explanation, MeaningShare
+from rag.engine.result import Explanation
 from rag.text import Analyser
 from rag.types import Article, Shown, Why, WordShare
 from rag.ui.components.article_history import predecessor_note
 from rag.ui.components.entries import missing_number
-from rag.ui.html import Html, join, tag
+from rag.ui.html import Html, bullets, folded, join, tag
 from rag.ui.i18n import N_, Interface
 
 # What the systems behind a hybrid do, as a person would say it; a system of another name is called by it.
@@ -33,8 +30,8 @@ MAX_WORDS = 12
 
 def reasons(shown: Shown, analyser: Analyser, t: Interface, card: CorpusCard, *, ranks: bool = True) -> Html:
     """Return the reasons, the strongest first; its `ranks` where no table beside tells them."""
-    items = [tag("li", line) for line in _lines(shown, analyser, t, card, ranks=ranks)]
-    return tag("ul", *items or [tag("li", t("Its meaning is close to that of your question."))])
+    lines = list(_lines(shown, analyser, t, card, ranks=ranks))
+    return bullets(lines or [t("Its meaning is close to that of your question.")])
 
 
 def _lines(
@@ -59,11 +56,13 @@ def _lines(
         )
         yield join(heading, *(join(" ", tag("q", question, lang=law)) for question in similar))
     if ranks and why.ranks:
-        places = (
-            t("no. {rank} {by}", rank=rank, by=t(LISTS[name]) if name in LISTS else name)
-            for name, rank in sorted(why.ranks.items())
-        )
+        ranks = sorted(why.ranks.items())
+        places = (t("no. {rank} {by}", rank=rank, by=_list_name(name, t)) for name, rank in ranks)
         yield join(t("Its place in each ranking: {places}.", places=t.listed(places)))
+
+
+def _list_name(system: str, t: Interface) -> str:
+    return t(LISTS[system]) if system in LISTS else system
 
 
 def matched_words(article: Article, terms: frozenset[str], analyser: Analyser) -> list[str]:
@@ -105,16 +104,13 @@ MAX_ROWS = 8  # words of a table; what the others add is one row more
 
 def panel(explanation: Explanation, t: Interface, law: str) -> Html:
     """Return what put the article where it is, folded; nothing when there is nothing to tell."""
-    parts = [*_reasons(explanation, t), *_places(explanation, t)]
-    parts += [*_words(explanation, t), *_meaning(explanation, t)]
+    parts = [part for tell in (_reasons, _places, _words, _meaning) for part in tell(explanation, t)]
     parts += _alike(explanation, t, law)
     if not parts:
         return Html()
     # why an attribute: script.js makes it when it is opened, so that the browser has fewer elements
     # to go through before it shows an answer. What it makes has to be in its lists.
-    return tag(
-        "details", tag("summary", t("More about this ranking")), data_more=join(*parts), class_="pd-more"
-    )
+    return folded(t("More about this ranking"), data_more=join(*parts), class_="pd-more")
 
 
 def percent(share: float, whole: float, t: Interface) -> str:
@@ -193,11 +189,10 @@ def _places(explanation: Explanation, t: Interface) -> Iterator[Html]:
     columns = [t("Ranking"), t("Place")] + ([t("Part of the final score")] if shared else [])
     rows = []
     for place in explanation.places:
-        name = t(LISTS[place.system]) if place.system in LISTS else place.system
         cells = [tag("td", t.number(place.rank))]
         if fused is not None and place.share is not None:
             cells.append(_part(place.share, fused, t))
-        rows.append(_row(name, *cells))
+        rows.append(_row(_list_name(place.system, t), *cells))
     yield _table(t("Its place in each ranking"), columns, rows)
     if len(explanation.places) > 1 and not explanation.reasons:
         yield tag("p", t("The rankings are put together: the nearer to the top of one, the more it counts."))
@@ -208,20 +203,16 @@ def _words(explanation: Explanation, t: Interface) -> Iterator[Html]:
     if not words:
         return
     whole = weight(words)
-    rows = [
-        _row(_name(word), tag("td", _standing(word, t)), _part(word.share, whole, t))
-        for word in words[:MAX_ROWS]
-    ]
+    rows = []
+    for word in words[:MAX_ROWS]:
+        name = word.word.lower()
+        name = f"{name} → {word.bridged}" if word.bridged else name  # the law's word where it counted as that
+        rows.append(_row(name, tag("td", _standing(word, t)), _part(word.share, whole, t)))
     if len(words) > MAX_ROWS:
         rest = sum(word.share for word in words[MAX_ROWS:])
         rows.append(_row(t("other words"), tag("td"), _part(rest, whole, t)))
     columns = [t("Your word"), t("Where it stands"), t("Share")]
     yield _table(t("The ranking by words: what each word counts for"), columns, rows)
-
-
-def _name(word: WordShare) -> str:
-    """Return a word of the question, and with it that of the law where it counted as that."""
-    return f"{word.word.lower()} → {word.bridged}" if word.bridged else word.word.lower()
 
 
 def _standing(word: WordShare, t: Interface) -> str:
@@ -242,31 +233,21 @@ def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:
         yield tag("p", t("Likeness of meaning: {points} out of 100.", points=cosine))
         return
     largest = sorted(explanation.meaning, key=lambda m: -abs(m.share))
-    shown_rows = sorted(largest[:MAX_ROWS], key=lambda m: -m.share)
-    rows = [_meaning_row(m, t) for m in shown_rows]
+    shares = [(m.word.lower(), m.share) for m in sorted(largest[:MAX_ROWS], key=lambda m: -m.share)]
     if len(largest) > MAX_ROWS:
-        rest = sum(m.share for m in largest[MAX_ROWS:])
-        rows.append(_meaning_row(MeaningShare("", t("other words"), rest), t))
+        shares.append((t("other words").lower(), sum(m.share for m in largest[MAX_ROWS:])))
+    rows = [_row(word, _amount(points(share), 100 * share)) for word, share in shares]
     columns = [t("Your word"), t("Points")]
     yield _table(t("The ranking by meaning: what each word counts for"), columns, rows)
     yield tag("p", t("Together they make its likeness of meaning: {points} out of 100.", points=cosine))
-
-
-def _meaning_row(meaning: MeaningShare, t: Interface) -> Html:
-    return _row(meaning.word.lower(), _amount(points(meaning.share), 100 * meaning.share))
 
 
 def _alike(explanation: Explanation, t: Interface, law: str) -> Iterator[Html]:
     near = [alike for alike in explanation.alike if alike.nearness > 0]
     if not near:
         return
-    items = (
-        tag(
-            "li",
-            tag("q", alike.text, lang=law),
-            " ",
-            t("(likeness: {points} out of 100)", points=points(alike.nearness)),
-        )
-        for alike in near
-    )
-    yield join(tag("p", t("Questions already asked that cite this article:")), tag("ul", *items))
+    items = []
+    for alike in near:
+        nearness = t("(likeness: {points} out of 100)", points=points(alike.nearness))
+        items.append(join(tag("q", alike.text, lang=law), " ", nearness))
+    yield join(tag("p", t("Questions already asked that cite this article:")), bullets(items))

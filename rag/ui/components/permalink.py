@@ -1,7 +1,4 @@
-"""Articles that an address names: a link shares them, and not what was asked, unless the person wants it.
-
-Articles that a person adds to those that were found, from what stands around them.
-"""
+"""Articles that an address names: a link shares them (what was asked only if it is wanted), or adds them."""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ def add(ids: Sequence[str]) -> None:
     shared: SharedLink = _addressed() or st.session_state.get(_KEY) or SharedLink((), "", "")
     articles = listed(tuple(dict.fromkeys((*shared.ids, *ids))))
     more = {"index": shared.version, "q": shared.question}
-    st.query_params.update({"articles": articles, **{key: values for key, values in more.items() if values}})
+    st.query_params.update({"articles": articles} | {key: value for key, value in more.items() if value})
 
 
 def _addressed() -> SharedLink | None:
@@ -103,7 +100,7 @@ def draw(
     """Draw the articles of a link, and return them."""
     law = engine.law
     found, gone = present(shared.ids, law)
-    paragraphs = [tag("p", t(_EXPLAINED))] if found else [tag("p", t(_NONE))]
+    paragraphs = [tag("p", t(_EXPLAINED if found else _NONE))]
     if shared.question:
         paragraphs.append(tag("blockquote", tag("p", shared.question), class_="pd-asked"))
     if shared.version and shared.version != engine.info.version:
