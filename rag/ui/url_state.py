@@ -36,9 +36,11 @@ def set_parameter(key: str, written: Sequence[str]) -> None:
     """Write a choice into the address, as a step of "back"; an empty one removes the parameter."""
     known: dict[str, tuple[str, ...]] = st.session_state.setdefault(_ADDRESS, {})
     known[key] = tuple(written)
+    if st.query_params.get_all(key) == list(written):
+        return
     if written:
         st.query_params[key] = list(written)
-    elif key in st.query_params:
+    else:
         del st.query_params[key]
 
 

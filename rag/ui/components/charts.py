@@ -28,8 +28,8 @@ def picture(figure: Figure) -> Html:
 def recall_curves(curves: Mapping[str, Mapping[int, TopicRate]], t: Interface) -> Figure:
     """Draw recall over how many articles are looked at, a curve a way to search; the first is the page's."""
     width, height = _SIZE
-    name = t("Answering articles found, by how many articles are looked at")
-    figure = Figure(width, height + _LINE * len(curves), name)
+    title = t("Answering articles found, by how many articles are looked at")
+    figure = Figure(width, height + _LINE * len(curves), title)
     _percents(figure, t)
     at = sorted({k for curve in curves.values() for k in curve})
     low, high = math.log(at[0]), math.log(at[-1])

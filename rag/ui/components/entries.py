@@ -1,4 +1,4 @@
-"""How an article is called on the pages (`rag.corpus.citation` cites it), and stands in a list with its link."""
+"""How an article is called on the pages (`rag.corpus.citation` cites it), and how it stands in lists."""
 
 from __future__ import annotations
 

@@ -1,15 +1,13 @@
-"""The question box, the examples, and the options that are tucked away.
+"""The question box, the examples, the options that are tucked away, and chips ("I am a tenant").
 
-Chips for what a person may say of themselves ("I am a tenant", "I live in Brussels").
-
-What is chosen stands in the address by its name in `rag/situations.toml`, so that "back" and a reload keep
-it. It tells a tenant from a buyer and no more; nothing is listed that would tell a story, and a link to
-share leaves it out.
+What is chosen as true of the asker stands in the address by its name in `rag/situations.toml`, so that "back"
+and a reload keep it. It tells a tenant from a buyer and no more; nothing is listed that would tell a story,
+and a link to share leaves it out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rag.corpus.asker_situations import in_front, label, living_in, region_name, situations
+from rag.corpus.asker_situations import label, living_in, region_name, situations
 from rag.engine.result import Mode
 from rag.types import Filter
 from rag.ui import url_state
@@ -30,7 +28,6 @@ if TYPE_CHECKING:  # the page is on the screen before it is loaded
     from rag.engine.engine import CorpusFacets, Engine
 
 KEY = "situation"  # of the chips, and of the address
-_SEEN = "situation_seen"  # what the address said of it when it was last looked at
 SOME = 2  # that the folded chips are told by
 _REGION = "in:"  # before a region, which may be called as a situation is
 _FOLDED = N_("What is true of you (optional): {some}…")  # a dozen chips would push the button off a phone
@@ -59,18 +56,12 @@ def offered(engine: Engine, t: Interface) -> Mapping[str, SituationSentence]:
     return found
 
 
-def draw(offers: Mapping[str, SituationSentence], t: Interface) -> Sequence[SituationSentence]:
+def _draw_chips(offers: Mapping[str, SituationSentence], t: Interface) -> Sequence[SituationSentence]:
     """Draw the chips and return what is chosen; inside a form, where a choice counts once it is sent."""
     if not offers:
         return ()
-    ids = [key for key in parse_article_ids(st.query_params.get(KEY)) if key in offers]
-    seen: list[str] = [key for key in st.session_state.get(_SEEN, ()) if key in offers]
-    if KEY not in st.session_state:  # the first run, or the page was left and is opened again
-        st.session_state[KEY] = ids or seen
-    elif ids != seen:  # "back", or another address: the box follows
-        st.session_state[KEY] = ids
-    else:  # of another corpus, which was open before
-        st.session_state[KEY] = [key for key in st.session_state[KEY] if key in offers]
+    _drop_unknown(KEY, offers)
+    url_state.follow(KEY, lambda told: [key for key in parse_article_ids(told[0]) if key in offers], [])
     some = t.listed(phrase.label for phrase in list(offers.values())[:SOME])
     with st.expander(plain_label(t(_FOLDED, some=some))):
         st.pills(
@@ -87,20 +78,13 @@ def draw(offers: Mapping[str, SituationSentence], t: Interface) -> Sequence[Situ
 
 
 def _write(keys: Sequence[str]) -> None:
-    """Put the choice into the address; every change is a step of "back"."""
-    st.session_state[_SEEN] = list(keys)
-    written = listed(keys)
-    if st.query_params.get(KEY, "") == written:
-        return
-    if written:
-        st.query_params[KEY] = written
-    else:
-        del st.query_params[KEY]
+    url_state.set_parameter(KEY, [listed(keys)] if keys else [])
 
 
-def compose_question(chosen: Sequence[SituationSentence], question: str) -> str:
-    """Return the question as it is searched for, situation sentences in front."""
-    return in_front([each.says for each in chosen], question)
+def _drop_unknown(key: str, known: Collection[str]) -> None:
+    """Drop from a box what is of another corpus, which was open before."""
+    if key in st.session_state:
+        st.session_state[key] = [value for value in st.session_state[key] if value in known]
 
 
 def regional_filter(chosen: Sequence[SituationSentence], where: Filter | None) -> Filter | None:
@@ -127,25 +111,14 @@ def draw_situation_chips(
         with st.container(horizontal=True, key="situated-chips"):
             for key, phrase in offers.items():
                 if phrase in chosen:
-                    st.button(
-                        plain_label(f"{phrase.label} ✕"),
-                        key=f"situated-{key}",
-                        on_click=_take_away,
-                        args=(key,),
-                    )
+                    chip = plain_label(f"{phrase.label} ✕")
+                    st.button(chip, key=f"situated-{key}", on_click=_take_away, args=(key,))
 
 
 def _take_away(key: str) -> None:
     """Ask without it; for a callback."""
     st.session_state[KEY] = [other for other in st.session_state[KEY] if other != key]
     _write(st.session_state[KEY])
-
-
-def leave_regions() -> None:
-    """Take the regions away, with the filters; for a callback."""
-    if KEY in st.session_state:
-        st.session_state[KEY] = [key for key in st.session_state[KEY] if not key.startswith(_REGION)]
-        _write(st.session_state[KEY])
 
 
 MAX_CHARS = 2000  # some twenty sentences: more facts blur the search
@@ -166,8 +139,6 @@ LAW_LANGUAGES: Mapping[str, str] = {  # of the corpora that can be searched
 LAW_TYPES = {"national": N_("national"), "regional": N_("regional")}
 _KEYS = N_("Enter sends, Shift + Enter starts a new line.")  # hidden where the keyboard is on the glass
 _HINT = N_("{limit} characters at most. Your question is not recorded.")
-FILTER_KEYS = ("codes", "law_types", "regions")
-NO_OFFERS: Mapping[str, SituationSentence] = MappingProxyType({})
 EARLIEST = date(1500, 1, 1)  # a law of before is in no corpus
 LATEST = date(2100, 1, 1)  # nor is one that comes into force so late
 
@@ -212,13 +183,13 @@ def draw_box(t: Interface, page: str = "") -> ChoiceBox:
 
 
 def draw_question(
-    t: Interface, law: str, box: ChoiceBox, offers: Mapping[str, SituationSentence] = NO_OFFERS
+    t: Interface, law: str, box: ChoiceBox, offers: Mapping[str, SituationSentence] = MappingProxyType({})
 ) -> Sequence[SituationSentence]:
     """Draw in the question box what depends on the law, and return what the person says of themselves."""
     if other := other_language(law, t):
         box.hint.html(join(tag("p", other, class_="pd-spoken"), _hint(t)))
     with box.said:
-        return draw(offers, t)
+        return _draw_chips(offers, t)
 
 
 def _hint(t: Interface) -> Html:
@@ -283,9 +254,9 @@ def draw_options(engine: Engine, t: Interface) -> Options:
     return Options(mode, None if where == Filter() else where, chosen)
 
 
-def current_law_filter(engine: Engine) -> Filter | None:
-    """Return the default filter: the law in force today, where articles have dates."""
-    return Filter(in_force_on=date.today()) if engine.facets().dated else None
+def current_day(engine: Engine) -> date | None:
+    """Return today, whose law is shown unasked; None where articles have no dates."""
+    return date.today() if engine.facets().dated else None
 
 
 def _draw_filters(facets: CorpusFacets, t: Interface) -> Filter:
@@ -312,10 +283,9 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Interface) -> fro
     if len(values) < 2:
         return frozenset()
     names = {value: t(name) for value, name in LAW_TYPES.items()} if key == "law_types" else {}
-    if key in st.session_state:  # of another corpus, which was open before
-        st.session_state[key] = [value for value in st.session_state[key] if value in values]
     if key == "regions":
         names = {value: region_name(value, t.language) for value in values}
+    _drop_unknown(key, values)
     url_state.follow(key, url_state.allowed_values(list(values)), [])
     chosen = st.multiselect(
         label,
@@ -331,10 +301,12 @@ def _among(label: str, values: Mapping[str, int], key: str, t: Interface) -> fro
 
 def remove_filters() -> None:
     """Forget the filters, but for today's law: what holds no more is not shown unasked; for a callback."""
-    for key in (*FILTER_KEYS, "in_force_on"):
+    for key in ("codes", "law_types", "regions", "in_force_on"):
         st.session_state.pop(key, None)
         url_state.set_parameter(key, ())
-    leave_regions()
+    if KEY in st.session_state:
+        st.session_state[KEY] = [key for key in st.session_state[KEY] if not key.startswith(_REGION)]
+        _write(st.session_state[KEY])
 
 
 def store_multiselect(key: str) -> None:

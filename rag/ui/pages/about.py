@@ -12,7 +12,7 @@ from rag.ui import layout
 from rag.ui.components.entries import heading
 from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
-from rag.ui.html import Html, join, link, site, tag, web_address
+from rag.ui.html import join, link, site, tag, web_address
 from rag.ui.i18n import N_, Interface
 from rag.ui.search import Answers
 
@@ -68,17 +68,10 @@ def render(
         (t("What is searched, and what is not"), list(_law(engine, t))),
         (t("A machine at work"), list(_machine(engine, t))),
         (t("Your question"), list(_private(engine, t, answers, feedback))),
+        (t("What may be done with the texts"), list(_licence(engine, t))),
     )
     for name, lines in sections:
         st.html(tag("section", tag("h3", name), *(tag("p", line) for line in lines), class_="pd-about"))
-    st.html(
-        tag(
-            "section",
-            tag("h3", t("What may be done with the texts")),
-            *_licence(engine, t),
-            class_="pd-about",
-        )
-    )
     layout.notice(t)
     layout.footer(engine, t)
 
@@ -136,16 +129,15 @@ def _private(engine: Engine, t: Interface, answers: Answers, feedback: Feedback 
     yield t(_FEEDBACK, time=retention_text(feedback, t)) if feedback is not None else t(_NO_FEEDBACK)
 
 
-def _licence(engine: Engine, t: Interface) -> Iterator[Html]:
+def _licence(engine: Engine, t: Interface) -> Iterator[str]:
     card = engine.card
     if card.licence.strip():
-        yield tag("p", link(card.licence_url, card.licence))
-    limits = layout.terms(card, t)
-    if limits:
-        yield tag("p", tag("strong", limits))
+        yield link(card.licence_url, card.licence)
+    if limits := layout.terms(card, t):
+        yield tag("strong", limits)
     elif card.licence.strip():
-        yield tag("p", t("It lets you use the texts again, on the conditions that it names."))
+        yield t("It lets you use the texts again, on the conditions that it names.")
     if card.source:
-        yield tag("p", t("Source: {source}", source=layout.source_line(card)))
+        yield t("Source: {source}", source=layout.source_line(card))
     if web_address(card.official_site):
-        yield tag("p", join(t("The official texts are here:"), t.how.space, site(card.official_site)))
+        yield join(t("The official texts are here:"), t.how.space, site(card.official_site))

@@ -10,6 +10,7 @@ from time import sleep
 import streamlit as st
 
 from rag.answer.screening.decision import Decision
+from rag.corpus.asker_situations import in_front
 from rag.engine.engine import Engine
 from rag.engine.result import Explanation, Level, Result
 from rag.feedback import Feedback
@@ -58,7 +59,7 @@ def render(
     options = replace(options, where=where, chosen=options.chosen or where != options.where)
     typed: str | None = st.session_state.get("asked")
     own, was_cut = question_form.shorten(typed or "")
-    question = question_form.compose_question(situation, own)
+    question = in_front([each.says for each in situation], own)
     found = search(engine, question, options, t) if question else None
     page: _Page | None = None
     if found is not None:
@@ -155,7 +156,8 @@ def _heading(page: _Page) -> None:
         heading = t("{title}: perhaps about something else", title=engine.card.title)
     elif result.doubtful:
         if page.decision.reason not in notices.SCREENED_REASONS:
-            notices.doubtful(engine.card, _law(engine), t)
+            codes = list(engine.facets().codes)
+            notices.doubtful(engine.card, codes[0] if len(codes) == 1 else engine.card.title, t)
         heading = t.n("The closest article", "The {count} closest articles", len(result.shown))
     elif result.level is Level.UNSURE:
         likelihood = tag("p", t("One of these may answer; it is not certain."), class_="pd-unsure")
@@ -202,9 +204,3 @@ def _answer(page: _Page) -> None:
         cited = CitedArticles.of(page.result.shown, page.engine.card, page.t)
         question = answer_panel.PanelQuestion(page.question, page.result, page.decision, cited)
         answer_panel.draw(question, page.answers.model, page.t)
-
-
-def _law(engine: Engine) -> str:
-    """Return what the corpus is called in a sentence: its one code, else its title."""
-    codes = list(engine.facets().codes)
-    return codes[0] if len(codes) == 1 else engine.card.title

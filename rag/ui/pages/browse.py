@@ -1,7 +1,4 @@
-"""The page "Browse the codes": from the codes through their headings to an article, by links alone.
-
-One article of a code to be read: its text whole, what stands around it, who cites whom, what was asked.
-"""
+"""The page "Browse the codes": from the codes through their headings to an article, by links alone."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ from rag.ui.components.article_history import (
     validity_line,
 )
 from rag.ui.components.entries import article_entry, entry, heading, link_to, missing_number, title
-from rag.ui.components.question_form import current_law_filter, shorten
-from rag.ui.html import Html, join, paragraphs, plain_label, tag
+from rag.ui.components.question_form import current_day, shorten
+from rag.ui.html import Html, bullets, folded, join, paragraphs, plain_label, tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
 from rag.ui.navigation import BROWSE, address, go, parse_article_ids
@@ -38,38 +35,37 @@ MAX_QUESTIONS = 40
 
 def reading(engine: Engine, article: Article, t: Interface) -> None:
     """Draw an article as a page of the code."""
-    today = current_law_filter(engine)
-    day = today.in_force_on if today else None
-    view = View(engine.card, engine.analyser, t, day)
-    law, lang = engine.law, article.language or engine.card.language
+    card, law, day = engine.card, engine.law, current_day(engine)
+    lang = article.language or card.language
+    marks = badges(article, View(card, engine.analyser, t, day))
     header = tag(
         "header",
-        heading(title(article, t, engine.card), f"article {article.id}"),
+        heading(title(article, t, card), f"article {article.id}"),
         tag("span", article.code, class_="pd-code", lang=lang),
-        *(tag("span", label, class_="pd-badge") for label in badges(article, view)),
-        badge(engine.card, t),
+        *(tag("span", label, class_="pd-badge") for label in marks),
+        badge(card, t),
     )
-    changes = [tag("p", line) for line in _changes(article, engine.card, t)]
+    changes = [tag("p", line) for line in _changes(article, card, t)]
     st.html(
         tag(
             "article",
             header,
-            validity_line(day, engine.card, dated=engine.facets().dated, t=t),
+            validity_line(day, card, dated=engine.facets().dated, t=t),
             _leaf(engine, article, t),
             tag("div", paragraphs(article.text), class_="pd-text", lang=lang),
             tag("aside", *changes, class_="pd-changes") if changes else "",
-            foot(article, engine.card, t),
+            foot(article, card, t),
             class_="pd-card pd-reading",
         )
     )
-    parts = [
-        _siblings(law.siblings(article.id), article, t, engine.card),
-        _references(t("It refers to"), law.cites(article.id), article, t, engine.card),
-        _references(t("Referred to by"), law.cited_by(article.id), article, t, engine.card),
+    around = join(
+        _siblings(law.siblings(article.id), article, t, card),
+        _references(t("It refers to"), law.cites(article.id), article, t, card),
+        _references(t("Referred to by"), law.cited_by(article.id), article, t, card),
         _questions_list(law.citing_questions(article.id), t, lang),
-    ]
-    if any(parts):
-        st.html(join(*parts))
+    )
+    if around:
+        st.html(around)
 
 
 def _leaf(engine: Engine, article: Article, t: Interface) -> Html:
@@ -77,15 +73,12 @@ def _leaf(engine: Engine, article: Article, t: Interface) -> Html:
     links: list[Html] = []
     if (previous := engine.law.previous(article.id)) is not None:
         name = title(previous, t, engine.card)
-        label = t("Previous: {name}", name=name)
-        links.append(link_to(previous, f"← {name}", rel="prev", aria_label=label))
+        links.append(link_to(previous, f"← {name}", rel="prev", aria_label=t("Previous: {name}", name=name)))
     if (after := engine.law.after(article.id)) is not None:
         name = title(after, t, engine.card)
-        label = t("Next: {name}", name=name)
-        links.append(link_to(after, f"{name} →", rel="next", aria_label=label))
-    return (
-        tag("nav", *links, class_="pd-leaf", aria_label=t("Previous and next article")) if links else Html()
-    )
+        links.append(link_to(after, f"{name} →", rel="next", aria_label=t("Next: {name}", name=name)))
+    name = t("Previous and next article")
+    return tag("nav", *links, class_="pd-leaf", aria_label=name) if links else Html()
 
 
 def _changes(article: Article, card: CorpusCard, t: Interface) -> Iterator[str]:
@@ -112,10 +105,11 @@ def _siblings(siblings: Sequence[Article], article: Article, t: Interface, card:
         else tag("li", link_to(each, each.article_no, aria_label=title(each, t, card)))
         for each in near
     ]
-    name = t("Under the same heading")
-    return tag(
-        "nav", tag("h3", name), tag("ul", *links, class_="pd-chips"), class_="pd-shelf", aria_label=name
-    )
+    return _shelf(t("Under the same heading"), tag("ul", *links, class_="pd-chips"))
+
+
+def _shelf(name: str, *content: str) -> Html:
+    return tag("nav", tag("h3", name), *content, class_="pd-shelf", aria_label=name)
 
 
 def _references(
@@ -126,18 +120,18 @@ def _references(
     entries = [article_entry(a, t, card, code=a.code != article.code) for a in articles[:REFERRING]]
     more = len(articles) - REFERRING
     rest = tag("p", t.n("and one more", "and {count} more", more)) if more > 0 else ""
-    return tag("nav", tag("h3", name), tag("ul", *entries), rest, class_="pd-shelf", aria_label=name)
+    return _shelf(name, tag("ul", *entries), rest)
 
 
 def _questions_list(questions: Sequence[str], t: Interface, lang: str) -> Html:
     if not questions:
         return Html()
-    items = [tag("li", tag("q", text, lang=lang)) for text in questions[:MAX_QUESTIONS]]
+    items = [tag("q", text, lang=lang) for text in questions[:MAX_QUESTIONS]]
     rest = items[AT_ONCE:]
     label = t.n("{count} more question", "{count} more questions", len(rest))
-    more = tag("details", tag("summary", label), tag("ul", *rest), class_="pd-more") if rest else ""
+    more = folded(label, bullets(rest), class_="pd-more") if rest else ""
     head = tag("h3", t("Questions that this article answers"))
-    return tag("section", head, tag("ul", *items[:AT_ONCE]), more, class_="pd-shelf pd-why")
+    return tag("section", head, bullets(items[:AT_ONCE]), more, class_="pd-shelf pd-why")
 
 
 A_PAGE = 100  # links of one list; what is more stands on pages of its own
@@ -151,32 +145,34 @@ _GONE = N_(
 
 def render(engine: Engine, t: Interface) -> None:
     """Draw the page under the masthead: the view that the address names."""
-    law, query = engine.law, st.query_params
-    wanted = next(iter(parse_article_ids(query.get("article"))), None)
+    law = engine.law
+    wanted = next(iter(parse_article_ids(st.query_params.get("article"))), None)
     if wanted is not None and wanted in law.articles:
         _trail(engine, law.home(wanted), t, last_is_here=False)
         reading(engine, law.articles[wanted], t)
-        layout.notice(t)
-        layout.footer(engine, t)
-        return
+    else:
+        _contents(engine, t)
+    layout.notice(t)
+    layout.footer(engine, t)
+
+
+def _contents(engine: Engine, t: Interface) -> None:
+    """Draw the codes, or the place in one, that the address names."""
+    law, query = engine.law, st.query_params
     codes = law.codes
     code = query.get("code") or (codes[0].code if len(codes) == 1 else "")
     at = steps(query.get("at") or "")
     trail = law.trail(code, at)
     if query.get("article"):
         _quoted(t("There is no such article in this version of the law. Look for it in the codes below."))
-    elif (
-        (query.get("code") and not trail)
-        or (trail and trail[-1].at != at)
-        or bool(query.get("at")) != bool(at)
-    ):
-        _quoted(t(_GONE))
+    else:
+        known = trail[-1].at == at if trail else not query.get("code")
+        if not known or bool(query.get("at")) != bool(at):
+            _quoted(t(_GONE))
     if not trail:
         _draw_codes(codes, engine, t)
     else:
         _draw_place(engine, trail, t)
-    layout.notice(t)
-    layout.footer(engine, t)
 
 
 def _quoted(text: str) -> None:
@@ -198,7 +194,7 @@ def _draw_codes(codes: Sequence[ContentsEntry], engine: Engine, t: Interface) ->
             _quoted(t("No code is named like this."))
     lang = engine.card.language
     entries = [entry(go(c.title, address(BROWSE, code=c.code)), _count(c, t), lang) for c in codes]
-    st.html(_shelf(entries, t("Codes"), t))
+    st.html(_part(entries, t("Codes"), t))
 
 
 def _draw_place(engine: Engine, trail: Sequence[ContentsEntry], t: Interface) -> None:
@@ -210,15 +206,16 @@ def _draw_place(engine: Engine, trail: Sequence[ContentsEntry], t: Interface) ->
         _search(engine, place.code, t)
     below = law.below(place)
     if below:
-        entries = [
-            entry(go(p.title or t("Without a heading"), address(BROWSE, code=p.code, at=written(p.at))),
-                   _count(p, t), lang)
-            for p in below
-        ]  # fmt: skip
-        st.html(_shelf(entries, t("Headings"), t, place))
+        entries = [entry(_link(p, t), _count(p, t), lang) for p in below]
+        st.html(_part(entries, t("Headings"), t, place))
     if place.articles:
         entries = [article_entry(law.articles[i], t, engine.card) for i in place.articles]
-        st.html(_shelf(entries, t("Articles"), t, place))
+        st.html(_part(entries, t("Articles"), t, place))
+
+
+def _link(place: ContentsEntry, t: Interface) -> Html:
+    to = address(BROWSE, code=place.code, at=written(place.at))
+    return go(place.title or t("Without a heading"), to)
 
 
 def _trail(
@@ -228,13 +225,9 @@ def _trail(
     lang = engine.card.language
     steps_down = [tag("li", go(t("All codes"), address(BROWSE)))] if len(engine.law.codes) > 1 else []
     for place in trail:
-        label = place.title or t("Without a heading")
-        here = last_is_here and place is trail[-1]
-        shown = (
-            tag("span", label, aria_current="page")
-            if here
-            else go(label, address(BROWSE, code=place.code, at=written(place.at)))
-        )
+        shown = _link(place, t)
+        if last_is_here and place is trail[-1]:
+            shown = tag("span", place.title or t("Without a heading"), aria_current="page")
         steps_down.append(tag("li", shown, lang=lang))
     if len(steps_down) == 1 and last_is_here:  # the heading says it
         return
@@ -245,27 +238,23 @@ def _count(place: ContentsEntry, t: Interface) -> str:
     return t.n("one article", "{count} articles", place.count)
 
 
-def _shelf(entries: Sequence[Html], name: str, t: Interface, place: ContentsEntry | None = None) -> Html:
+def _part(entries: Sequence[Html], name: str, t: Interface, place: ContentsEntry | None = None) -> Html:
     """Return a list of links, a page of it where it is long."""
-    key = "part"
     pages = -(-len(entries) // A_PAGE)
-    page = st.query_params.get(key) or "1"
+    page = st.query_params.get("part") or "1"
     number = min(int(page), pages) if page.isascii() and page.isdigit() and len(page) < 6 else 1
     first = max(number - 1, 0) * A_PAGE
-    shown = tag("ul", *entries[first : first + A_PAGE])
-    inside: list[Html] = [tag("h3", name), shown]
+    inside = [tag("ul", *entries[first : first + A_PAGE])]
     if pages > 1:
-
-        def to(n: int) -> str:
-            return address(BROWSE, code=place.code if place else None,
-                           at=written(place.at) if place else None, part=str(n))  # fmt: skip
-
+        where = {"code": place.code, "at": written(place.at)} if place else {}
         links = [
-            tag("span", str(n), aria_current="page") if n == number else go(str(n), to(n))
+            tag("span", str(n), aria_current="page")
+            if n == number
+            else go(str(n), address(BROWSE, **where, part=str(n)))
             for n in range(1, pages + 1)
         ]
         inside.append(tag("p", t("Page"), " ", *(join(each, " ") for each in links), class_="pd-parts"))
-    return tag("nav", *inside, class_="pd-shelf", aria_label=name)
+    return _shelf(name, *inside)
 
 
 def _search(engine: Engine, code: str, t: Interface) -> None:
@@ -281,7 +270,12 @@ def _search(engine: Engine, code: str, t: Interface) -> None:
     question, _ = shorten(st.session_state["within_asked"])
     if not question:
         return
-    found = _ask(engine, question, code, t)
+    where = Filter(codes=frozenset({code}), in_force_on=current_day(engine))
+
+    def find() -> Sequence[Shown]:
+        return engine.ask(question, k=FOUND, where=where).shown
+
+    found = find_once("the search in a code", engine, (question, where), find, t)
     if found is None:
         return
     head = tag("h3", t.n("One article found", "{count} articles found", len(found)))
@@ -296,14 +290,3 @@ def _search(engine: Engine, code: str, t: Interface) -> None:
 
 def _clear() -> None:
     st.session_state["within"] = st.session_state["within_asked"] = ""
-
-
-def _ask(engine: Engine, question: str, code: str, t: Interface) -> Sequence[Shown] | None:
-    """Ask the engine about one code; None, and a calm word, when it breaks."""
-    today = current_law_filter(engine)
-    where = Filter(codes=frozenset({code}), in_force_on=today.in_force_on if today else None)
-
-    def find() -> Sequence[Shown]:
-        return engine.ask(question, k=FOUND, where=where).shown
-
-    return find_once("the search in a code", engine, (question, where), find, t)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag.engine.engine import Engine
 from rag.engine.result import Mode
-from rag.types import Question
+from rag.types import Filter, Question
 from rag.ui import layout, url_state
 from rag.ui.components import notices, question_form
 from rag.ui.components.article_history import validity_line
@@ -106,21 +106,9 @@ def _take() -> None:
 def _draw(
     engine: Engine, question: str, systems: Sequence[Mode], known: frozenset[str], t: Interface
 ) -> None:
-    columns = _search(engine, question, systems, t)
-    if columns is None:
-        return
-    if known:
-        st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
-    if today := question_form.current_law_filter(engine):
-        st.html(validity_line(today.in_force_on, engine.card, dated=True, t=t))
-    st.html(table(columns, known, engine.card, t))
-
-
-def _search(
-    engine: Engine, question: str, systems: Sequence[Mode], t: Interface
-) -> list[ComparisonColumn] | None:
-    """Ask the engine in each way; None, and a calm word, when it breaks."""
-    where = question_form.current_law_filter(engine)
+    """Ask the engine in each way; a calm word stands there when it breaks."""
+    day = question_form.current_day(engine)
+    where = Filter(in_force_on=day) if day else None
 
     def find() -> list[ComparisonColumn]:
         with spinner(engine, t):
@@ -130,4 +118,11 @@ def _search(
                 for system, result in zip(systems, results, strict=True)
             ]
 
-    return find_once("the comparison", engine, (question, where, tuple(systems)), find, t)
+    columns = find_once("the comparison", engine, (question, where, tuple(systems)), find, t)
+    if columns is None:
+        return
+    if known:
+        st.html(tag("p", t(_KNOWN), class_="pd-hint", role="status"))
+    if day is not None:
+        st.html(validity_line(day, engine.card, dated=True, t=t))
+    st.html(table(columns, known, engine.card, t))

@@ -11,9 +11,9 @@ from rag.engine.engine import Engine
 from rag.errors import PandectError
 from rag.ui import layout
 from rag.ui.components import charts
-from rag.ui.components.charts import ROWS
+from rag.ui.components.charts import ROWS, percent
 from rag.ui.components.entries import heading
-from rag.ui.html import Html, tag
+from rag.ui.html import Html, folded, tag
 from rag.ui.i18n import N_, Interface
 
 # What systems do, as a person would say it; one that is not here is called by its name.
@@ -72,21 +72,13 @@ def render(engine: Engine, t: Interface, results: Callable[[], QualityResults | 
         measured = results()
     except PandectError as error:
         st.html(tag("div", title, tag("p", t(_BROKEN), role="status"), class_="pd-found"))
-        st.html(
-            tag(
-                "details",
-                tag("summary", t("What the program says")),
-                tag("pre", str(error)),
-                class_="pd-whole",
-            )
-        )
-        measured = None
+        st.html(folded(t("What the program says"), tag("pre", str(error)), class_="pd-whole"))
     else:
         if measured is None:
             st.html(tag("div", title, tag("p", t(_NO_FILE), role="status"), class_="pd-found"))
             st.code(commands(engine.info.name), language=None)
-    if measured is not None:
-        _draw(measured, title, engine, t)
+        else:
+            _draw(measured, title, engine, t)
     st.html(_published(t))
     layout.notice(t)
     layout.footer(engine, t)
@@ -133,19 +125,13 @@ def _figures(measured: QualityResults, t: Interface) -> Html:
 
 
 def _topics(measured: QualityResults, law: str, t: Interface) -> Html:
-    with_questions = {
-        name: topic for name, topic in measured.topics.items() if topic.questions >= MIN_QUESTIONS
-    }
-    few = [name for name in measured.topics if name not in with_questions]
-    rows = [
-        (
-            tag("span", name, lang=law),
-            t("{part} times in 10", part=round(10 * topic.rate.value)),
-            f"{t.number(topic.found)}/{t.number(topic.questions)}",
-            interval(topic.rate, t),
-        )
-        for name, topic in sorted(with_questions.items(), key=lambda pair: (-pair[1].rate.value, pair[0]))
-    ]
+    few = [name for name, topic in measured.topics.items() if topic.questions < MIN_QUESTIONS]
+    rows = []
+    for name, topic in sorted(measured.topics.items(), key=lambda pair: (-pair[1].rate.value, pair[0])):
+        if name not in few:
+            often = t("{part} times in 10", part=round(10 * topic.rate.value))
+            found = f"{t.number(topic.found)}/{t.number(topic.questions)}"
+            rows.append((tag("span", name, lang=law), often, found, interval(topic.rate, t)))
     head = (t("Topic"), t("Answered"), t("Questions"), t("Likely between"))
     table = _table(t("Answered among the first ten, by topic"), head, rows) if rows else ""
     prefix, _, after = t("Too few questions to tell: {topics}.", topics="\0").partition("\0")
@@ -154,39 +140,30 @@ def _topics(measured: QualityResults, law: str, t: Interface) -> Html:
 
 
 def _recall(measured: QualityResults, t: Interface) -> Html:
-    drawn = {measured.answers_with: measured.page}
-    drawn |= {
-        name: measured.systems[name] for name in DRAWN if name in measured.systems and name not in drawn
-    }
-    curves = {
-        called(name, t): recall_by_cutoff(system)
-        for name, system in drawn.items()
-        if recall_by_cutoff(system)
-    }
+    drawn = dict.fromkeys((measured.answers_with, *(name for name in DRAWN if name in measured.systems)))
+    by_cutoff = {called(name, t): recall_by_cutoff(measured.systems[name]) for name in drawn}
+    curves = {name: curve for name, curve in by_cutoff.items() if curve}
     if not curves:
         return Html()
     at = sorted({k for curve in curves.values() for k in curve})
     rows = [(name, *(percent(c[k].value, t) if k in c else "–" for k in at)) for name, c in curves.items()]
-    table = _table(
-        t("Answering articles found, by how many articles are looked at"),
-        (t("Way to search"), *(t.number(k) for k in at)),
-        rows,
-    )
-    return _section(
-        t("The further one looks, the more is found"), charts.picture(charts.recall_curves(curves, t)), table
-    )
+    head = (t("Way to search"), *(t.number(k) for k in at))
+    table = _table(t("Answering articles found, by how many articles are looked at"), head, rows)
+    picture = charts.picture(charts.recall_curves(curves, t))
+    return _section(t("The further one looks, the more is found"), picture, table)
 
 
 def _systems(measured: QualityResults, t: Interface) -> Html:
     """Return every system with the measures that most of them have, and its times."""
     measures = [m for m in ("R@10", "R@100", "MRR@10") if m in measured.page.measures]
     order = sorted(measured.systems, key=lambda name: name != measured.answers_with)
-    rows = [(_called(name, t), *_row(measured.systems[name], measures, t)) for name in order]
+    # the name that a command line knows is there for whoever points at the other
+    names = {name: tag("span", called(name, t), title=name) for name in order}
+    rows = [(names[name], *_row(measured.systems[name], measures, t)) for name in order]
     head = (t("Way to search"), *measures, t("Time"), t("Slowest twentieth"))
     note = tag("p", t.sentences(t("The first row is how this page searches."), t(_MEASURES), t(_INTERVAL)))
-    return _section(
-        t("Each way to search"), note, _table(t("Measures and times, by way to search"), head, rows)
-    )
+    table = _table(t("Measures and times, by way to search"), head, rows)
+    return _section(t("Each way to search"), note, table)
 
 
 def _row(system: SystemQuality, measures: Sequence[str], t: Interface) -> Iterator[str]:
@@ -198,63 +175,41 @@ def _row(system: SystemQuality, measures: Sequence[str], t: Interface) -> Iterat
 
 
 def _reliability(measured: QualityResults, t: Interface) -> Html:
-    rows = [
-        (
-            f"{percent(b.low, t)}–{percent(b.high, t)}",
-            percent(b.predicted, t),
-            percent(b.observed, t),
-            t.number(b.questions),
-        )
-        for b in measured.reliability
-    ]
+    rows = []
+    for b in measured.reliability:
+        low, high, predicted, observed = (percent(p, t) for p in (b.low, b.high, b.predicted, b.observed))
+        rows.append((f"{low}–{high}", predicted, observed, t.number(b.questions)))
     head = (t("How sure"), t("on average"), t("Answered"), t("Questions"))
     table = _table(t("How likely the page held an answer to be, and how often there was one"), head, rows)
-    return _section(
-        t("When the page says it is unsure"), charts.picture(charts.reliability(measured.reliability, t)),
-        tag("p", t(_SURE)), table,
-    )  # fmt: skip
+    picture = charts.picture(charts.reliability(measured.reliability, t))
+    return _section(t("When the page says it is unsure"), picture, tag("p", t(_SURE)), table)
 
 
 def _published(t: Interface) -> Html:
-    rows = [
-        (
-            t.aside(row.corpus, row.paper),
-            row.system,
-            t("yes") if row.trained else t("no"),
-            *(percent(row.measures[m] / 100, t) if m in row.measures else "–" for m in ("R@10", "R@100")),
-        )
-        for row in ROWS
-    ]
-    head = (t("Collection"), t("System"), t("Trained on it"), "R@10", "R@100")
-    return _section(
-        t("Published elsewhere"), tag("p", t(_PUBLISHED)), _table(t("Published results"), head, rows)
-    )
+    measures = ("R@10", "R@100")
+    rows = []
+    for row in ROWS:
+        printed = (percent(row.measures[m] / 100, t) if m in row.measures else "–" for m in measures)
+        trained = t("yes") if row.trained else t("no")
+        rows.append((t.aside(row.corpus, row.paper), row.system, trained, *printed))
+    head = (t("Collection"), t("System"), t("Trained on it"), *measures)
+    table = _table(t("Published results"), head, rows)
+    return _section(t("Published elsewhere"), tag("p", t(_PUBLISHED)), table)
 
 
 def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
     """Return a table whose first column names the row; it scrolls by itself where the screen is narrow."""
     top = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head)))
-    body = tag(
-        "tbody",
-        *(tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows),
+    lines = (
+        tag("tr", tag("th", name, scope="row"), *(tag("td", cell) for cell in cells)) for name, *cells in rows
     )
-    table = tag("table", tag("caption", caption), top, body)
+    table = tag("table", tag("caption", caption), top, tag("tbody", *lines))
     return tag("div", table, class_="pd-table", tabindex="0", role="region", aria_label=caption)
 
 
 def called(name: str, t: Interface) -> str:
     """Return what a system is called here."""
     return t(SYSTEMS[name]) if name in SYSTEMS else name
-
-
-def _called(name: str, t: Interface) -> Html:
-    """Return the same, with the name that a command line knows behind it for whoever points there."""
-    return tag("span", called(name, t), title=name)
-
-
-def percent(share: float, t: Interface) -> str:
-    """Return a share in whole percent."""
-    return t("{number}%", number=round(100 * share))
 
 
 def interval(rate: TopicRate, t: Interface) -> str:

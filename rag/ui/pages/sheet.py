@@ -1,9 +1,7 @@
 """The page to print for a legal-aid desk: the person's facts, the articles, their dates, the limits.
 
-What fits on one printed page: lines told from letters, shared out, and texts cut to them.
-
-A server cannot set type. It counts lines of so few letters as hardly ever stand on one, and the style sheet
-cuts each text at its lines once more when it is printed (`--pd-lines`).
+A server cannot set type. What fits on one page is shared out by counting lines of so few letters as hardly
+ever stand on one, and the style sheet cuts each text at its lines once more when printed (`--pd-lines`).
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from datetime import date
 
 import streamlit as st
 
-from rag.corpus.card import Contact, CorpusCard
+from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract
 from rag.engine.engine import Engine
@@ -24,9 +22,9 @@ from rag.ui import layout
 from rag.ui.components.article_history import label
 from rag.ui.components.entries import heading
 from rag.ui.components.permalink import link, present
-from rag.ui.components.question_form import MAX_CHARS, current_law_filter
+from rag.ui.components.question_form import MAX_CHARS, current_day
 from rag.ui.components.share import limits
-from rag.ui.html import Html, tag, web_address
+from rag.ui.html import Html, bullets, tag, web_address
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import absolute, address, go, parse_article_ids
 
@@ -155,53 +153,41 @@ def _facts(t: Interface) -> str:
 
 def _sheet(engine: Engine, articles: Sequence[Article], facts: str, t: Interface) -> Html:
     card = engine.card
-    today = current_law_filter(engine)
-    day = today.in_force_on if today else None
+    day = current_day(engine)
     extract = ArticleExtract(card, engine.info.name, engine.info.version, tuple(articles), day=day)
     to_know = (*limits(extract, t), *_origin(engine, articles, t), t(_CUT))
-    helpers = [truncate_lines(_contact(each), 2, SMALL) for each in card.contacts[:CONTACTS]]
+    contacts = (_dotted(c.name, c.phone, c.url, c.note) for c in card.contacts[:CONTACTS])
+    helpers = [truncate_lines(contact, 2, SMALL) for contact in contacts]
     notes = [_note(article, day, t) for article in articles]
     heads = [f"{citation(article, card)} {note}" for article, note in zip(articles, notes, strict=True)]
     texts = [" ".join(article.text.split()) for article in articles]
     fits = room(heads, texts, (*to_know, *helpers))
+    about = tag("strong", "Pandect"), " · ", card.title, " · ", t.day(date.today())
+    happened = truncate_lines(facts, fits.facts)
+    box = tag("div", happened, class_="pd-facts", style=f"--pd-lines:{fits.facts}")
+    people = (tag("h3", t("Talk to a person")), bullets(helpers, lang=card.language)) if helpers else ()
     return tag(
         "section",
-        tag(
-            "p",
-            tag("strong", "Pandect"),
-            " · ",
-            card.title,
-            " · ",
-            t.day(date.today()),
-            class_="pd-sheet-head",
-        ),
+        tag("p", *about, class_="pd-sheet-head"),
         tag("h3", t("What happened")),
-        tag(
-            "div",
-            tag(
-                "div", truncate_lines(facts, fits.facts), class_="pd-facts", style=f"--pd-lines:{fits.facts}"
-            ),
-            class_="pd-happened",
-        ),
+        tag("div", box, class_="pd-happened"),
         tag("h3", t("The articles")),
         *(_article(*each, fits.article, card) for each in zip(articles, texts, notes, strict=True)),
         tag("h3", t("What to know")),
-        tag("ul", *(tag("li", line) for line in to_know)),
-        tag("h3", t("Talk to a person")) if helpers else "",
-        tag("ul", *(tag("li", each, lang=card.language) for each in helpers)) if helpers else "",
+        bullets(to_know),
+        *people,
         class_="pd-sheet",
         aria_label=t("The sheet as it is printed"),
     )
 
 
 def _note(article: Article, day: date | None, t: Interface) -> str:
-    facts = [
+    return _dotted(
         label(article, day, t),
         t("in force since {day}", day=t.day(article.valid_from)) if article.valid_from else "",
         t("until {day}", day=t.day(article.valid_to)) if article.valid_to else "",
-        article.url if web_address(article.url) else "",
-    ]
-    return " · ".join(fact for fact in facts if fact)
+        web_address(article.url),
+    )
 
 
 def _article(article: Article, text: str, note: str, most: int, card: CorpusCard) -> Html:
@@ -219,17 +205,9 @@ def _origin(engine: Engine, articles: Sequence[Article], t: Interface) -> Iterat
     card, info = engine.card, engine.info
     dated = t("Law as of {day}", day=t.day(card.law_date)) if card.law_date else ""
     source = t("Source: {source}", source=layout.source_line(card)) if card.source else ""
-    yield " · ".join(
-        part
-        for part in (
-            dated,
-            source,
-            t("Index: {name}, version {version}", name=info.name, version=info.version),
-        )
-        if part
-    )
+    yield _dotted(dated, source, t("Index: {name}, version {version}", name=info.name, version=info.version))
     yield absolute(link([article.id for article in articles], info.version))
 
 
-def _contact(contact: Contact) -> str:
-    return " · ".join(part for part in (contact.name, contact.phone, contact.url, contact.note) if part)
+def _dotted(*parts: str | None) -> str:
+    return " · ".join(filter(None, parts))

@@ -95,7 +95,7 @@ def test_a_choice_outlives_a_visit_to_another_page() -> None:
     app.session_state["engine"] = engine
     app.session_state["answers"] = None
     app.session_state["asked"] = QUESTION
-    app.session_state["situation_seen"] = ["tenant"]
+    app.session_state["address_of"] = {"situation": ("tenant",)}
     checked(app.run())
 
     assert engine.asked[-1][0] == f"Je suis locataire. {QUESTION}"
