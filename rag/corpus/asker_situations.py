@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any
 
 from rag.types import Article
@@ -44,16 +45,12 @@ def available_situations(language: str, articles: Sequence[Article]) -> tuple[Si
     """Return the situations that enough articles of a corpus mention."""
     texts = [article.text.casefold() for article in articles]
     needed = min(max(LEAST, round(SHARE * len(texts))), ENOUGH)
-    return tuple(each for each in situations(language) if _enough(each.words, texts, needed))
 
+    def enough(words: Sequence[str]) -> bool:
+        naming = (text for text in texts if any(word in text for word in words))
+        return len(list(islice(naming, needed))) == needed  # most are met in the first hundreds of articles
 
-def _enough(words: Iterable[str], texts: Iterable[str], needed: int) -> bool:
-    found = 0
-    for text in texts:  # stops early: most words of a list stand in the first hundreds of articles
-        found += any(word in text for word in words)
-        if found >= needed:
-            return True
-    return False
+    return tuple(each for each in situations(language) if enough(each.words))
 
 
 def living_in(region: str, language: str) -> str:

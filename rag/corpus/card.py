@@ -16,9 +16,8 @@ class Contact:
     url: str | None = None
     phone: str | None = None
     note: str | None = None
-    topics: tuple[
-        str, ...
-    ] = ()  # urgent situations that it is for: rag.answer.screening.emergencies.Danger; () says nothing
+    # urgent situations that it is for: rag.answer.screening.emergencies.Danger; () says nothing
+    topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +27,8 @@ class Elsewhere:
     id: str
     title: Mapping[str, str]  # interface language -> short name of the topic
     law: str  # the law that governs it, by its official name
-    phrases: tuple[
-        str, ...
-    ]  # all words of one phrase in a question make it this topic: see rag.corpus.out_of_scope
+    # all words of one phrase in a question make it this topic: see rag.corpus.out_of_scope
+    phrases: tuple[str, ...]
     explain: Mapping[str, str]  # interface language -> one or two sentences
     url: str | None = None  # where to look
     codes: tuple[str, ...] = ()  # loaded codes that make the notice needless

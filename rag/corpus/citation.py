@@ -18,13 +18,8 @@ _MARKS = ("§", "第", "art", "section", "schedule", "anne", "alleg", "anhang", 
 _SHORT = tomllib.loads((files("rag.corpus") / "citations.toml").read_text(encoding="utf-8"))
 _PARAGRAPHS = ("DE", "AT")  # countries whose laws in German are cut into §§
 _ARTICLES_IN_GERMAN = ("GG", "EGBGB", "EGStGB")  # German laws whose units are articles, not paragraphs
-_LANGUAGE_HOME = {
-    "fr": "FR",
-    "de": "DE",
-    "it": "IT",
-    "nl": "NL",
-    "zh": "CN",
-}  # of a card that names no country
+# of a card that names no country
+_LANGUAGE_HOME = {"fr": "FR", "de": "DE", "it": "IT", "nl": "NL", "zh": "CN"}
 _DUTCH_BOOK = re.compile(r"burgerlijk wetboek,? boek (\d+[a-z]?)", re.IGNORECASE)
 _SECTION = re.compile(r"(?:section|sec\.|s\.?) (?=\d)", re.IGNORECASE)
 _DIGITS = "零一二三四五六七八九"
@@ -54,9 +49,7 @@ def citation(article: Article, card: CorpusCard) -> str:
     if country in ("BE", "LU", "IT", "NL"):
         if country == "NL" and (book := _DUTCH_BOOK.fullmatch(article.code.strip())):
             code, number = "BW", number if ":" in number else f"{book[1]}:{number}"
-        between = (
-            " " if code != article.code else ", "
-        )  # a short form follows as one word, a title after a comma
+        between = " " if code != article.code else ", "  # a title follows after a comma
         return f"art. {number}{between}{code}" if bare else f"{number}{between}{code}"
     return f"{code}, art. {number}" if bare else f"{code}, {number}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.types import Article, Question
@@ -113,14 +113,6 @@ class Law:
     def citing_questions(self, article_id: str) -> tuple[str, ...]:
         """Return the annotated questions that cite the article, each text once."""
         return tuple(dict.fromkeys(q.text for q in self._asked.get(article_id, ())))
-
-    def walk(self, place: ContentsEntry) -> Iterator[ContentsEntry]:
-        """Yield a place and all below it, from the top."""
-        waiting = [place]
-        while waiting:
-            here = waiting.pop()
-            yield here
-            waiting += reversed(self.below(here))
 
     def _of(self, ids: Iterable[str]) -> tuple[Article, ...]:
         return tuple(self.articles[i] for i in ids)

@@ -1,10 +1,8 @@
 """The licence of a corpus: what its card says, what that allows, and how it travels with what is made.
 
-What is allowed by a licence, read from the words by which people name it.
-
-The words are SPDX ids, the spellings of data hubs, the names in the languages of the corpora, addresses
-of Creative Commons. What is not recognised counts as no grant: nobody may conclude from a name that is
-not known here that a text may be used.
+The words by which people name a licence are SPDX ids, the spellings of data hubs, the names in the languages
+of the corpora, addresses of Creative Commons. What is not recognised counts as no grant: nobody may conclude
+from a name that is not known here that a text may be used.
 """
 
 from __future__ import annotations
@@ -12,11 +10,10 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
-from types import MappingProxyType
 
 from rag.corpus.card import CorpusCard
 
@@ -44,6 +41,7 @@ _ELEMENTS = re.compile(  # of Creative Commons: with its name or address before 
     rf"{_EDGE}cc ?((?:by|nc|nd|sa)(?: ?(?:by|nc|nd|sa))*){_END}|{_EDGE}by((?: (?:nc|nd|sa))+){_END}"
     rf"|creativecommons\.org licenses ((?:by|nc|nd|sa)(?: (?:nc|nd|sa))*){_END}"
 )
+_STRICTEST_ELEMENT = {"nc": Grant.NON_COMMERCIAL, "nd": Grant.NO_DERIVATIVES, "sa": Grant.SHARE_ALIKE}
 _MIT = re.compile(r"(?<![A-Za-z])MIT(?![A-Za-z])")  # in capitals: in German, mit is "with"
 _PARTS = re.compile(r"[;；。\n]|\.\s+(?=[^\W\d_a-z])")
 _OR, _AND = re.compile(r"\bOR\b"), re.compile(r"\bAND\b")  # of SPDX, where AND binds closer
@@ -58,26 +56,19 @@ def classify(text: str, url: str | None = None) -> Grant:
     """Return what a licence allows: of several parts the strictest, of a choice (SPDX's OR) the freest.
 
     A part that speaks of terms which are not known here counts as no grant, and so does a text in which
-    nothing is known.
-
-    Args:
-        text: as a card says it: "CC BY-NC-SA 4.0", "cc-by-4.0 AND MIT", "Licence Ouverte 2.0 (Etalab)".
-        url: where the licence can be read; asked only where the words name nothing that is known.
+    nothing is known. The url, where the licence can be read, is asked only where the words name nothing
+    that is known.
     """
-    flat = unicodedata.normalize("NFKC", text)
-    if url and not any(_known(part) for part in _PARTS.split(flat)):
+    parts = _PARTS.split(unicodedata.normalize("NFKC", text))
+    if url and not any(map(_known, parts)):
         return classify(url)
-    found = [grant for part in _PARTS.split(flat) if (grant := _of_part(part)) is not None]
-    return max(found, key=strictness, default=Grant.NONE)
-
-
-def _of_part(part: str) -> Grant | None:
-    """Return what a part allows; None where it says nothing of terms."""
-    choices = [_of_all(choice) for choice in _OR.split(part)]
-    return min((c for c in choices if c is not None), key=strictness, default=None)
+    choices = ([_of_all(choice) for choice in _OR.split(part)] for part in parts)
+    found = (min(filter(None, grants), key=strictness, default=None) for grants in choices)
+    return max(filter(None, found), key=strictness, default=Grant.NONE)
 
 
 def _of_all(choice: str) -> Grant | None:
+    """Return what all pieces of a choice allow; None where it says nothing of terms."""
     found = []
     for piece in _AND.split(choice):
         known = _known(piece)
@@ -88,22 +79,12 @@ def _of_all(choice: str) -> Grant | None:
 
 
 def _known(part: str) -> list[Grant]:
-    plain = _folded(part)
+    plain = _HYPHENS.sub(" ", part.casefold()).strip()
     found = [grant for grant, pattern in _NAMED if pattern.search(plain)]
-    found += [_of_elements("".join(filter(None, elements))) for elements in _ELEMENTS.findall(plain)]
+    for elements in map("".join, _ELEMENTS.findall(plain)):
+        named = (grant for element, grant in _STRICTEST_ELEMENT.items() if element in elements)
+        found.append(next(named, Grant.ATTRIBUTION))
     return [*found, Grant.ATTRIBUTION] if _MIT.search(part) or plain == "mit" else found
-
-
-def _of_elements(elements: str) -> Grant:
-    if "nc" in elements:
-        return Grant.NON_COMMERCIAL
-    if "nd" in elements:
-        return Grant.NO_DERIVATIVES
-    return Grant.SHARE_ALIKE if "sa" in elements else Grant.ATTRIBUTION
-
-
-def _folded(text: str) -> str:
-    return _HYPHENS.sub(" ", text.casefold()).strip()
 
 
 def strictness(grant: Grant) -> int:
@@ -141,17 +122,15 @@ class Licence:
         return _PLAIN[self.grant]
 
 
-_PLAIN: Mapping[Grant, str] = MappingProxyType(
-    {
-        Grant.OPEN: "Free for any use.",
-        Grant.ATTRIBUTION: "Free for any use, if the source is named.",
-        Grant.SHARE_ALIKE: "Free for any use, if the source is named and what is made of it bears the same "
-        "licence.",
-        Grant.NO_DERIVATIVES: "It may be passed on unchanged only.",
-        Grant.NON_COMMERCIAL: "It may not be used commercially.",
-        Grant.NONE: "No licence is known to allow the use of the whole of it.",
-    }
-)
+_PLAIN = {
+    Grant.OPEN: "Free for any use.",
+    Grant.ATTRIBUTION: "Free for any use, if the source is named.",
+    Grant.SHARE_ALIKE: "Free for any use, if the source is named and what is made of it bears the same "
+    "licence.",
+    Grant.NO_DERIVATIVES: "It may be passed on unchanged only.",
+    Grant.NON_COMMERCIAL: "It may not be used commercially.",
+    Grant.NONE: "No licence is known to allow the use of the whole of it.",
+}
 
 
 def strictest(licences: Sequence[Licence]) -> Licence | None:

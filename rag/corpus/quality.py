@@ -6,14 +6,11 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from rag.errors import BadInput
 
 FORMAT = 1
-MIN_QUESTIONS = (
-    10  # questions of a topic from which on a share is told: below, one question moves it by 10 points
-)
+MIN_QUESTIONS = 10  # questions of a topic; of fewer no share is told: each would move it by over 10 points
 _Z = 1.959963984540054  # of the normal distribution, for 95 %
 
 
@@ -85,9 +82,8 @@ class QualityResults:
     def __post_init__(self) -> None:
         """Refuse a file whose parts do not go together."""
         if self.answers_with not in self.systems:
-            raise BadInput(
-                f"the results have no system {self.answers_with!r}, only {', '.join(self.systems)}"
-            )
+            systems = ", ".join(self.systems)
+            raise BadInput(f"the results have no system {self.answers_with!r}, only {systems}")
 
     @property
     def page(self) -> SystemQuality:
@@ -109,24 +105,19 @@ class QualityResults:
             record = json.loads(text)
             if record.pop("format") != FORMAT:
                 raise BadInput(f"results of another format than {FORMAT}: make the file again")
-            return cls(**record | _parts(record))
+            systems = {
+                name: SystemQuality(
+                    {key: TopicRate(**rate) for key, rate in found["measures"].items()},
+                    float(found["median_ms"]),
+                    float(found["p95_ms"]),
+                )
+                for name, found in record.pop("systems").items()
+            }
+            topics = {name: Topic(**found) for name, found in record.pop("topics").items()}
+            reliability = tuple(ReliabilityBin(**found) for found in record.pop("reliability"))
+            return cls(systems=systems, topics=topics, reliability=reliability, **record)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadInput(f"not a result file ({error}): make it again") from error
-
-
-def _parts(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "systems": {
-            name: SystemQuality(
-                {key: TopicRate(**rate) for key, rate in found["measures"].items()},
-                float(found["median_ms"]),
-                float(found["p95_ms"]),
-            )
-            for name, found in record["systems"].items()
-        },
-        "topics": {name: Topic(**found) for name, found in record["topics"].items()},
-        "reliability": tuple(ReliabilityBin(**found) for found in record["reliability"]),
-    }
 
 
 def wilson(found: int, of: int) -> TopicRate:
@@ -139,9 +130,5 @@ def wilson(found: int, of: int) -> TopicRate:
 
 def recall_by_cutoff(system: SystemQuality) -> dict[int, TopicRate]:
     """Return recall by cut-off: R@10 at 10."""
-    found = {
-        int(name[2:]): rate
-        for name, rate in system.measures.items()
-        if name[:2] == "R@" and name[2:].isdigit()
-    }
-    return dict(sorted(found.items()))
+    found = ((name.removeprefix("R@"), rate) for name, rate in system.measures.items() if name[:2] == "R@")
+    return dict(sorted((int(k), rate) for k, rate in found if k.isdigit()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,12 +36,12 @@ class Surroundings:
         code = _numbered([(a.code,) for a in articles])
         sections = section_numbers(articles)
         position = {a.id: i for i, a in enumerate(articles)}
-        citing = _citing(position, questions)
+        citing = _linked(_positions(citations(position, questions)), (len(questions), len(position)))
         cited = np.asarray(citing.sum(axis=0), np.float64).ravel()
         nth, share = _nth(sections)
         length = np.log1p([len(a.text) for a in articles])
         links = reference_pairs(articles) if references is None else references
-        refers = _linked(links, len(articles))
+        refers = _linked(links, (len(articles), len(articles)))
         in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, sections))
         return cls(
             code=code,
@@ -67,37 +67,27 @@ def citations(position: Mapping[str, int], questions: Sequence[Question]) -> lis
 
     Ids without a position are passed over.
     """
-    return [
-        (number, position[id_])
-        for number, question in enumerate(questions)
-        for id_ in dict.fromkeys(question.article_ids)
-        if id_ in position
-    ]
+    return _found(position, (question.article_ids for question in questions))
+
+
+def _found(position: Mapping[str, int], ids: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
+    return [(n, position[i]) for n, named in enumerate(ids) for i in dict.fromkeys(named) if i in position]
 
 
 def reference_pairs(articles: Sequence[Article]) -> Ints:
     """Return (n, 2) positions: an article, and one that it refers to, in order, each pair once."""
     position = {article.id: i for i, article in enumerate(articles)}
-    pairs = [
-        (i, position[id_])
-        for i, article in enumerate(articles)
-        for id_ in dict.fromkeys(article.references)
-        if id_ in position and position[id_] != i
-    ]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    pairs = _found(position, (article.references for article in articles))
+    return _positions((i, to) for i, to in pairs if i != to)
 
 
-def _linked(pairs: Ints, n: int) -> sp.csr_array:
-    """Return (n, n), 1 for each pair."""
-    return sp.csr_array((np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+def _positions(pairs: Iterable[tuple[int, int]]) -> Ints:
+    return np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
 
 
-def _citing(position: Mapping[str, int], questions: Sequence[Question]) -> sp.csr_array:
-    """Return (n_questions, n_articles), 1 where a question cites an article, once or more."""
-    pairs = citations(position, questions)
-    where = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    shape = (len(questions), len(position))
-    return sp.csr_array((np.ones(len(pairs), np.float32), (where[:, 0], where[:, 1])), shape=shape)
+def _linked(pairs: Ints, shape: tuple[int, int]) -> sp.csr_array:
+    """Return a matrix of the shape with 1 for each of the (n, 2) pairs."""
+    return sp.csr_array((np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=shape)
 
 
 def _together(citing: sp.csr_array) -> sp.csr_array:

@@ -12,9 +12,7 @@ from rag.answer.generation.session import Draft
 from rag.answer.types import AcceptedSentence, Answer, Ending, Event
 from rag.errors import log_failure
 
-UNREAD = (
-    10.0  # seconds; a page that is open looks ten times a second, and draws itself anew within one or two
-)
+UNREAD = 10.0  # seconds; an open page looks ten times a second, and draws itself anew within one or two
 
 
 @dataclass(eq=False, slots=True)

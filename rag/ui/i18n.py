@@ -1,24 +1,20 @@
 """The words of the interface: gettext catalogues read from `locales/*.po`, and the choice among them.
 
-How each language of the interface writes numbers, dates, lists and brackets.
-
-Six rows, as the Unicode Common Locale Data Repository (version 46) has them. A library of all locales is ten
-megabytes of tables for these; words (months, "%" and what stands before it) are in the catalogues.
+How each language writes numbers, dates, lists and brackets: six rows, as the Unicode Common Locale Data
+Repository (version 46) has them. A library of all locales is ten megabytes of tables for these; words
+(months, "%" and what stands before it) are in the catalogues.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import io
 import re
-import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from gettext import GNUTranslations
+from gettext import c2py
 from importlib.resources import files
-from types import MappingProxyType
 
 from rag.errors import BadInput
 
@@ -46,25 +42,15 @@ class Conventions:
 
 _EIGHTH = re.compile(r"\b(il|al|dal|del) ((?:8|11) [a-z]+ \d{4}\b)")  # otto, undici: they begin with a vowel
 
-CONVENTIONS: Mapping[str, Conventions] = MappingProxyType(
-    {
-        "fr": Conventions("Français", "fr", "\u202f", ",", ("«\u00a0", "\u00a0»")),
-        "nl": Conventions("Nederlands", "nl", ".", ",", ("‘", "’"), "DD-MM-YYYY"),
-        "en": Conventions("English", "en", ",", ".", ("“", "”")),
-        "de": Conventions("Deutsch", "de", ".", ",", ("„", "“"), "DD.MM.YYYY"),
-        "it": Conventions(
-            "Italiano",
-            "it",
-            ".",
-            ",",
-            ("«", "»"),
-            elided={"il": "l’", "al": "all’", "dal": "dall’", "del": "dell’"},
-        ),
-        "zh": Conventions(
-            "中文", "zh-Hans", ",", ".", ("“", "”"), "YYYY-MM-DD", comma="、", space="", brackets=("（", "）")
-        ),
-    }
-)
+_ITALIAN = {"il": "l’", "al": "all’", "dal": "dall’", "del": "dell’"}
+CONVENTIONS: Mapping[str, Conventions] = {
+    "fr": Conventions("Français", "fr", "\u202f", ",", ("«\u00a0", "\u00a0»")),
+    "nl": Conventions("Nederlands", "nl", ".", ",", ("‘", "’"), "DD-MM-YYYY"),
+    "en": Conventions("English", "en", ",", ".", ("“", "”")),
+    "de": Conventions("Deutsch", "de", ".", ",", ("„", "“"), "DD.MM.YYYY"),
+    "it": Conventions("Italiano", "it", ".", ",", ("«", "»"), elided=_ITALIAN),
+    "zh": Conventions("中文", "zh-Hans", ",", ".", ("“", "”"), "YYYY-MM-DD", "、", "", ("（", "）")),
+}
 
 
 def quotes_css() -> str:
@@ -90,7 +76,8 @@ class Interface:
     """The interface in one language; a message is looked up first, then filled in."""
 
     language: str
-    _catalogue: GNUTranslations = field(repr=False)
+    _catalogue: Mapping[str, str] = field(repr=False, compare=False)
+    _plural: Callable[[int], int] = field(repr=False, compare=False)  # count -> which of a message's forms
     _whole: dict[str, str] = field(default_factory=dict, repr=False, compare=False)  # messages without blanks
 
     @property
@@ -101,16 +88,18 @@ class Interface:
     def __call__(self, message: str, /, **values: object) -> str:
         """Return the message in this language."""
         if values:
-            return self.how.joined(self._catalogue.gettext(message).format(**values))
+            return self.how.joined(self._catalogue.get(message, message).format(**values))
         translated = self._whole.get(message)
         if translated is None:  # no more than the code holds: what a person wrote fills blanks
-            translated = self._whole[message] = self.how.joined(self._catalogue.gettext(message).format())
+            translated = self.how.joined(self._catalogue.get(message, message).format())
+            self._whole[message] = translated
         return translated
 
     def n(self, one: str, many: str, count: int, /, **values: object) -> str:
         """Return the form of the message that goes with the count, which fills `{count}`."""
-        translated = self._catalogue.ngettext(one, many, count).format(count=self.number(count), **values)
-        return self.how.joined(translated)
+        both = f"{one}\0{many}"
+        form = self._catalogue.get(both, both).split("\0")[self._plural(count)]
+        return self.how.joined(form.format(count=self.number(count), **values))
 
     def number(self, value: int) -> str:
         """Return the number with the thousands apart, as this language writes it."""
@@ -171,7 +160,9 @@ def choose(locale: str | None, browser: str | None, corpus: str | None) -> str:
 def words(language: str) -> Interface:
     """Return the interface in one of `LANGUAGES`."""
     source = files("rag.ui.locales").joinpath(f"{language}.po").read_text(encoding="utf-8")
-    return Interface(language, GNUTranslations(io.BytesIO(compile_mo(read_po(source, f"{language}.po")))))
+    catalogue = read_po(source, f"{language}.po")
+    rule = catalogue[""].partition("plural=")[2].partition(";")[0]
+    return Interface(language, catalogue, c2py(rule))
 
 
 def read_po(source: str, name: str = "catalogue") -> dict[str, str]:
@@ -190,35 +181,12 @@ def read_po(source: str, name: str = "catalogue") -> dict[str, str]:
         found = _LINE.fullmatch(text)
         if found is None or not (found[1] or last):
             raise BadInput(f'{name}, line {number}: got {text!r}; expected msgid "…" or msgstr "…"')
-        if found[1] == "msgid":
-            _keep(entries, parts)
+        if found[1] == "msgid":  # the entry before it is finished
+            forms = [parts[key] for key in sorted(parts) if key.startswith("msgstr")]
+            if forms and all(forms):
+                message = "\0".join(parts[key] for key in ("msgid", "msgid_plural") if key in parts)
+                entries[message] = "\0".join(forms)
             parts = {}
         last = found[1] or last
         parts[last] = parts.get(last, "") + ast.literal_eval(found[3])
     return entries
-
-
-def _keep(entries: dict[str, str], parts: Mapping[str, str]) -> None:
-    """Add one finished entry."""
-    if "msgid_plural" in parts:
-        forms = [parts[key] for key in sorted(parts) if key.startswith("msgstr[")]
-        if forms and all(forms):
-            entries[parts["msgid"] + "\0" + parts["msgid_plural"]] = "\0".join(forms)
-    elif parts.get("msgstr"):
-        entries[parts["msgid"]] = parts["msgstr"]
-
-
-def compile_mo(entries: Mapping[str, str]) -> bytes:
-    """Return the entries in the binary form that the standard library's gettext reads."""
-    # Compiled in memory and not committed: a .mo file beside its .po goes stale without anyone seeing it.
-    pairs = [(key.encode(), entries[key].encode()) for key in sorted(entries)]
-    keys_at, values_at = 28, 28 + 8 * len(pairs)
-    offset = 28 + 16 * len(pairs)
-    tables: list[list[int]] = [[], []]
-    body = b""
-    for side in (0, 1):
-        for pair in pairs:
-            tables[side] += [len(pair[side]), offset + len(body)]
-            body += pair[side] + b"\0"
-    header = struct.pack("<7I", 0x950412DE, 0, len(pairs), keys_at, values_at, 0, 0)
-    return header + struct.pack(f"<{4 * len(pairs)}I", *tables[0], *tables[1]) + body

@@ -11,9 +11,7 @@ import os
 import threading
 from functools import cache
 
-RELEASE_DELAY = (
-    5.0  # seconds from an index's closing until it is freed: who still reads in it has ended by then
-)
+RELEASE_DELAY = 5.0  # seconds from an index's closing until it is freed: who reads in it has ended by then
 ARENAS = 2  # of memory, for all threads; the GNU library takes eight a core
 MMAP_THRESHOLD = 256 * 1024  # bytes; what is larger goes back to the system when it is freed
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # its <malloc.h>

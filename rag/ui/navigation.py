@@ -1,7 +1,4 @@
-"""The pages and the links between them; "Ask" is the one at the bare address.
-
-Links between the pages: real addresses, which open in the session that is there already.
-"""
+"""The pages, "Ask" at the bare address, and the links between them, which stay in the same session."""
 
 from __future__ import annotations
 
@@ -32,12 +29,10 @@ TITLES = {
 
 def draw(t: Interface) -> str:
     """Draw the links and return the name of the page that is open; "" is "Ask"."""
-    all_of_them = {
-        name: st.Page(
-            _stand_for(name), title=t(title) if name else "Pandect", url_path=name, default=not name
-        )
-        for name, title in TITLES.items()
-    }
+    all_of_them = {}
+    for name, message in TITLES.items():
+        title = t(message) if name else "Pandect"
+        all_of_them[name] = st.Page(_stand_for(name), title=title, url_path=name, default=not name)
     chosen = st.navigation(list(all_of_them.values()), position="hidden")
     if chosen.url_path:  # the title that the whole app was given would hide the page's own
         st.set_page_config(page_title=f"{chosen.title} · Pandect")

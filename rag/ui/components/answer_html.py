@@ -118,8 +118,9 @@ def draw(quoter: Extractor, result: Result, question: str, cited: CitedArticles)
     found = [each for each in quoter.extract(question, articles, law_words) if each.score > 0]
     if not found:
         return
-    head = tag("h2", cited.t("What these articles say"))
-    hint = tag("p", cited.t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint")
+    t = cited.t
+    head = tag("h2", t("What these articles say"))
+    hint = tag("p", t(_CHOSEN_SUMMARY if cited.summary else _CHOSEN), class_="pd-hint")
     sentences = bullets(_sentence(each, cited) for each in found)
     st.html(tag("section", head, sentences, hint, class_="pd-box pd-quoted"))
 

@@ -248,6 +248,7 @@ class CitedArticles:
         """Return words of an article: in quotation marks where they are the law's own, else labelled."""
         spoken = language or self.card.language  # a screen reader reads the law in its own language
         if self.summary:
-            label = tag("span", self.t("summary"), class_="pd-badge")
+            t = self.t
+            label = tag("span", t("summary"), class_="pd-badge")
             return join(label, " ", tag("span", text, class_="pd-told", lang=spoken))
         return tag("q", text, class_="pd-told", lang=spoken)

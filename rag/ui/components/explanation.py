@@ -56,8 +56,8 @@ def _lines(
         )
         yield join(heading, *(join(" ", tag("q", question, lang=law)) for question in similar))
     if ranks and why.ranks:
-        ranks = sorted(why.ranks.items())
-        places = (t("no. {rank} {by}", rank=rank, by=_list_name(name, t)) for name, rank in ranks)
+        ordered = sorted(why.ranks.items())
+        places = (t("no. {rank} {by}", rank=rank, by=_list_name(name, t)) for name, rank in ordered)
         yield join(t("Its place in each ranking: {places}.", places=t.listed(places)))
 
 

@@ -37,10 +37,8 @@ _OTHER_LAW = N_(
 )
 _DOUBT = N_("Probably no article of {title} answers this.")
 _DOUBT_CODE = N_("Probably no article of the {title} answers this.")
-SCREENED_REASONS = (
-    DecisionReason.OTHER_COUNTRY,
-    DecisionReason.NOT_LAW,
-)  # told by `screening_notice`, and not once more as a doubt
+# told by `screening_notice`, and not once more as a doubt
+SCREENED_REASONS = (DecisionReason.OTHER_COUNTRY, DecisionReason.NOT_LAW)
 _PEOPLE = N_("Ask a person: those who can help stand at the end of this page.")
 
 

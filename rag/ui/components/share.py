@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from rag.corpus.card import CorpusCard
 from rag.corpus.citation import citation
 from rag.corpus.export import ArticleExtract, ExportLabels, to_json, to_markdown
 from rag.engine.engine import Engine
@@ -49,24 +48,15 @@ def draw(
     panel = st.fragment(_panel) if apart else _panel
     # why not the engine: a session keeps what a fragment was given, and would so keep open an index that the
     # page has closed
+    day, info = where.in_force_on if where else None, engine.info
+    whole = ArticleExtract(engine.card, info.name, info.version, tuple(articles), day=day)
     st.html(tag("div", id=PLACE))
-    panel(_Loaded(engine.card, engine.info.name, engine.info.version), articles, question, where, t)
+    panel(whole, question, t)
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """What is told of the index that the articles come from."""
-
-    card: CorpusCard
-    name: str
-    version: str
-
-
-def _panel(
-    loaded: _Loaded, articles: Sequence[Article], question: str, where: Filter | None, t: Interface
-) -> None:
+def _panel(whole: ArticleExtract, question: str, t: Interface) -> None:
     with st.expander(t("Share, keep or print these articles")):
-        chosen = _chosen(loaded.card, articles, t)
+        chosen = _chosen(whole, t)
         if not chosen:
             st.html(tag("p", t("Choose at least one article."), class_="pd-hint", role="status"))
             return
@@ -77,14 +67,12 @@ def _panel(
             told = question
         message = t(_WITH_QUESTION if told else _WITHOUT_QUESTION)
         st.html(tag("p", message, class_="pd-hint", role="status"))
-        ids, version = [article.id for article in chosen], loaded.version
-        url = absolute(link(ids, version, told))
+        ids = [article.id for article in chosen]
+        url = absolute(link(ids, whole.version, told))
         copy = copy_button(t("Copy the link"), url, t("Copied"))
         st.html(tag("p", tag("code", url), " ", copy, class_="pd-address"))
-        day = where.in_force_on if where else None
-        extract = ArticleExtract(loaded.card, loaded.name, version, tuple(chosen), told or None, day)
-        _files(extract, t)
-        st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, version, page=SHEET))))
+        _files(replace(whole, articles=chosen, question=told or None), t)
+        st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, whole.version, page=SHEET))))
 
 
 def _anew(name: str, about: object, value: object) -> str:
@@ -99,18 +87,18 @@ def _anew(name: str, about: object, value: object) -> str:
     return name
 
 
-def _chosen(card: CorpusCard, articles: Sequence[Article], t: Interface) -> list[Article]:
-    if len(articles) == 1:
-        return list(articles)
-    by_id = {article.id: article for article in articles}
+def _chosen(whole: ArticleExtract, t: Interface) -> tuple[Article, ...]:
+    if len(whole.articles) == 1:
+        return whole.articles
+    by_id = {article.id: article for article in whole.articles}
     chosen = st.multiselect(
         t("Which articles"),
         list(by_id),
-        format_func=lambda i: citation(by_id[i], card),
+        format_func=lambda i: citation(by_id[i], whole.card),
         key=_anew("taken", list(by_id), list(by_id)),
         placeholder=t("Choose"),
     )
-    return [by_id[i] for i in by_id if i in chosen]  # in the order shown, whatever was clicked first
+    return tuple(by_id[i] for i in by_id if i in chosen)  # in the order shown, whatever was clicked first
 
 
 def _files(extract: ArticleExtract, t: Interface) -> None:

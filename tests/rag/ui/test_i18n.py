@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.ui.i18n import LANGUAGES, choose, compile_mo, read_po, words
+from rag.ui.i18n import LANGUAGES, Interface, choose, read_po, words
 from tests.paths import ROOT
 
 SOURCES = [
@@ -202,13 +202,10 @@ TEXT = st.text(
 
 @given(st.dictionaries(TEXT, TEXT))
 def test_what_is_written_is_read_and_served(entries: dict[str, str]) -> None:
-    import io
-    from gettext import GNUTranslations
-
     source = "\n".join(f"msgid {quoted(key)}\nmsgstr {quoted(value)}\n" for key, value in entries.items())
-    served = GNUTranslations(
-        io.BytesIO(compile_mo({"": "Content-Type: text/plain; charset=UTF-8\n", **entries}))
-    )
+    served = Interface("en", read_po(source), lambda count: int(count != 1))
 
     assert read_po(source) == entries
-    assert all(served.gettext(key) == value for key, value in entries.items())
+    for key, value in entries.items():
+        if not set("{}") & set(value):  # what is filled in
+            assert served(key) == value
