@@ -75,7 +75,6 @@ def _read(draft: Draft, notes: _Notes) -> None:
 
 
 def _watch(draft: Draft, notes: _Notes, *, unread: float) -> None:
-    """End the request of whoever has left."""
     while not notes.ended.wait(unread / 4):
         if time.monotonic() - notes.read > unread:
             draft.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
@@ -12,9 +13,9 @@ import streamlit as st
 
 from rag.corpus.card import Contact, CorpusCard
 from rag.corpus.licence import Grant, licence_of
+from rag.errors import loggers_under
 from rag.ui.html import Html, bullets, join, link, rows, site, tag, telephone
 from rag.ui.i18n import LANGUAGES, N_, Interface, choose, quotes_css, words
-from rag.ui.log_filter import keep_questions_out_of_logs
 
 if TYPE_CHECKING:  # the page is on the screen before it is loaded
     from rag.engine.engine import Engine, IndexInfo
@@ -49,6 +50,9 @@ _LIMITS = {
     Grant.NO_DERIVATIVES: N_("This collection may be passed on unchanged only: {licence}"),
     Grant.NONE: N_("No licence is known to allow the use of this whole collection: {licence}"),
 }
+# The server and its libraries. At level "debug" some of their versions write what the browser sends (whole
+# messages or frames of the socket), and the browser sends the question.
+CHATTY = ("streamlit", "uvicorn", "websockets", "wsproto", "starlette", "tornado", "asyncio")
 CONTENT = "pd-content"
 HELP = "pd-help"  # where those who can help stand; nothing where the corpus names none
 # What Streamlit lacks or says in English only; the script in the browser puts these in (`rag.ui.layout`).
@@ -73,6 +77,14 @@ def set_up() -> None:
     """Prepare the page: title, quiet logs; before anything else is drawn."""
     st.set_page_config(page_title="Pandect", page_icon=_ICON, layout="centered")
     keep_questions_out_of_logs()
+
+
+def keep_questions_out_of_logs() -> None:
+    """Raise every logger that sees what the browser sends to "info" at least."""
+    # at every run of the page, which is before a module that was loaded since sees a question
+    for logger in loggers_under(CHATTY):
+        if logger.getEffectiveLevel() < logging.INFO:
+            logger.setLevel(logging.INFO)
 
 
 def interface(corpus: str | None = None) -> Interface:

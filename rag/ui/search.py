@@ -72,9 +72,8 @@ def find_once(what: str, engine: Engine, asked: Hashable, find: Callable[[], _T]
 
 def decide(question: str, result: Result, engine: Engine, answers: Answers) -> tuple[Decision, str]:
     """Return what comes before a model is asked, and why none can be."""
+    card, leaves = engine.card, answers.model is not None
     try:
-        return screen_question(
-            question, result, engine.card, leaves=answers.model is not None
-        ), answers.problem
+        return screen_question(question, result, card, leaves=leaves), answers.problem
     except MissingExtra as error:  # personal data cannot be looked for, so nothing is sent
-        return screen_question(question, result, engine.card, leaves=False), str(error)
+        return screen_question(question, result, card, leaves=False), str(error)

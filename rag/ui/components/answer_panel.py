@@ -47,41 +47,6 @@ _FOUND = N_("Your question seems to hold personal data: {kinds}. The answer does
 _STILL = N_("It still seems to hold: {kinds}.")
 
 
-def draw_redaction(
-    question: str, found: tuple[PersonalDataSpan, ...], jurisdiction: str, language: str, t: Interface
-) -> None:
-    """Draw the warning, and the choice of what is sent; `chosen` reads it."""
-    without = redact(question, found, language)
-    message = t(_FOUND, kinds=_kinds(found, t))
-    st.html(tag("p", tag("strong", message), class_="pd-personal", role="status"))
-    choice = st.radio(
-        t("What shall be sent?"), list(CHOICES), format_func=lambda each: t(CHOICES[each]), key="sent_as"
-    )
-    text = ""
-    if choice == EDITED:
-        st.session_state.setdefault("sent_text", without)
-        text = st.text_area(t("The question that is sent"), key="sent_text", height=112).strip()
-        left = personal_data(text, jurisdiction)
-        if left:
-            st.html(tag("p", t(_STILL, kinds=_kinds(left, t)), class_="pd-personal", role="status"))
-    if not text:  # an emptied box sends what is recommended, and that is seen
-        shown, label = question if choice == AS_TYPED else without, t("The question that is sent")
-        group = {"role": "group", "aria_label": label}  # what has no role may bear no name
-        st.html(tag("blockquote", shown, class_="pd-sent", lang=language, **group))
-
-
-def chosen(question: str, found: tuple[PersonalDataSpan, ...], language: str) -> str:
-    """Return what the person agreed to send, cut to what a question may have; for a callback.
-
-    It is never empty: a box that was emptied sends the question without personal data.
-    """
-    choice = st.session_state.get("sent_as", WITHOUT) if found else AS_TYPED
-    if choice == AS_TYPED:
-        return question
-    edited = shorten(st.session_state.get("sent_text", ""))[0] if choice == EDITED else ""
-    return edited or redact(question, found, language)
-
-
 def _kinds(found: tuple[PersonalDataSpan, ...], t: Interface) -> str:
     return t.listed(t(KINDS[kind]) for kind in dict.fromkeys(each.kind for each in found))
 
@@ -131,8 +96,6 @@ class PanelQuestion:
 
 @dataclass(slots=True)
 class _PanelState:
-    """The session state of one question's answer."""
-
     about: tuple[str, tuple[str, ...]]
     underway: BackgroundAnswer | None = None  # None: nothing has been sent
     sent: str = ""  # the question, as the person agreed to send it
@@ -188,20 +151,50 @@ def _panel_state(panel_question: PanelQuestion) -> _PanelState:
 
 def forget() -> None:
     """End and forget the answer that the session holds, if there is one."""
-    state: _PanelState | None = st.session_state.pop(SESSION_KEY, None)
-    if state is not None and state.underway is not None:
-        state.underway.stop()
-    for key in ("sent_as", "sent_text"):  # what was chosen for another question
+    _stop()
+    for key in (SESSION_KEY, "sent_as", "sent_text"):  # and what was chosen for another question
         st.session_state.pop(key, None)
+
+
+def _draw_redaction(asked: PanelQuestion, t: Interface) -> None:
+    """Draw the warning, and the choice of what is sent; `_chosen` reads it."""
+    question, found, card = asked.question, asked.decision.personal, asked.cited.card
+    without = redact(question, found, card.language)
+    message = t(_FOUND, kinds=_kinds(found, t))
+    st.html(tag("p", tag("strong", message), class_="pd-personal", role="status"))
+    choice = st.radio(
+        t("What shall be sent?"), list(CHOICES), format_func=lambda each: t(CHOICES[each]), key="sent_as"
+    )
+    text, label = "", t("The question that is sent")
+    if choice == EDITED:
+        st.session_state.setdefault("sent_text", without)
+        text = st.text_area(label, key="sent_text", height=112).strip()
+        if left := personal_data(text, card.jurisdiction):
+            st.html(tag("p", t(_STILL, kinds=_kinds(left, t)), class_="pd-personal", role="status"))
+    if not text:  # an emptied box sends what is recommended, and that is seen
+        shown = question if choice == AS_TYPED else without
+        group = {"role": "group", "aria_label": label}  # what has no role may bear no name
+        st.html(tag("blockquote", shown, class_="pd-sent", lang=card.language, **group))
+
+
+def _chosen(asked: PanelQuestion) -> str:
+    """Return what the person agreed to send, cut to what a question may have; for a callback.
+
+    It is never empty: a box that was emptied sends the question without personal data.
+    """
+    found = asked.decision.personal
+    choice = st.session_state.get("sent_as", WITHOUT) if found else AS_TYPED
+    if choice == AS_TYPED:
+        return asked.question
+    edited = shorten(st.session_state.get("sent_text", ""))[0] if choice == EDITED else ""
+    return edited or redact(asked.question, found, asked.cited.card.language)
 
 
 def _offer(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw what could be had, what would leave the machine, and the button."""
-    language = panel_question.cited.card.language
     st.html(tag("p", t(_OFFER)))
     if panel_question.decision.personal:
-        jurisdiction = panel_question.cited.card.jurisdiction
-        draw_redaction(panel_question.question, panel_question.decision.personal, jurisdiction, language, t)
+        _draw_redaction(panel_question, t)
     count = len(panel_question.articles(model))
     message = t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)
     st.html(tag("p", message, class_="pd-hint"))
@@ -214,7 +207,7 @@ def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
     if state.underway is not None:  # pressed twice
         return
     card = panel_question.cited.card
-    state.sent = chosen(panel_question.question, panel_question.decision.personal, card.language)
+    state.sent = _chosen(panel_question)
     session = st.session_state.setdefault("session", secrets.token_hex(8))
     as_of = card.law_date.isoformat() if card.law_date else None
     writer = model.for_session(session, _untranslated, as_of)
@@ -245,14 +238,7 @@ def _write(
     sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
     drawn = 0
     for event in _events(underway, pulse):
-        if event is None:  # nothing has come yet
-            progress.html(progress_html(False, 0, t))
-        elif isinstance(event, AcceptedSentence):
-            drawn += 1
-            notice.html(notice_html(model.name, asked.cited))
-            sentences.html(sentence_html(event, asked.cited))
-            progress.html(progress_html(True, drawn, t))
-        elif isinstance(event, Answer):
+        if isinstance(event, Answer):  # the last
             progress.html(ending_html(event, t))
             with end:
                 st.html(notes_html(event, asked.cited))
@@ -261,8 +247,12 @@ def _write(
                     st.html(tag("p", t("This question was sent:"), " ", sent, class_="pd-hint"))
                 if event.ending in _AGAIN:  # back to the offer, so that nothing is sent unseen
                     st.button(t("Try again"), key="rewrite", on_click=_reset, args=(state,))
-        else:
-            progress.html(progress_html(True, drawn, t))
+            return
+        if isinstance(event, AcceptedSentence):
+            drawn += 1
+            notice.html(notice_html(model.name, asked.cited))
+            sentences.html(sentence_html(event, asked.cited))
+        progress.html(progress_html(event is not None, drawn, t))
 
 
 def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:

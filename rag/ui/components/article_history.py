@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 import streamlit as st
@@ -41,7 +41,8 @@ def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: In
     name = number if item.code is None else t.aside(number, item.code)
     if item.moved:
         for move in item.moved:
-            yield _sentences(_renumbering(move, item, shown, card, t), t)
+            sentences = filter(None, _renumbering(move, item, shown, card, t))
+            yield join(*[part for each in sentences for part in (t.how.space, each)][1:])
     elif not item.found:
         yield t(_NO_ARTICLE if bare else _NOT_HERE, name=name)
     elif item.code is None and len(item.found) > 1:
@@ -72,10 +73,6 @@ def _renumbering(
         else:
             new = t.n("{new} (shown below)", "{new} (all shown below)", len(move.new), new=new)
     yield new_location(numbers, t, new)
-
-
-def _sentences(sentences: Iterable[str], t: Interface) -> Html:
-    return join(*[part for each in sentences if each for part in (t.how.space, each)][1:])
 
 
 def former_content(move: Moved, card: CorpusCard, t: Interface, *, other: bool) -> Html:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rag.corpus.quality import ReliabilityBin, TopicRate
 from rag.corpus.svg import Figure, PlotArea
@@ -97,7 +97,7 @@ class Published:
     paper: str
     system: str
     trained: bool  # on questions of that corpus
-    measures: Mapping[str, float] = field(default_factory=dict)  # percent, as printed
+    measures: Mapping[str, float]  # percent, as printed
 
 
 _STARD = ("STARD", "Su et al. 2024")

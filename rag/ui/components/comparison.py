@@ -14,7 +14,7 @@ from rag.ui.components.article_history import label
 from rag.ui.components.entries import title
 from rag.ui.components.explanation import panel, percent, points, weight
 from rag.ui.components.question_form import MODES
-from rag.ui.html import Html, join, link, tag, web_address
+from rag.ui.html import Html, join, link, tag
 from rag.ui.i18n import Interface
 
 TOP_WORDS = 3  # told at once; the others are in the panel
@@ -62,9 +62,20 @@ def _column(
     heading = f"pd-system-{n}"
     entries = []
     for shown, why in zip(column.shown, column.explanations, strict=True):
-        badges = [t("known answer")] if shown.article.id in gold else []
-        badges += filter(None, [label(shown.article, column.day, t)])
-        entries.append(_entry(n, shown, why, first, badges, card, t))
+        article = shown.article
+        law = article.language or card.language
+        badges = (t("known answer") if article.id in gold else "", label(article, column.day, t))
+        entry = tag(
+            "div",
+            rank_html(shown.rank, t),
+            tag("strong", link(article.url, title(article, t, card)), class_="pd-name"),
+            _move(shown, first, t) if n > 1 else "",
+            *(tag("span", badge, class_="pd-badge") for badge in badges if badge),
+            class_="pd-entry",
+        )
+        place = tag("p", " › ".join((article.code, *article.headings[-1:])), lang=law, class_="pd-place")
+        told = *_words(why, t), panel(why, t, law)
+        entries.append(tag("li", entry, place, *told, id=f"pd-{n}-{shown.rank}"))
     found = tag("ol", *entries) if entries else tag("p", t("No article found."))
     head = tag("h3", name, id=heading)
     return tag("section", head, _metrics(column, gold, t), found, class_="pd-column", aria_labelledby=heading)
@@ -77,36 +88,6 @@ def _metrics(column: ComparisonColumn, gold: frozenset[str], t: Interface) -> Ht
     score = t.decimal(reciprocal_rank(gold, found), 2)
     text = t.aside(t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t)), "R@10")
     return tag("p", text, " · ", t("reciprocal rank: {score}", score=score), class_="pd-metrics")
-
-
-def _entry(
-    n: int,
-    shown: Shown,
-    why: Explanation,
-    first: Mapping[str, int],
-    badges: Sequence[str],
-    card: CorpusCard,
-    t: Interface,
-) -> Html:
-    article = shown.article
-    law = article.language or card.language
-    name = title(article, t, card)
-    named = link(article.url, name) if web_address(article.url) else name
-    parts = [
-        rank_html(shown.rank, t),
-        tag("strong", named, class_="pd-name"),
-        *([_move(shown, first, t)] if n > 1 else []),
-        *(tag("span", badge, class_="pd-badge") for badge in badges),
-    ]
-    place = " › ".join((article.code, *article.headings[-1:]))
-    return tag(
-        "li",
-        tag("div", *parts, class_="pd-entry"),
-        tag("p", place, lang=law, class_="pd-place"),
-        *_words(why, t),
-        panel(why, t, law),
-        id=f"pd-{n}-{shown.rank}",
-    )
 
 
 def _move(shown: Shown, first: Mapping[str, int], t: Interface) -> Html:

@@ -30,8 +30,6 @@ _REGIONS = "regions"  # the box of the search options, and its parameter
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What was chosen."""
-
     own: str  # the question with the choice
     before: str  # as it was
     region: str | None  # that the choice filters by
@@ -63,7 +61,6 @@ def draw_clarification(own: str, question: str, result: Result, language: str, t
 
 
 def _choose(own: str, option: Option) -> None:
-    """Ask again with the choice; for a callback."""
     whole = answered(own, option)
     st.session_state[_KEY] = _Choice(whole, own, option.region, tuple(st.session_state.get(_REGIONS, ())))
     st.session_state["question"] = st.session_state["asked"] = whole
@@ -72,7 +69,6 @@ def _choose(own: str, option: Option) -> None:
 
 
 def _undo(choice: _Choice) -> None:
-    """Ask as before; for a callback."""
     st.session_state.pop(_KEY, None)
     st.session_state["question"] = st.session_state["asked"] = choice.before
     # what was chosen in the box since then stays
@@ -123,7 +119,6 @@ def _say(talk: Conversation, analyser: Analyser) -> None:
 
 
 def _ask_whole(talk: Conversation) -> None:
-    """Ask the question as the person left it; for a callback."""
     _ask(talk, st.session_state[_WHOLE])
 
 

@@ -90,16 +90,9 @@ def _form(feedback: Feedback, about: About, t: Interface) -> FeedbackEntry | Non
         comment = st.text_input(label, max_chars=LONGEST_COMMENT, key="feedback_comment")
     if reason is None:
         return None
-    return FeedbackEntry(
-        date.today(),
-        about.index,
-        about.version,
-        tuple(names),
-        reason,
-        on or None,
-        about.question if with_question else None,
-        comment.strip() or None,
-    )
+    question = about.question if with_question else None
+    found = date.today(), about.index, about.version, tuple(names)
+    return FeedbackEntry(*found, reason, on or None, question, comment.strip() or None)
 
 
 def _thanks(feedback: Feedback, word: FeedbackEntry | None, t: Interface) -> str:

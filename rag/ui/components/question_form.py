@@ -116,7 +116,6 @@ def draw_situation_chips(
 
 
 def _take_away(key: str) -> None:
-    """Ask without it; for a callback."""
     st.session_state[KEY] = [other for other in st.session_state[KEY] if other != key]
     _write(st.session_state[KEY])
 

@@ -89,8 +89,6 @@ def render(
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """One question, what was found, and what is drawn of it."""
-
     engine: Engine
     t: Interface
     options: question_form.Options

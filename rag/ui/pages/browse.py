@@ -69,7 +69,6 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
 
 
 def _leaf(engine: Engine, article: Article, t: Interface) -> Html:
-    """Return the links to the article before and the one after in the code."""
     links: list[Html] = []
     if (previous := engine.law.previous(article.id)) is not None:
         name = title(previous, t, engine.card)
@@ -221,7 +220,6 @@ def _link(place: ContentsEntry, t: Interface) -> Html:
 def _trail(
     engine: Engine, trail: Sequence[ContentsEntry], t: Interface, *, last_is_here: bool = True
 ) -> None:
-    """Draw the way down to here."""
     lang = engine.card.language
     steps_down = [tag("li", go(t("All codes"), address(BROWSE)))] if len(engine.law.codes) > 1 else []
     for place in trail:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag.errors import log_failure
-from rag.ui.log_filter import keep_questions_out_of_logs
+from rag.ui.layout import keep_questions_out_of_logs
 
 SECRET = "mon voisin a planté un arbre"  # noqa: S105 - a question
 
