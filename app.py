@@ -75,11 +75,8 @@ def main() -> None:
 
         handed = (partial(results.read_results, index),)
     elif page in (navigation.ASK, navigation.ABOUT):
-        handed = (
-            engine_cache.answers(index, version, engine),
-            feedback_store,
-            *([header] if header is not None else []),
-        )
+        answers = engine_cache.answers(index, version, engine)
+        handed = (answers, feedback_store, *([header] if header is not None else []))
     page_module = import_module(f"rag.ui.pages.{page or 'ask'}")  # only now: it brings the analysers
     page_module.render(engine, t, *handed)
 

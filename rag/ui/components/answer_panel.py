@@ -258,8 +258,8 @@ def _write(
 def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:
     """Yield the events up to the answer; None first where that is not there yet.
 
-    Nothing is written to `pulse`, again and again: that is where Streamlit ends this run if the person has
-    pressed a button or gone.
+    `pulse` is emptied again and again: that is where Streamlit ends this run if the person has pressed a
+    button or gone.
     """
     events = underway.after(0, 0.0)
     if not any(isinstance(event, Answer) for event in events):

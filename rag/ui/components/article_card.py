@@ -97,7 +97,7 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
     heading = f"pd-{shown.rank}"
     number = tag("span", title(article, t, card), class_="pd-number")
     titled = tag("h3", number, " ", tag("span", article.code, class_="pd-code", lang=law), id=heading)
-    marks = (tag("span", label, class_="pd-badge") for label in badges(article, view))
+    marks = (tag("span", label, class_="pd-badge") for label in badges(article, card, view.day, t))
     rank, why = Html(), Html()
     if view.ranked:
         rank = rank_html(shown.rank, t)
@@ -122,16 +122,15 @@ def rank_html(rank: int, t: Interface) -> Html:
     return tag("span", tag("span", t("Rank"), " ", class_="pd-hidden"), str(rank), class_="pd-rank")
 
 
-def badges(article: Article, view: View) -> Iterator[str]:
-    """Yield what marks an article: not in force, of a region, a summary."""
-    t = view.t
-    if outdated := label(article, view.day, t):
+def badges(article: Article, card: CorpusCard, day: date | None, t: Interface) -> Iterator[str]:
+    """Yield what marks an article: not in force on the day that was asked for, of a region, a summary."""
+    if outdated := label(article, day, t):
         yield outdated
     if article.region:
         yield region_name(article.region, t.language)
     elif article.law_type in LAW_TYPES:
         yield t(LAW_TYPES[article.law_type])
-    if view.card.text_kind == "summary":
+    if card.text_kind == "summary":
         yield t("unofficial summary")
 
 

@@ -37,11 +37,9 @@ def heading(text: str, view: str, lang: str | None = None) -> Html:
     return tag("h2", text, lang=lang, tabindex="-1", data_arrive=view)
 
 
-def entry(link: Html, note: str, lang: str, excerpt: str = "") -> Html:
-    """Return an entry of a list: a link and an excerpt in the law's language, a note in the interface's."""
-    more = tag("span", note, class_="pd-count") if note else ""
-    excerpt_html = tag("span", excerpt, class_="pd-excerpt", lang=lang) if excerpt else ""
-    return tag("li", tag("span", link, lang=lang), " ", more, " ", excerpt_html)
+def entry(link: Html, note: str, lang: str) -> Html:
+    """Return an entry of a list: a link in the law's language, and a note in the interface's."""
+    return tag("li", tag("span", link, lang=lang), " ", tag("span", note, class_="pd-count"), " ")
 
 
 def article_entry(

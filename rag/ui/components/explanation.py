@@ -29,7 +29,7 @@ MAX_WORDS = 12
 
 
 def reasons(shown: Shown, analyser: Analyser, t: Interface, card: CorpusCard, *, ranks: bool = True) -> Html:
-    """Return the reasons, the strongest first; its `ranks` where no table beside tells them."""
+    """Return the reasons, the strongest first; `ranks` adds the article's place in each ranking."""
     lines = list(_lines(shown, analyser, t, card, ranks=ranks))
     return bullets(lines or [t("Its meaning is close to that of your question.")])
 

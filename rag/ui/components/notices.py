@@ -136,13 +136,8 @@ def doubtful(card: CorpusCard, law: str, t: Interface) -> None:
     `law` is what the corpus is called in a sentence.
     """
     message = t(_DOUBT_CODE, title=law) if is_code(law) else t(_DOUBT, title=law)
-    tips = _tips(*map(t, _TIPS[:2]), _people(card, t))
-    _box(
-        message,
-        tag("p", t("The closest ones are shown all the same. What you can try:")),
-        tips,
-        kind="pd-doubt",
-    )
+    shown = tag("p", t("The closest ones are shown all the same. What you can try:"))
+    _box(message, shown, _tips(*map(t, _TIPS[:2]), _people(card, t)), kind="pd-doubt")
 
 
 # The command stands in the error's text ("…: run python -m indexes build belgium to …"); prose ends it.
@@ -150,31 +145,25 @@ _COMMAND = re.compile(
     r"(?:python3? -m [\w.]+|pip install|git checkout)(?: +(?!(?:to|or|and|then|for|if)\b)[\w./\\:=@+~'\"-]+)*"
 )
 _LIST = "python -m indexes list"  # what to type when the error names no command
-_MESSAGES: tuple[tuple[type[PandectError], str, str], ...] = (
-    (
-        MissingIndex,
-        N_("No law is loaded here yet"),
-        N_("The page looked for an index of articles and found none."),
-    ),
-    (
-        DamagedIndex,
-        N_("The index is damaged"),
-        N_("Its files are not those that were built, so nothing is searched with it."),
-    ),
-    (
-        StaleIndex,
-        N_("The index is out of date"),
-        N_("It was built for another state of the law or of this program."),
-    ),
-    (PandectError, N_("The index cannot be opened"), N_("The page found it, and could not read it.")),
-)
 
 
 def draw_failure(error: PandectError, t: Interface) -> None:
     """Draw the reason calmly, the command to type, and a way to try again."""
-    title, reason = next((title, reason) for kind, title, reason in _MESSAGES if isinstance(error, kind))
-    explained = tag("p", t.sentences(t(reason), t("Whoever runs this page can type:")))
-    st.html(tag("div", tag("h2", t(title)), explained, class_="pd-box", role="status"))
+    match error:
+        case MissingIndex():
+            title = t("No law is loaded here yet")
+            reason = t("The page looked for an index of articles and found none.")
+        case DamagedIndex():
+            title = t("The index is damaged")
+            reason = t("Its files are not those that were built, so nothing is searched with it.")
+        case StaleIndex():
+            title = t("The index is out of date")
+            reason = t("It was built for another state of the law or of this program.")
+        case _:
+            title = t("The index cannot be opened")
+            reason = t("The page found it, and could not read it.")
+    explained = tag("p", t.sentences(reason, t("Whoever runs this page can type:")))
+    st.html(tag("div", tag("h2", title), explained, class_="pd-box", role="status"))
     st.code(command(str(error)), language=None)
     st.html(folded(t("What the program says"), tag("pre", str(error), lang="en"), class_="pd-whole"))
     st.button(t("Try again"), key="again")

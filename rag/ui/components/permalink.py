@@ -64,17 +64,6 @@ def opened() -> SharedLink | None:
     return shared
 
 
-def add(ids: Sequence[str]) -> None:
-    """Put articles beside those of the link that is shown, in the address; what else it says stays.
-
-    Call it before `opened`. Without a link in this session it becomes one of these articles.
-    """
-    shared: SharedLink = _addressed() or st.session_state.get(_KEY) or SharedLink((), "", "")
-    articles = listed(tuple(dict.fromkeys((*shared.ids, *ids))))
-    more = {"index": shared.version, "q": shared.question}
-    st.query_params.update({"articles": articles} | {key: value for key, value in more.items() if value})
-
-
 def _addressed() -> SharedLink | None:
     """Return the link that the address is; None where it is none."""
     written = st.query_params.get("articles")
@@ -128,9 +117,10 @@ MOST = 20  # a list that is longer helps nobody
 
 
 def take() -> None:
-    """Move what the address adds into the session; call it before anything else of the page is drawn.
+    """Move what the address adds into the session; call it before `opened`.
 
-    Without a question or a link in this session (the link was opened in another tab) it is shown by itself.
+    Without a question it goes beside the articles of the link that is shown, in the address, whose other
+    parts stay. Without a link in this session (this one was opened in another tab) it is shown by itself.
     """
     wanted = parse_article_ids(st.query_params.get("add"))[:1]
     if "add" not in st.query_params:
@@ -142,8 +132,11 @@ def take() -> None:
     if question:
         ids = ids if of == question else ()
         st.session_state["added"] = question, tuple(dict.fromkeys((*ids, *wanted)))[:MOST]
-    else:
-        add(wanted)
+        return
+    shared: SharedLink = _addressed() or st.session_state.get(_KEY) or SharedLink((), "", "")
+    articles = listed(tuple(dict.fromkeys((*shared.ids, *wanted))))
+    more = {"index": shared.version, "q": shared.question}
+    st.query_params.update({"articles": articles} | {key: value for key, value in more.items() if value})
 
 
 def draw_evidence(shown: Sequence[Article], view: View, question: str, t: Interface) -> tuple[Article, ...]:
@@ -160,9 +153,5 @@ def draw_evidence(shown: Sequence[Article], view: View, question: str, t: Interf
     st.html(tag("div", head, class_="pd-found", role="status"))
     for n, article in enumerate(found, start=len(shown) + 1):
         st.html(card_html(Shown(n, article, 0.0, Why()), replace(view, ranked=False)))
-    st.button(t("Take them out again"), key="unadd", on_click=_forget)
+    st.button(t("Take them out again"), key="unadd", on_click=st.session_state.pop, args=("added", None))
     return found
-
-
-def _forget() -> None:
-    st.session_state.pop("added", None)

@@ -11,7 +11,7 @@ from rag.corpus.contents import ContentsEntry, steps, written
 from rag.engine.engine import Engine
 from rag.types import Article, Filter, Shown
 from rag.ui import layout
-from rag.ui.components.article_card import View, badges, foot
+from rag.ui.components.article_card import badges, foot
 from rag.ui.components.article_history import (
     badge,
     former_content,
@@ -37,12 +37,11 @@ def reading(engine: Engine, article: Article, t: Interface) -> None:
     """Draw an article as a page of the code."""
     card, law, day = engine.card, engine.law, current_day(engine)
     lang = article.language or card.language
-    marks = badges(article, View(card, engine.analyser, t, day))
     header = tag(
         "header",
         heading(title(article, t, card), f"article {article.id}"),
         tag("span", article.code, class_="pd-code", lang=lang),
-        *(tag("span", label, class_="pd-badge") for label in marks),
+        *(tag("span", label, class_="pd-badge") for label in badges(article, card, day, t)),
         badge(card, t),
     )
     changes = [tag("p", line) for line in _changes(article, card, t)]
