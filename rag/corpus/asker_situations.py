@@ -47,8 +47,9 @@ def available_situations(language: str, articles: Sequence[Article]) -> tuple[Si
     needed = min(max(LEAST, round(SHARE * len(texts))), ENOUGH)
 
     def enough(words: Sequence[str]) -> bool:
+        # stops early: most words of a list stand in the first hundreds of articles
         naming = (text for text in texts if any(word in text for word in words))
-        return len(list(islice(naming, needed))) == needed  # most are met in the first hundreds of articles
+        return len(list(islice(naming, needed))) == needed
 
     return tuple(each for each in situations(language) if enough(each.words))
 

@@ -49,7 +49,8 @@ def citation(article: Article, card: CorpusCard) -> str:
     if country in ("BE", "LU", "IT", "NL"):
         if country == "NL" and (book := _DUTCH_BOOK.fullmatch(article.code.strip())):
             code, number = "BW", number if ":" in number else f"{book[1]}:{number}"
-        between = " " if code != article.code else ", "  # a title follows after a comma
+        # a short form follows as one word, a title after a comma
+        between = " " if code != article.code else ", "
         return f"art. {number}{between}{code}" if bare else f"{number}{between}{code}"
     return f"{code}, art. {number}" if bare else f"{code}, {number}"
 

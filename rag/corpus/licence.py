@@ -56,8 +56,8 @@ def classify(text: str, url: str | None = None) -> Grant:
     """Return what a licence allows: of several parts the strictest, of a choice (SPDX's OR) the freest.
 
     A part that speaks of terms which are not known here counts as no grant, and so does a text in which
-    nothing is known. The url, where the licence can be read, is asked only where the words name nothing
-    that is known.
+    nothing is known. The text is as a card says it: "CC BY-NC-SA 4.0", "cc-by-4.0 AND MIT", "Licence Ouverte
+    2.0 (Etalab)". The url is asked only where the words name nothing that is known.
     """
     parts = _PARTS.split(unicodedata.normalize("NFKC", text))
     if url and not any(map(_known, parts)):

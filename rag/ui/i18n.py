@@ -162,7 +162,7 @@ def words(language: str) -> Interface:
     source = files("rag.ui.locales").joinpath(f"{language}.po").read_text(encoding="utf-8")
     catalogue = read_po(source, f"{language}.po")
     rule = catalogue[""].partition("plural=")[2].partition(";")[0]
-    return Interface(language, catalogue, c2py(rule))
+    return Interface(language, catalogue, c2py(rule))  # gettext's own reader of a rule
 
 
 def read_po(source: str, name: str = "catalogue") -> dict[str, str]:

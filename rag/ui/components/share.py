@@ -71,7 +71,13 @@ def _panel(whole: ArticleExtract, question: str, t: Interface) -> None:
         url = absolute(link(ids, whole.version, told))
         copy = copy_button(t("Copy the link"), url, t("Copied"))
         st.html(tag("p", tag("code", url), " ", copy, class_="pd-address"))
-        _files(replace(whole, articles=chosen, question=told or None), t)
+        extract = replace(whole, articles=chosen, question=told or None)
+        name, save = f"pandect-{whole.index}", partial(st.download_button, on_click="ignore")
+        # a file is written when its button is pressed, which few do
+        markdown, as_json = partial(to_markdown, extract, labels(extract, t)), partial(to_json, extract)
+        with st.container(key="files", horizontal=True):
+            save(t("Save as text (Markdown)"), markdown, f"{name}.md", "text/markdown", key="save-markdown")
+            save(t("Save for a program (JSON)"), as_json, f"{name}.json", "application/json", key="save-json")
         st.html(tag("p", go(t("One page to print or keep as PDF"), link(ids, whole.version, page=SHEET))))
 
 
@@ -99,15 +105,6 @@ def _chosen(whole: ArticleExtract, t: Interface) -> tuple[Article, ...]:
         placeholder=t("Choose"),
     )
     return tuple(by_id[i] for i in by_id if i in chosen)  # in the order shown, whatever was clicked first
-
-
-def _files(extract: ArticleExtract, t: Interface) -> None:
-    """Draw the buttons; a file is written when its button is pressed, which few do."""
-    name, save = f"pandect-{extract.index}", partial(st.download_button, on_click="ignore")
-    markdown, as_json = partial(to_markdown, extract, labels(extract, t)), partial(to_json, extract)
-    with st.container(key="files", horizontal=True):
-        save(t("Save as text (Markdown)"), markdown, f"{name}.md", "text/markdown", key="save-markdown")
-        save(t("Save for a program (JSON)"), as_json, f"{name}.json", "application/json", key="save-json")
 
 
 def labels(extract: ArticleExtract, t: Interface) -> ExportLabels:

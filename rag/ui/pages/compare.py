@@ -43,7 +43,9 @@ def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Questi
     tests = benchmark() if benchmark is not None else ()
     question_form.draw_question(t, engine.card.language, question_form.draw_box(t, COMPARE))
     if tests:
-        _follow(tests)
+        # the box shows the test question that was asked, however it was: a reload asks it again
+        asked = _plain(st.session_state.get("asked") or "")
+        st.session_state["benchmark"] = next((q.text for q in tests if _plain(q.text) == asked), None)
         st.selectbox(
             t("Or take a test question, whose answer is known"),
             [question.text for question in tests],
@@ -86,12 +88,6 @@ def gold(question: str, tests: Sequence[Question]) -> frozenset[str]:
 
 def _plain(question: str) -> str:
     return " ".join(question.split())
-
-
-def _follow(tests: Sequence[Question]) -> None:
-    """Let the box show the test question that was asked, however it was: a reload asks it again."""
-    question = _plain(st.session_state.get("asked") or "")
-    st.session_state["benchmark"] = next((q.text for q in tests if _plain(q.text) == question), None)
 
 
 def _take() -> None:
