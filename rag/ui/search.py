@@ -32,6 +32,9 @@ class Answers:
     problem: str = ""  # why a model that was asked for is not there, for whoever runs the page
 
 
+NO_ANSWERS = Answers()
+
+
 def search(
     engine: Engine, question: str, options: question_form.Options, t: Interface
 ) -> tuple[Result, list[Explanation]] | None:

@@ -101,9 +101,9 @@ class _PanelState:
     sent: str = ""  # the question, as the person agreed to send it
 
 
-def draw(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
+def draw(asked: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw the panel in the state that the session is in, and the button that stops it."""
-    _panel_state(panel_question)  # first, for it ends what another question had begun
+    _panel_state(asked)  # first, for it ends what another question had begun
     panel, below = st.container(), st.container(key="stopping")
     with below:
         # why not in the panel: a click inside a fragment does not interrupt its own run, so nobody could stop
@@ -111,15 +111,15 @@ def draw(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> Non
         # not know.
         st.button(t("Stop"), key="stop", on_click=_stop)
     with panel:
-        _panel(panel_question, model, t)
+        _panel(asked, model, t)
 
 
 @st.fragment  # so that the answer begins without a new search, before the first token
-def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
-    state = _panel_state(panel_question)
+def _panel(asked: PanelQuestion, model: ModelWriter, t: Interface) -> None:
+    state = _panel_state(asked)
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
-        reason = panel_question.decision.reason
+        reason = asked.decision.reason
         if reason in _WHY_NOT:
             st.html(tag("p", t(_WHY_NOT[reason]), class_="pd-progress pd-short", role="status"))
             return
@@ -127,9 +127,9 @@ def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> N
             # why a container: it gives way whole to the progress, which comes at its place. Single elements
             # would stay, faded, until the run that writes has ended.
             with st.container(key="offer"):
-                _offer(panel_question, model, t)
+                _offer(asked, model, t)
         else:
-            _write(state, state.underway, panel_question, model, t)
+            _write(state, state.underway, asked, model, t)
 
 
 def problem(message: str, t: Interface) -> None:
@@ -139,9 +139,9 @@ def problem(message: str, t: Interface) -> None:
     st.html(tag("aside", tag("p", text), details, class_="pd-box"))
 
 
-def _panel_state(panel_question: PanelQuestion) -> _PanelState:
+def _panel_state(asked: PanelQuestion) -> _PanelState:
     """Return the state of this question's answer; another question's is ended and dropped."""
-    about = (panel_question.question, tuple(panel_question.cited.shown))
+    about = (asked.question, tuple(asked.cited.shown))
     state: _PanelState | None = st.session_state.get(SESSION_KEY)
     if state is None or state.about != about:
         forget()
@@ -190,28 +190,28 @@ def _chosen(asked: PanelQuestion) -> str:
     return edited or redact(asked.question, found, asked.cited.card.language)
 
 
-def _offer(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
+def _offer(asked: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw what could be had, what would leave the machine, and the button."""
     st.html(tag("p", t(_OFFER)))
-    if panel_question.decision.personal:
-        _draw_redaction(panel_question, t)
-    count = len(panel_question.articles(model))
+    if asked.decision.personal:
+        _draw_redaction(asked, t)
+    count = len(asked.articles(model))
     message = t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)
     st.html(tag("p", message, class_="pd-hint"))
-    st.button(t("Write an answer"), key="write", on_click=_begin, args=(panel_question, model))
+    st.button(t("Write an answer"), key="write", on_click=_begin, args=(asked, model))
 
 
-def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
+def _begin(asked: PanelQuestion, model: ModelWriter) -> None:
     """Ask the model; for a callback."""
-    state = _panel_state(panel_question)
+    state = _panel_state(asked)
     if state.underway is not None:  # pressed twice
         return
-    card = panel_question.cited.card
-    state.sent = _chosen(panel_question)
+    card = asked.cited.card
+    state.sent = _chosen(asked)
     session = st.session_state.setdefault("session", secrets.token_hex(8))
     as_of = card.law_date.isoformat() if card.law_date else None
     writer = model.for_session(session, _untranslated, as_of)
-    state.underway = BackgroundAnswer(writer.write(state.sent, panel_question.articles(model), card.language))
+    state.underway = BackgroundAnswer(writer.write(state.sent, asked.articles(model), card.language))
 
 
 def _untranslated(message: str, /, **values: object) -> str:

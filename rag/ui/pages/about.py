@@ -14,7 +14,7 @@ from rag.ui.components.feedback import retention_text
 from rag.ui.components.notices import in_language
 from rag.ui.html import join, link, site, tag, web_address
 from rag.ui.i18n import N_, Interface
-from rag.ui.search import Answers
+from rag.ui.search import NO_ANSWERS, Answers
 
 _IS = N_(
     "Pandect is a search tool. You tell what happened in your own words, and it shows the articles of law"
@@ -54,7 +54,6 @@ _FEEDBACK = N_(
     "your question is kept with it only if you tick that."
 )
 _NO_FEEDBACK = N_("What people think of the articles is not collected here.")
-NO_ANSWERS = Answers()
 _KNOWS: Mapping[str, str] = {"fitted": _OWN, "trained": _TRAINED, "unknown": _PRETRAINED}
 
 

@@ -32,11 +32,10 @@ from rag.ui.components.article_history import validity_line
 from rag.ui.html import Html, join, tag
 from rag.ui.i18n import Interface
 from rag.ui.pages.ask_header import AskHeader, begin
-from rag.ui.search import Answers, decide, search
+from rag.ui.search import NO_ANSWERS, Answers, decide, search
 
 FIRST = 3  # cards above the written answer: the law comes first, and the answer is found without a long way
 APART = 0.05  # seconds from the first cards to the rest
-NO_ANSWERS = Answers()
 
 
 def render(
