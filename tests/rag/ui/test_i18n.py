@@ -202,10 +202,9 @@ TEXT = st.text(
 
 @given(st.dictionaries(TEXT, TEXT))
 def test_what_is_written_is_read_and_served(entries: dict[str, str]) -> None:
+    entries = {key: value.replace("{", "{{").replace("}", "}}") for key, value in entries.items()}
     source = "\n".join(f"msgid {quoted(key)}\nmsgstr {quoted(value)}\n" for key, value in entries.items())
     served = Interface("en", read_po(source), lambda count: int(count != 1))
 
     assert read_po(source) == entries
-    for key, value in entries.items():
-        if not set("{}") & set(value):  # what is filled in
-            assert served(key) == value
+    assert all(served(key) == value.format() for key, value in entries.items())
