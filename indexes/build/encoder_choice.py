@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from indexes.build import ensemble
 from indexes.build.fit_settings import FitSpec, for_written, resolve_settings
 from indexes.build.static_encoder import Fitter
-from indexes.cli.machine import machine
 from indexes.corpus.corpus import Corpus, human_or_synthetic, read, to_learn_from
+from indexes.store.manifest import machine
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN, corpus_folder, locate
 from rag.corpus.licence import provenance

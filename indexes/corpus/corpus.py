@@ -71,7 +71,7 @@ def appearing(folder: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    atomic.sync_folder(folder.parent)
+    atomic.sync_one(folder.parent)
 
 
 def articles_file(folder: Path) -> Path:

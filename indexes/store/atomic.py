@@ -10,6 +10,8 @@ from pathlib import Path
 
 from indexes.store.paths import CURRENT
 
+_NO_LINKS = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP)
+
 
 def switch(folder: Path, version: str) -> None:
     """Make a version the one in use, in one step."""
@@ -19,23 +21,18 @@ def switch(folder: Path, version: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     pointer.replace(folder / CURRENT)
-    sync_folder(folder)
+    sync_one(folder)
 
 
 def sync(folder: Path) -> None:
-    """Make sure that every file below the folder is on the disk."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-        else:
-            sync_folder(path)
-    sync_folder(folder)
+    """Make sure that a folder and all below it is on the disk."""
+    for path in (*sorted(folder.rglob("*")), folder):
+        sync_one(path)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder are on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync_one(path: Path) -> None:
+    """Make sure that what is in a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -60,7 +57,7 @@ def move(folder: Path, to: Path) -> None:
         part.replace(to)
         delete(folder)
     for parent in {folder.parent, to.parent}:
-        sync_folder(parent)
+        sync_one(parent)
 
 
 def delete(path: Path) -> None:
@@ -68,9 +65,8 @@ def delete(path: Path) -> None:
     if path.is_dir():
         gone = aside(path, "gone")
         path.replace(gone)
-        take_away(gone)
-    else:
-        path.unlink(missing_ok=True)
+        path = gone
+    take_away(path)
 
 
 def take_away(path: Path) -> None:
@@ -84,13 +80,12 @@ def take_away(path: Path) -> None:
 def link(file: Path, to: Path) -> bool:
     """Give a file a second name, or copy it where the file system has no hard links.
 
-    Returns:
-        Whether it is the very same file, of which what is known of the one is known of the other.
+    Returns whether it is the very same file, of which what is known of the one is known of the other.
     """
     try:
         os.link(file, to)
     except OSError as error:
-        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP):
+        if error.errno not in _NO_LINKS:
             raise
         shutil.copyfile(file, to)
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,31 +25,22 @@ class Version:
     in_use: bool
     manifest: Manifest | None  # None: it cannot be read
     changes: Changes | None = None  # against the version that was in use before; None where none was
-    corpus: bool = False  # whether the corpus that it was built from is kept whole, with unused columns
 
 
 def listed(name: str) -> list[Version]:
-    """Return the versions of an index, the latest first.
-
-    Raises:
-        MissingIndex: nothing of this name is built.
-    """
+    """Return the versions of an index, the latest first; MissingIndex says that nothing of it is built."""
     folder = paths.index_folder(name)
-    found = [_version(folder / version, paths.in_use(folder)) for version in versions(name)]
+    in_use, found = paths.in_use(folder), []
+    for version in versions(name):
+        try:
+            manifest, changes = read(folder / version, ""), Changes.read(folder / version)
+        except PandectError:
+            manifest = changes = None
+        found.append(Version(version, version == in_use, manifest, changes))
     if not found:
         paths.current(name)  # says what there is, and what to type
         raise MissingIndex(f"no version of {name!r} is whole: run {paths.rebuild(name)}")
     return found
-
-
-def _version(folder: Path, in_use: str | None) -> Version:
-    current = folder.name == in_use
-    try:
-        manifest = read(folder, "")
-    except PandectError:
-        return Version(folder.name, current, None)
-    with_corpus = folder.with_name(f"{folder.name}{CORPUS}").is_dir()
-    return Version(folder.name, current, manifest, Changes.read(folder), current or with_corpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +55,7 @@ class Rollback:
 def roll_back(name: str, wanted: str | None = None) -> Rollback:
     """Bring another version into use, and the corpus that it was built from with it, in one step.
 
-    Args:
-        name: of the index.
-        wanted: the version, or what its name begins with; None takes the one before the one in use.
+    `wanted` is the version, or what its name begins with; None takes the one before the one in use.
 
     Raises:
         BadInput: no such version, or several; or the corpus that lies under the name was imported
@@ -106,9 +94,7 @@ def _chosen(name: str, wanted: str | None) -> str:
         if not earlier:
             raise BadInput(f"{name!r} has no version before the one in use: {listing} shows those there are")
         return earlier[0]
-    found = [version for version in there if version.startswith(wanted)]
-    if wanted in found:
-        found = [wanted]
+    found = [wanted] if wanted in there else [version for version in there if version.startswith(wanted)]
     if len(found) != 1:
         problem = f"{len(found)} versions of {name!r} begin" if found else f"no version of {name!r} begins"
         raise BadInput(f"{problem} with {wanted!r}: {listing} shows those there are")
@@ -122,8 +108,8 @@ def _bring_back(name: str, version: Path, there: list[Path]) -> bool:
     if corpus_folder.is_dir():
         move(corpus_folder, waiting)
         return True
-    for corpus in _records(name, there):
-        if built_from(corpus, [version]) is not None:  # another version was built from the same law
+    for corpus in (paths.corpus_place(name), *(v.with_name(f"{v.name}{CORPUS}") for v in there)):
+        if corpus.is_dir() and built_from(corpus, [version]):  # another version was built from the same law
             with appearing(waiting) as part:
                 shutil.copytree(corpus, part, dirs_exist_ok=True)
                 shutil.copyfile(version / "corpus" / CARD, part / CARD)
@@ -131,10 +117,3 @@ def _bring_back(name: str, version: Path, there: list[Path]) -> bool:
     with appearing(waiting) as part:
         shutil.copytree(version / "corpus", part, dirs_exist_ok=True)
     return False
-
-
-def _records(name: str, there: list[Path]) -> Iterator[Path]:
-    """Yield the corpora that are kept of a name."""
-    for corpus in (paths.corpus_place(name), *(v.with_name(f"{v.name}{CORPUS}") for v in there)):
-        if corpus.is_dir():
-            yield corpus

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,20 +40,26 @@ class Manifest:
 
 def libraries(of: Manifest) -> dict[str, str]:
     """Return the installed versions of the libraries that this index depends on."""
-    language = of.analyser["options"].get("language")
-    pretrained = of.encoder is not None and of.encoder["kind"] != "static"
-    wanted = (
-        *LIBRARIES,
-        *(CHINESE_LIBRARIES if language == "zh" else ()),
-        *(MODEL_LIBRARIES if pretrained else ()),
-    )
+    wanted = LIBRARIES
+    if of.analyser["options"].get("language") == "zh":
+        wanted += CHINESE_LIBRARIES
+    if of.encoder is not None and of.encoder["kind"] != "static":
+        wanted += MODEL_LIBRARIES
     found = {}
     for name in wanted:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
+
+
+def machine() -> str:
+    """Return what something was made on: "x86_64, 2 cores, Some Processor 3000"."""
+    lines: list[str] = []
+    with suppress(OSError, ValueError):  # another system than Linux
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    parts = (platform.machine() or "unknown architecture", f"{os.cpu_count() or 1} cores", name)
+    return ", ".join(filter(None, parts))
 
 
 def digest(path: Path) -> str:
@@ -62,11 +71,8 @@ def digest(path: Path) -> str:
 def stamp(manifest: Manifest, folder: Path, known: Mapping[str, str] | None = None) -> Manifest:
     """Write the manifest, with every file's hash and the libraries' versions; nothing may be added after.
 
-    Args:
-        manifest: what is known of the index.
-        folder: of the index.
-        known: hashes that need not be computed again, by path. Give one only for a file that is the
-            same as one just hashed: another name of it, not a copy.
+    `known` are hashes that need not be computed again, by path. Give one only for a file that is the
+    same as one just hashed: another name of it, not a copy.
     """
     files = {}
     for path in sorted(folder.rglob("*")):
@@ -79,11 +85,7 @@ def stamp(manifest: Manifest, folder: Path, known: Mapping[str, str] | None = No
 
 
 def read(folder: Path, rebuild: str) -> Manifest:
-    """Read the manifest of an index folder.
-
-    Args:
-        folder: a built index.
-        rebuild: the command that makes it again, for the error.
+    """Read the manifest of an index folder; `rebuild` is the command that makes it again, for the error.
 
     Raises:
         DamagedIndex: the manifest is missing, not readable, or lacks an entry.
@@ -109,7 +111,6 @@ def read(folder: Path, rebuild: str) -> Manifest:
 
 def _odd(manifest: Manifest) -> str | None:
     """Return the name of an entry that is not of its type, or None; a missing one raises KeyError."""
-    encoder = manifest.encoder
     wanted: dict[str, tuple[type, Any]] = {
         "name": (str, manifest.name),
         "version": (str, manifest.version),
@@ -120,17 +121,17 @@ def _odd(manifest: Manifest) -> str | None:
         "analyser.id": (str, manifest.analyser["id"]),
         "analyser.options": (dict, manifest.analyser["options"]),
         "bm25": (dict, manifest.bm25),
-        "encoder": (dict, {} if encoder is None else encoder),
-        "encoder.kind": (str, "static" if encoder is None else encoder["kind"]),
-        "encoder.name": (str, "" if encoder is None else encoder["name"]),
         "libraries": (dict, manifest.libraries),
         "files": (dict, manifest.files),
     }
+    if (encoder := manifest.encoder) is not None:
+        wanted |= {"encoder": (dict, encoder)}
+        wanted |= {f"encoder.{key}": (str, encoder[key]) for key in ("kind", "name")}
+        if encoder["kind"] != "static":
+            wanted["encoder.options"] = (dict, encoder["options"])
     for path, file in manifest.files.items():
         wanted[f"files.{path}.bytes"] = (int, file["bytes"])
         wanted[f"files.{path}.sha256"] = (str, file["sha256"])
-    if encoder is not None and encoder["kind"] != "static":
-        wanted["encoder.options"] = (dict, encoder["options"])
     return next((name for name, (kind, value) in wanted.items() if not isinstance(value, kind)), None)
 
 

@@ -18,8 +18,8 @@ from indexes.build import query_expansion
 from indexes.build.learned_fusion import load as read_learned
 from indexes.build.score_distributions import load as read_distributions
 from indexes.build.score_distributions import load_fusion as read_fusion
-from indexes.corpus.corpus import Corpus, to_learn_from
 from indexes.corpus.corpus import read as read_corpus
+from indexes.corpus.corpus import to_learn_from
 from indexes.store.manifest import Manifest, libraries, read, verify
 from indexes.store.paths import builtin, locate
 from indexes.update import term_counts
@@ -52,13 +52,10 @@ _ONE_AT_A_TIME = threading.RLock()
 HASH_AT_OPENING = 512 * 2**20  # bytes; a larger index is held against sizes, `check` reads it whole
 
 
-def open_index(name_or_path: str | Path | None = None, *, hash_up_to: int = HASH_AT_OPENING) -> Engine:
-    """Open an index.
+def open_index(name_or_path: str | Path | None = None) -> Engine:
+    """Open an index, by its name under PANDECT_HOME, "builtin", or the path of its folder.
 
-    Args:
-        name_or_path: a name under PANDECT_HOME, "builtin", or the path of an index folder; None
-            takes PANDECT_INDEX, and the builtin one where that is not set.
-        hash_up_to: bytes; of a larger index only the sizes of the files are compared.
+    None takes PANDECT_INDEX, and the builtin one where that is not set.
 
     Raises:
         MissingIndex: there is none.
@@ -69,29 +66,24 @@ def open_index(name_or_path: str | Path | None = None, *, hash_up_to: int = HASH
     folder, again = locate(name_or_path)
     for _ in range(SWITCHES):
         try:
-            return _open(folder, again, hash_up_to)
+            return _open(folder, again)
         except DamagedIndex:  # or it was outdated and deleted while it was being read
             former, (folder, again) = folder, locate(name_or_path)
             if folder == former:
                 raise
-    return _open(folder, again, hash_up_to)
+    return _open(folder, again)
 
 
-def _open(folder: Path, again: str, hash_up_to: int) -> Engine:
+def _open(folder: Path, again: str) -> Engine:
     with _ONE_AT_A_TIME:
         manifest = read(folder, again)
-        small = sum(f["bytes"] for f in manifest.files.values()) <= hash_up_to
+        small = sum(f["bytes"] for f in manifest.files.values()) <= HASH_AT_OPENING
         verify(folder, manifest, again, contents=small)
         return assemble(folder, manifest, again)
 
 
 def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
-    """Put the engine together from a verified folder.
-
-    Args:
-        folder: of an index.
-        manifest: its manifest.
-        again: the command that builds it again, for the errors.
+    """Put the engine together from a verified folder; `again` is the command that builds it, for the errors.
 
     Raises:
         DamagedIndex: a file cannot be read after all.
@@ -105,7 +97,13 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
             f"this one is {corpus.sha256[:8]}…: run {again}"
         )
     cut = index_analyser(manifest, again)
-    _warn_of_versions(manifest)
+    here = libraries(manifest)
+    other = [f"{n} {v} (here {here[n]})" for n, v in manifest.libraries.items() if here.get(n, v) != v]
+    if other:
+        warnings.warn(
+            f"index {manifest.name} was built with {', '.join(other)}; it should serve all the same",
+            stacklevel=4,  # whoever called open_index
+        )
     order = ArticleOrder.of([a.id for a in corpus.articles])
     mask = Mask(corpus.articles)
     with damaged_if_unreadable(folder, again):
@@ -122,31 +120,39 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         rows = term_counts.rows(counts_folder, order, keyword.index.vocab_dict)
         expanded = query_expansion.load(folder, keyword)
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, expanded)
+    fusion = fusion or FusionSettings()
     question_knn: QuestionKNN | None = None
-    if fusion is not None and QUESTION_KNN in fusion.systems:
+    if QUESTION_KNN in fusion.systems:
         encoder = meaning.encoder if meaning is not None else None
         sections_of = section_numbers(corpus.articles)
         question_knn = QuestionKNN(learnt, order, mask, asking, encoder, sections=sections_of)
     sections = cache(partial(groups, corpus.articles))  # made when first looked at
     searcher = Searcher(
-        keyword,
-        meaning,
-        fusion or FusionSettings(),
-        distributions or {},
-        learned,
-        question_knn,
-        expanded,
-        sections,
+        keyword, meaning, fusion, distributions or {}, learned, question_knn, expanded, sections
     )
     notices = Notices(Topics(corpus.card, {a.code for a in corpus.articles}, asking), asking)
+    confidence, calibrated = None, folder.parent / CONFIDENCE
+    if folder == builtin() and calibrated.is_file():  # `Notices` checks what it is for
+        confidence = Confidence.from_json(calibrated.read_text(encoding="utf-8"))
+    info = IndexInfo(
+        name=manifest.name,
+        title=corpus.card.title,
+        version=manifest.version,
+        articles=len(corpus.articles),
+        questions=manifest.corpus["learnt"],
+        encoder=manifest.encoder["name"] if manifest.encoder else None,
+        corpus_sha256=corpus.sha256,
+        built=manifest.built,
+        encoder_knows=encoder_training(manifest.encoder),
+    )
     nearest = searcher.nearest_questions
     return Engine(
         card=corpus.card,
-        info=_info(manifest, corpus),
+        info=info,
         articles=corpus.articles,
         searcher=searcher,
         explainer=Explainer(corpus.articles, learnt, asking, keyword, meaning, rows, nearest),
-        notices=notices.calibrated(_confidence(folder), searcher, corpus.sha256, learnt),
+        notices=notices.calibrated(confidence, searcher, corpus.sha256, learnt),
     )
 
 
@@ -163,28 +169,6 @@ def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense
     return tolerant(cut, document_frequencies(keyword.documents(), vocabulary, card, cut))
 
 
-def _confidence(folder: Path) -> Confidence | None:
-    """Read the calibration that ships beside the builtin index; `Notices` checks what it is for."""
-    path = folder.parent / CONFIDENCE
-    if folder != builtin() or not path.is_file():
-        return None
-    return Confidence.from_json(path.read_text(encoding="utf-8"))
-
-
-def _info(manifest: Manifest, corpus: Corpus) -> IndexInfo:
-    return IndexInfo(
-        name=manifest.name,
-        title=corpus.card.title,
-        version=manifest.version,
-        articles=len(corpus.articles),
-        questions=manifest.corpus["learnt"],
-        encoder=manifest.encoder["name"] if manifest.encoder else None,
-        corpus_sha256=corpus.sha256,
-        built=manifest.built,
-        encoder_knows=encoder_training(manifest.encoder),
-    )
-
-
 def encoder_training(encoder: Mapping[str, Any] | None) -> EncoderTraining:
     """Return what an encoder knows of law, by what the manifest says of it and not by its name."""
     if encoder is None:
@@ -196,19 +180,14 @@ def encoder_training(encoder: Mapping[str, Any] | None) -> EncoderTraining:
 
 
 def index_analyser(manifest: Manifest, again: str) -> Analyser:
-    """Return the analyser that an index was made with.
-
-    Raises:
-        StaleIndex: this version has another one.
-    """
+    """Return the analyser that an index was made with; StaleIndex says that this version has another one."""
     try:
         cut = analyser(**manifest.analyser["options"])
     except (BadInput, TypeError) as error:  # an option that this version does not know
         raise StaleIndex(
             f"{manifest.name} was analysed with {manifest.analyser['options']} ({error}): run {again}"
         ) from error
-    if cut.id != manifest.analyser["id"]:
-        was = manifest.analyser["id"]
+    if cut.id != (was := manifest.analyser["id"]):
         raise StaleIndex(f"{manifest.name} was analysed by {was}, here it would be {cut.id}: run {again}")
     return cut
 
@@ -237,13 +216,3 @@ def damaged_if_unreadable(folder: Path, again: str) -> Iterator[None]:
         yield
     except (BadInput, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise DamagedIndex(f"{folder} cannot be read ({error}): run {again}") from error
-
-
-def _warn_of_versions(manifest: Manifest) -> None:
-    here = libraries(manifest)
-    other = [f"{n} {v} (here {here[n]})" for n, v in manifest.libraries.items() if here.get(n, v) != v]
-    if other:
-        warnings.warn(
-            f"index {manifest.name} was built with {', '.join(other)}; it should serve all the same",
-            stacklevel=5,  # whoever called open_index
-        )

@@ -15,11 +15,8 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 def home() -> Path:
     """Return the folder of the person's own corpora and indexes: PANDECT_HOME, else the XDG place."""
-    named = os.environ.get("PANDECT_HOME")
-    if named:
-        return Path(named).expanduser()
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(data).expanduser() / "pandect"
+    return Path(os.environ.get("PANDECT_HOME") or f"{data}/pandect").expanduser()
 
 
 def builtin() -> Path:
@@ -55,11 +52,7 @@ def index_folder(name: str) -> Path:
 
 
 def checked_name(name: str) -> str:
-    """Return the name if it is fit to be a folder's.
-
-    Raises:
-        BadInput: it is not.
-    """
+    """Return the name if it is fit to be a folder's; BadInput says why it is not."""
     if name == BUILTIN:
         raise BadInput(
             f"{BUILTIN!r} is the index that ships and is only read: import the law under another name, "
@@ -111,9 +104,8 @@ def current(name: str) -> Path:
     folder = index_folder(name)
     if not (folder / CURRENT).is_file():
         there = ", ".join([BUILTIN, *(n for n in names() if (index_folder(n) / CURRENT).is_file())])
-        cure = rebuild(name)
-        if not corpus_folder(name).is_dir():
-            cure = command(f"import PATH --name {name} --build")
+        imported = corpus_folder(name).is_dir()
+        cure = rebuild(name) if imported else command(f"import PATH --name {name} --build")
         raise MissingIndex(f"no index named {name!r} under {home() / 'indexes'} (there: {there}): run {cure}")
     return _pointed_to(folder, rebuild(name))
 
@@ -121,9 +113,8 @@ def current(name: str) -> Path:
 def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     """Return the folder of an index's version in use, and the command that builds it again.
 
-    Args:
-        name_or_path: a name under PANDECT_HOME, "builtin", or the path of an index folder (a string
-            with a slash is a path); None takes PANDECT_INDEX, and the builtin one where that is not set.
+    A string with a slash is the path of an index folder, another one a name under PANDECT_HOME or
+    "builtin"; None takes PANDECT_INDEX, and the builtin one where that is not set.
 
     Raises:
         MissingIndex: there is none.
@@ -154,10 +145,9 @@ def in_use(folder: Path) -> str | None:
 def current_version(name_or_path: str | Path | None = None) -> str | None:
     """Return which version of an index would be opened now; None where none would be. It is quick to tell."""
     try:
-        folder, _ = locate(name_or_path)
+        return str(locate(name_or_path)[0])
     except PandectError:
         return None
-    return str(folder)
 
 
 def _pointed_to(folder: Path, again: str) -> Path:

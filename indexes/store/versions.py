@@ -24,14 +24,14 @@ import hashlib
 import secrets
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from indexes.corpus.corpus import articles_file, questions_file
 from indexes.corpus.corpus import read as read_corpus
 from indexes.store import paths
-from indexes.store.atomic import aside, delete, move, switch, sync, sync_folder, take_away
+from indexes.store.atomic import aside, delete, move, switch, sync, sync_one, take_away
 from indexes.store.manifest import FILE as MANIFEST
 from indexes.store.manifest import read as read_manifest
 from rag.errors import BadInput, DamagedIndex, PandectError
@@ -44,10 +44,7 @@ UNUSED = ".unused"  # ends the name of a mark: this version is not yet switched 
 def only_one(name: str) -> Iterator[None]:
     """Hold the lock of a name; the system frees it when the process ends, however it ends.
 
-    What a killed process left is put right first.
-
-    Raises:
-        BadInput: another import, build or removal of this name is running.
+    What a killed process left is put right first. BadInput says that another command of this name is running.
     """
     import fcntl  # POSIX alone has it; reading an index does not need it
 
@@ -68,9 +65,8 @@ def only_one(name: str) -> Iterator[None]:
 def versions(name: str) -> list[str]:
     """Return the whole versions of an index, the latest first."""
     folder = paths.index_folder(name)
-    return (
-        sorted((p.name for p in folder.iterdir() if _is_version(p)), reverse=True) if folder.is_dir() else []
-    )
+    there = folder.iterdir() if folder.is_dir() else ()
+    return sorted((path.name for path in there if _is_version(path)), reverse=True)
 
 
 def _is_version(path: Path) -> bool:
@@ -79,20 +75,15 @@ def _is_version(path: Path) -> bool:
 
 def built_from(corpus: Path, among: Sequence[Path]) -> Path | None:
     """Return the first version that was built from the articles and questions of a corpus folder."""
-    wanted: list[tuple[Path, tuple[str, str]]] = []
+    wanted: dict[tuple[str, str], Path] = {}
     for version in among:
-        try:
+        with suppress(PandectError):  # damaged, or of another time
             about = read_manifest(version, "").corpus
-        except PandectError:  # damaged, or of another time
-            continue
-        wanted.append((version, (str(about["sha256"]), str(about.get("questions_sha256")))))
-    try:
+            wanted.setdefault((str(about["sha256"]), str(about.get("questions_sha256"))), version)
+    with suppress(PandectError):
         for found in _identities(corpus) if wanted else ():
-            for version, identity in wanted:
-                if found == identity:
-                    return version
-    except PandectError:
-        pass
+            if found in wanted:
+                return wanted[found]
     return None
 
 
@@ -127,16 +118,13 @@ def settle(name: str) -> None:
         if place.exists():
             archive_corpus(name, place, other_than=paths.in_use(paths.index_folder(name)))
         waiting.replace(place)
-        sync_folder(place.parent)
+        sync_one(place.parent)
 
 
 def archive_corpus(name: str, corpus: Path, *, other_than: str | None = None) -> None:
     """Move a corpus that is no longer the one of its name to the version built from it; else delete it.
 
-    Args:
-        name: of the index; whoever calls holds its lock.
-        corpus: the folder.
-        other_than: a version that has a corpus already.
+    Whoever calls holds the lock of the name; the version `other_than` has a corpus already.
     """
     folder = paths.index_folder(name)
     in_use = paths.in_use(folder)
@@ -155,12 +143,6 @@ def _pass_on(name: str, corpus: Path) -> None:
         archive_corpus(name, corpus, other_than=paths.in_use(paths.index_folder(name)))
 
 
-def recover(name: str) -> None:
-    """Put right what a killed process left; whoever calls holds the lock of the name."""
-    _recover_versions(name)
-    _recover_corpus(name)
-
-
 def _recover_versions(name: str) -> None:
     folder = paths.index_folder(name)
     in_use = paths.in_use(folder)
@@ -168,7 +150,7 @@ def _recover_versions(name: str) -> None:
         if mark.stem != in_use:  # killed before the switch
             take_away(folder / mark.stem)
         take_away(mark)
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+    for path in sorted(folder.glob("*")):
         if path.is_dir() and path.suffix == CORPUS:
             if not _is_version(folder / path.stem):
                 _pass_on(name, path)
@@ -180,7 +162,9 @@ def _recover_versions(name: str) -> None:
     _take_away_left(folder)
 
 
-def _recover_corpus(name: str) -> None:
+def recover(name: str) -> None:
+    """Put right what a killed process left; whoever calls holds the lock of the name."""
+    _recover_versions(name)
     place = paths.corpus_place(name)
     settle(name)
     folder = paths.index_folder(name)
@@ -201,20 +185,10 @@ def _recover_corpus(name: str) -> None:
 
 def _take_away_left(folder: Path) -> None:
     """Take away what lies beside a folder under names that begin with its own."""
-    if not folder.parent.is_dir():
-        return
     # a corpus written under .name.x.new is first ..name.x.new.y.part: see indexes.corpus.corpus
-    for path in [p for p in folder.parent.iterdir() if p.name.lstrip(".").startswith(f"{folder.name}.")]:
-        take_away(path)
-
-
-def replace_corpus(name: str, new: Path) -> None:
-    """Make a folder the corpus of a name, and put the former one beside the version built from it."""
-    place = paths.corpus_place(name)
-    if place.exists():
-        place.replace(aside(place, "old"))
-    new.replace(place)
-    sync_folder(place.parent)
+    for path in list(folder.parent.glob("*")):
+        if path.name.lstrip(".").startswith(f"{folder.name}."):
+            take_away(path)
 
 
 DEFAULT_VERSIONS = 5  # versions, the one in use among them: a month of weekly law to go back to
@@ -228,7 +202,7 @@ def new_version(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterat
     The block must write the manifest last. Former versions stay, `keep` of all; the oldest go.
 
     Raises:
-        BadInput: another import, build or removal of this name is running.
+        BadInput: another command of this name is running, or fewer versions are to be kept than must be.
         DamagedIndex: the block left no manifest.
     """
     with only_one(name), written(name, version, keep) as part:
@@ -237,12 +211,7 @@ def new_version(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterat
 
 @contextmanager
 def written(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterator[Path]:
-    """Do as `new_version` does; whoever calls holds the lock of the name.
-
-    Raises:
-        BadInput: fewer versions are to be kept than must be.
-        DamagedIndex: the block left no manifest.
-    """
+    """Do as `new_version` does; whoever calls holds the lock of the name."""
     check_version_count(keep)
     folder = paths.index_folder(name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -256,7 +225,7 @@ def written(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterator[P
             raise DamagedIndex(f"{part} was left without a manifest: run {paths.rebuild(name)}")
         sync(part)
         unused.touch()  # killed between here and the switch, the version is known as one that nobody used
-        sync_folder(folder)
+        sync_one(folder)
         part.replace(folder / version)
     except BaseException:
         take_away(part)
@@ -269,11 +238,7 @@ def written(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterator[P
 
 
 def check_version_count(keep: int) -> None:
-    """Refuse a number of versions that is too small.
-
-    Raises:
-        BadInput: it is.
-    """
+    """Refuse, as BadInput, to keep fewer versions than must be."""
     if keep < LEAST:
         raise BadInput(f"--keep {keep}: keep {LEAST} versions at least, the new one and the former one")
 
@@ -294,9 +259,7 @@ def _forget(name: str, needed: set[str | None], keep: int) -> None:
 def new_corpus(name: str, *, replace: bool) -> Iterator[Path]:
     """Give a place to write a corpus folder to, which becomes the corpus when the block ends well.
 
-    Raises:
-        BadInput: the corpus is there and may not be replaced; or another import, build or removal
-            of this name is running.
+    BadInput says that the corpus is there and may not be replaced, or that another command is running.
     """
     place = paths.corpus_place(name)
     with only_one(name):
@@ -305,27 +268,22 @@ def new_corpus(name: str, *, replace: bool) -> Iterator[Path]:
         new = aside(place, "new")
         try:
             yield new
-            replace_corpus(name, new)
+            if place.exists():
+                place.replace(aside(place, "old"))
+            new.replace(place)
+            sync_one(place.parent)
         finally:
             recover(name)
 
 
 def refuse_existing(name: str, *, replace: bool) -> None:
-    """Refuse to import over a corpus, unless that is what was asked for.
-
-    Raises:
-        BadInput: it is there, or the name is unfit.
-    """
+    """Refuse, as BadInput, to import over a corpus, unless that is what was asked for, and an unfit name."""
     if paths.corpus_folder(name).exists() and not replace:
         raise BadInput(f"a corpus named {name!r} is there already: add --replace, or choose another --name")
 
 
 def remove(name: str) -> bool:
-    """Remove the corpus and the index of a name; tell whether there was one.
-
-    Raises:
-        BadInput: another import, build or removal of this name is running.
-    """
+    """Remove the corpus and the index of a name; tell whether there was one."""
     if paths.checked_name(name) not in paths.names():  # a lock of a name that is nothing's would stay
         return False
     with only_one(name):

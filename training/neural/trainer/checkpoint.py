@@ -161,4 +161,4 @@ class _replaced:  # noqa: N801 - used like a function
             self.folder.replace(former)
         self.part.replace(self.folder)
         shutil.rmtree(former, ignore_errors=True)
-        atomic.sync_folder(self.folder.parent)
+        atomic.sync_one(self.folder.parent)
