@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,7 +40,7 @@ class ChangedIds:
 
     def __bool__(self) -> bool:
         """Tell whether there is any."""
-        return bool(self.added or self.changed or self.repealed or self.removed)
+        return any(getattr(self, kind) for kind in KINDS)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> ChangedIds:
@@ -84,8 +84,9 @@ class Changes:
         for what, of in (("", self.articles), (" questions", self.questions)):
             for kind in KINDS:
                 ids: tuple[str, ...] = getattr(of, kind)
+                some = f"   {', '.join(ids[:FEW])}{', ...' if len(ids) > FEW else ''}" if ids else ""
                 if ids or not what:  # of questions there is often nothing to say
-                    found.append(f"{kind + what:20} {len(ids):>9,}{_first(ids)}")
+                    found.append(f"{kind + what:20} {len(ids):>9,}{some}")
             if of or not what:
                 found.append(f"{'unchanged' + what:20} {of.unchanged:>9,}")
         if self.card:
@@ -109,10 +110,6 @@ class Changes:
             return None
 
 
-def _first(ids: Sequence[str]) -> str:
-    return f"   {', '.join(ids[:FEW])}{', ...' if len(ids) > FEW else ''}" if ids else ""
-
-
 _T = TypeVar("_T", Article, Question)
 
 
@@ -127,11 +124,7 @@ class FormerCorpus:
 
     @classmethod
     def read(cls, version: Path) -> FormerCorpus:
-        """Read the corpus of a version.
-
-        Raises:
-            BadInput, OSError: it cannot be read.
-        """
+        """Read the corpus of a version; BadInput or OSError say that it cannot be read."""
         folder = version / "corpus"
         path, questions_path = articles_file(folder), questions_file(folder)
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -160,9 +153,9 @@ def compare(former: FormerCorpus, corpus: Corpus) -> CorpusDiff:
     same_id = np.array([at.get(line, -1) for line in lines], dtype=np.int64)
     same_words = same_id.copy()
     new = set(lines)
-    left = [(i, parse_article(json.loads(line))) for i, line in enumerate(former.lines) if line not in new]
-    gone = {article.id: article for _, article in left}
-    was_at = {article.id: i for i, article in left}
+    left = {i: parse_article(json.loads(line)) for i, line in enumerate(former.lines) if line not in new}
+    gone = {article.id: article for article in left.values()}
+    was_at = {article.id: i for i, article in left.items()}
     come = {corpus.articles[i].id: corpus.articles[i] for i in np.flatnonzero(same_id < 0)}
     for i in np.flatnonzero(same_id < 0):
         article = corpus.articles[i]
@@ -170,21 +163,19 @@ def compare(former: FormerCorpus, corpus: Corpus) -> CorpusDiff:
             same_id[i] = was_at[article.id]
             if _words(article) == _words(gone[article.id]):
                 same_words[i] = same_id[i]
+    asked_at = {question.id: i for i, question in enumerate(former.questions)}
+    same_question = np.array([asked_at.get(question.id, -1) for question in corpus.questions], dtype=np.int64)
+    was, now = card_record(former.card), card_record(corpus.card)
     changes = Changes(
         against=former.version,
         articles=_changed(gone, come, len(former.lines) - len(left)),
         questions=_changed({q.id: q for q in former.questions}, {q.id: q for q in corpus.questions}),
-        card=_fields(former.card, corpus.card),
-        moved=_reordered(same_id) or _reordered(_positions(former.questions, corpus.questions)),
+        card=tuple(key for key in {**was, **now} if was.get(key) != now.get(key)),
+        moved=_reordered(same_id) or _reordered(same_question),
     )
-    ids = {i: article.id for i, article in left}
+    ids = {i: article.id for i, article in left.items()}
     ids |= {int(row): article.id for row, article in zip(same_id, corpus.articles, strict=True) if row >= 0}
     return CorpusDiff(changes, tuple(ids[i] for i in range(len(former.lines))), same_id, same_words)
-
-
-def _positions(former: Sequence[Question], new: Sequence[Question]) -> Ints:
-    at = {question.id: i for i, question in enumerate(former)}
-    return np.array([at.get(question.id, -1) for question in new], dtype=np.int64)
 
 
 def _reordered(same: Ints) -> bool:
@@ -213,8 +204,3 @@ def _ended(of: Article | Question) -> bool:
 def _words(article: Article) -> tuple[str, tuple[str, ...], str]:
     """Return all of an article that is searched."""
     return article.code, article.headings, article.text
-
-
-def _fields(former: CorpusCard, new: CorpusCard) -> tuple[str, ...]:
-    was, now = card_record(former), card_record(new)
-    return tuple(key for key in {**was, **now} if was.get(key) != now.get(key))

@@ -9,15 +9,13 @@ from pathlib import Path
 from indexes.build import learned_fusion
 from indexes.corpus.corpus import read, to_learn_from
 from indexes.store import paths
-from indexes.store.atomic import link
-from indexes.store.manifest import FILE as MANIFEST
 from indexes.store.manifest import stamp, verify
 from indexes.store.open_index import damaged_if_unreadable, index_analyser
 from indexes.store.versions import DEFAULT_VERSIONS, only_one, stamp_now, written
 from indexes.update import reuse
 from indexes.update.diff import FILE as CHANGES
 from indexes.update.reuse import Start
-from indexes.update.term_counts import FIELDS, canonical
+from indexes.update.term_counts import canonical
 from rag.errors import BadInput
 from rag.ltr.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
@@ -26,16 +24,9 @@ from rag.types import ArticleOrder
 
 
 def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_VERSIONS) -> Path:
-    """Switch in a version with this learned fusion; pages that have the former one open keep it.
+    """Switch in a version with this learned fusion, and return its folder; pages keep the one they have open.
 
-    Args:
-        name: of the index, under PANDECT_HOME.
-        start: the version that it was fitted to.
-        ranker: the learned fusion; None takes away the one that is there.
-        keep: how many versions are kept.
-
-    Returns:
-        The new version's folder.
+    `start` is the version that the fusion was fitted to; None as the fusion takes away the one that is there.
 
     Raises:
         BadInput: the index was changed meanwhile, or another command of this name is running.
@@ -48,34 +39,21 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_V
         verify(start.folder, start.manifest, again)  # a file that was copied would be stamped as it is now
         version = f"{stamp_now()}-{start.manifest.corpus['sha256'][:8]}"
         with written(name, version, keep) as part:
-            known = _same_files(start, part)
+            # what changed against the version before is not said again: the law is the same
+            other = (learned_fusion.FOLDER, CHANGES)
+            same = [each for each in start.manifest.files if each.partition("/")[0] not in other]
+            known = reuse.link_files(start, part, same)
             if ranker is not None:
                 cut = index_analyser(start.manifest, again)
                 with damaged_if_unreadable(start.folder, again):
                     corpus = read(start.folder / "corpus")
-                    counts = reuse.stored_counts(
-                        start.folder, ArticleOrder.of([a.id for a in corpus.articles])
-                    )
-                questions = to_learn_from(corpus.questions)
-                if counts is None or set(counts.fields) != set(FIELDS):  # never updated, or of an old release
+                    order = ArticleOrder.of([article.id for article in corpus.articles])
+                    counts = reuse.stored_counts(start.folder, order)
+                if counts is None:
+                    questions = to_learn_from(corpus.questions)
                     counts = canonical(count(corpus.articles, cut).with_questions(questions, cut.terms))
                 settings = BM25Settings(**start.manifest.bm25)
                 learned_fusion.save(ranker, corpus, counts, settings, cut, part)
             built = datetime.now(UTC).isoformat(timespec="seconds")
             stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
         return paths.index_folder(name) / version
-
-
-def _same_files(start: Start, part: Path) -> dict[str, str]:
-    """Give the files of the former version a second name in the new one, and return their hashes.
-
-    What changed against the version before is not said again: the law is the same.
-    """
-    known = {}
-    for name, entry in start.manifest.files.items():
-        if name.partition("/")[0] in (learned_fusion.FOLDER, CHANGES, MANIFEST):
-            continue
-        (part / name).parent.mkdir(parents=True, exist_ok=True)
-        if link(start.folder / name, part / name):
-            known[name] = str(entry["sha256"])
-    return known

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from rag.errors import BadInput
 from rag.retrieval.dense import Dense, Kind
 from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
-from rag.types import ArticleOrder, Floats, Ints, Progress, Question
+from rag.types import ArticleOrder, Floats, Progress, Question
 
 VECTORS = "vectors.faiss"
 ENCODER = "encoder"
@@ -47,31 +47,16 @@ class Start:
 
     @classmethod
     def of(cls, name: str) -> Start:
-        """Read the version in use of an index.
-
-        Raises:
-            MissingIndex, DamagedIndex, StaleIndex: there is none, or nothing can start from it.
-        """
+        """Read the version in use of an index; MissingIndex says that there is none, the rest as `at`."""
         return cls.at(paths.current(name), paths.rebuild(name))
 
     @classmethod
     def at(cls, folder: Path, again: str) -> Start:
-        """Read a version; `again` is the command that builds it from nothing.
-
-        Raises:
-            DamagedIndex, StaleIndex: nothing can start from it.
-        """
+        """Read a version; DamagedIndex or StaleIndex say that nothing can start from it."""
         manifest = read(folder, again)
         verify(folder, manifest, again, below=_READ)  # what is wrong here would be stamped as right there
         with damaged_if_unreadable(folder, again):
             return cls(folder, manifest, again, FormerCorpus.read(folder))
-
-
-class StoredVectors(NamedTuple):
-    """The unrounded vectors of a version, and the kind of their index."""
-
-    vectors: Floats | None  # None where only rounded ones are left
-    kind: Kind
 
 
 def store_for_updates(counts: FieldCounts, vectors: Floats | None, kind: Kind, folder: Path) -> None:
@@ -86,31 +71,29 @@ def store_for_updates(counts: FieldCounts, vectors: Floats | None, kind: Kind, f
 
 
 def stored_counts(folder: Path, order: ArticleOrder) -> FieldCounts | None:
-    """Return the term counts that a version keeps; None where it keeps none.
+    """Return the term counts that a version keeps; None where it keeps none, or not of every field.
 
     Raises:
         OSError, ValueError: they cannot be read.
     """
     path = folder / counted.FOLDER
-    return counted.load(path, order) if path.is_dir() else None
+    found = counted.load(path, order) if path.is_dir() else None  # None: never updated
+    return (
+        found if found is not None and set(found.fields) == set(counted.FIELDS) else None
+    )  # of an old release
 
 
-def stored_vectors(folder: Path) -> StoredVectors | None:
-    """Return the vectors of a version; None where it has none.
-
-    Raises:
-        OSError, RuntimeError, ValueError: they cannot be read.
-    """
+def _stored_vectors(folder: Path) -> tuple[Floats | None, Kind]:
+    """Return the unrounded vectors of a version, None where it has none, and the kind of their index."""
     import faiss
 
     if not (folder / VECTORS).is_file():
-        return None
+        return None, "flat"
     index = Dense.load_index(folder / VECTORS)
     if isinstance(index, faiss.IndexScalarQuantizer):
         exact = folder / EXACT
-        return StoredVectors(np.load(exact, allow_pickle=False) if exact.is_file() else None, "8bit")
-    kind: Kind = "hnsw" if isinstance(index, faiss.IndexHNSW) else "flat"
-    return StoredVectors(index.reconstruct_n(0, index.ntotal), kind)
+        return np.load(exact, allow_pickle=False) if exact.is_file() else None, "8bit"
+    return index.reconstruct_n(0, index.ntotal), "hnsw" if isinstance(index, faiss.IndexHNSW) else "flat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,26 +131,14 @@ def counts(
         note = "the version in use keeps no term counts, or not all: all articles are analysed once"
         with damaged_if_unreadable(start.folder, start.again):
             former = stored_counts(start.folder, ArticleOrder.of(compared.former_ids))
-    if former is None or set(former.fields) != set(counted.FIELDS):  # of an earlier release
-        made = count(corpus.articles, cut, progress)
-        return ReusedCounts(
-            counted.canonical(made.with_questions(learnt, cut.terms)), len(corpus.articles), note
-        )
-    same_questions = _same_questions(to_learn_from(start.former.questions), learnt, corpus, compared.same_id)
-    fresh = int(np.sum(compared.same_words < 0))
-    made = counted.updated(
-        former, corpus.articles, learnt, cut, (compared.same_words, same_questions), progress
-    )
-    return ReusedCounts(made, fresh)
-
-
-def _same_questions(
-    former: Iterable[Question], learnt: Iterable[Question], corpus: Corpus, same_id: Ints
-) -> Ints:
-    """Return the former row of each article that the same questions cite, -1 for the others."""
-    was, now = _texts(former), _texts(learnt)
-    same = [was.get(a.id) == now.get(a.id) for a in corpus.articles]
-    return np.where(np.array(same, dtype=np.bool_), same_id, -1)
+    if former is None:
+        made = counted.canonical(count(corpus.articles, cut, progress).with_questions(learnt, cut.terms))
+        return ReusedCounts(made, len(corpus.articles), note)
+    cited_by, cited_now = _texts(to_learn_from(start.former.questions)), _texts(learnt)
+    same = np.array([cited_by.get(a.id) == cited_now.get(a.id) for a in corpus.articles], dtype=np.bool_)
+    rows = compared.same_words, np.where(same, compared.same_id, -1)
+    made = counted.updated(former, corpus.articles, learnt, cut, rows, progress)
+    return ReusedCounts(made, int(np.sum(compared.same_words < 0)))
 
 
 def _texts(questions: Iterable[Question]) -> dict[str, list[tuple[str, str]]]:
@@ -191,15 +162,6 @@ def vectors(
 ) -> ReusedVectors:
     """Return encoder and vectors, encoding what changed alone, and put a static encoder into its place.
 
-    Args:
-        part: the new version's folder.
-        start: the former version.
-        compared: with which the new law was compared.
-        corpus: the new law.
-        cut: its analyser.
-        progress: called as the work goes on.
-        refit: fit the encoder anew.
-
     Raises:
         BadInput: it is to be fitted anew and was never fitted; or a pretrained model cannot be loaded.
         DamagedIndex: a file cannot be read.
@@ -208,8 +170,7 @@ def vectors(
     known: Mapping[str, str] = {}
     note = ""
     with damaged_if_unreadable(start.folder, start.again):
-        former_vectors = stored_vectors(start.folder)
-    kind: Kind = former_vectors.kind if former_vectors is not None else "flat"
+        stored, kind = _stored_vectors(start.folder)
     if refit and (entry is None or "settings" not in entry or "borrowed_from" in entry):
         what = "no encoder" if entry is None else f"the encoder {entry['name']}, which was not fitted to it"
         raise BadInput(f"--refit: the index has {what}. Choose one with {start.again} --encoder fit")
@@ -218,71 +179,56 @@ def vectors(
     if entry["kind"] != "static":
         options = dict(entry["options"])
         chosen = pretrained(options.pop("model"), options)
-        note = _other_model(entry, chosen)
+        if chosen.entry["sha256"] != entry["sha256"]:
+            note = f"the model {entry['name']} is another one than before: all articles are encoded again"
     elif refit or cut.id != start.manifest.analyser["id"]:
-        made = _anew(entry, corpus, cut, progress)
+        made = _anew(part, entry, corpus, cut, progress)
         if made is None:
-            return ReusedVectors(
-                kind=kind, note="no encoder that ships knows these words: keywords only from here"
-            )
+            note = "no encoder that ships knows these words: keywords only from here"
+            return ReusedVectors(kind=kind, note=note)
         chosen, note = made, "the encoder is new: all articles are encoded again"
-        if isinstance(chosen.encoder, StaticEncoder):
-            chosen.encoder.save(part / ENCODER)
     else:
         with damaged_if_unreadable(start.folder, start.again):
             chosen = EncoderChoice(StaticEncoder.load(start.folder / ENCODER, cut), entry)
-        known = _linked(start, part)
-    rows = compared.same_words
-    if not note and (former_vectors is None or former_vectors.vectors is None):
+        files = [name for name in start.manifest.files if name.startswith(f"{ENCODER}/")]
+        known = link_files(start, part, files)
+    if not note and stored is None:
         note = "the version in use keeps rounded vectors alone: all articles are encoded once"
-    if note or former_vectors is None or former_vectors.vectors is None:
-        rows, stored = np.full_like(rows, -1), np.zeros((0, chosen.encoder.dim), dtype=np.float32)
-    else:
-        stored = former_vectors.vectors
-    made_of, fresh = _filled(stored, rows, corpus, chosen)
-    progress("encoding articles", fresh, fresh)
-    return ReusedVectors(chosen, made_of, kind, fresh, known, note)
-
-
-def _filled(stored: Floats, rows: Ints, corpus: Corpus, chosen: EncoderChoice) -> tuple[Floats, int]:
-    """Return the stored vectors at these rows, where they are not negative, and new ones elsewhere."""
+    rows = compared.same_words if not note else np.full_like(compared.same_words, -1)
+    encoded = np.empty((len(rows), chosen.encoder.dim), dtype=np.float32)
+    if stored is not None and not note:
+        encoded[rows >= 0] = stored[rows[rows >= 0]]
     fresh = [article for article, row in zip(corpus.articles, rows, strict=True) if row < 0]
-    made = np.empty((len(rows), chosen.encoder.dim), dtype=np.float32)
-    made[rows >= 0] = stored[rows[rows >= 0]]
     if fresh:
-        made[rows < 0] = chosen.encoder.encode_articles(fresh)
-    return made, len(fresh)
-
-
-def _other_model(entry: Mapping[str, Any], chosen: EncoderChoice) -> str:
-    if chosen.entry["sha256"] == entry["sha256"]:
-        return ""
-    return f"the model {entry['name']} is another one than before: all articles are encoded again"
+        encoded[rows < 0] = chosen.encoder.encode_articles(fresh)
+    progress("encoding articles", len(fresh), len(fresh))
+    return ReusedVectors(chosen, encoded, kind, len(fresh), known, note)
 
 
 def _anew(
-    entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, progress: Progress
+    part: Path, entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, progress: Progress
 ) -> EncoderChoice | None:
-    """Fit an encoder as the former one was fitted, or borrow as it was borrowed."""
+    """Fit an encoder as the former one was fitted, or borrow it as that was, and put it into its place."""
     if "borrowed_from" in entry:
-        return borrow(corpus, cut, required=False)
-    settings = FitSettings(**entry["settings"])
-    corpora = read_lending_corpora((each["name"] for each in entry.get("lent", ())), corpus.card.language)
-    return EncoderChoice(
-        *fit_encoder(corpus, to_learn_from(corpus.questions), cut, settings, progress, corpora)
-    )
+        chosen = borrow(corpus, cut, required=False)
+    else:
+        settings, learnt = FitSettings(**entry["settings"]), to_learn_from(corpus.questions)
+        lent = read_lending_corpora((each["name"] for each in entry.get("lent", ())), corpus.card.language)
+        chosen = EncoderChoice(*fit_encoder(corpus, learnt, cut, settings, progress, lent))
+    if chosen is not None and isinstance(chosen.encoder, StaticEncoder):
+        chosen.encoder.save(part / ENCODER)
+    return chosen
 
 
-def _linked(start: Start, part: Path) -> dict[str, str]:
-    """Give the former encoder's files a second name in the new version, and return their hashes.
+def link_files(start: Start, part: Path, names: Iterable[str]) -> dict[str, str]:
+    """Give files of the former version a second name in the new one, and return their hashes.
 
     They were hashed when the update began. A file that is the very same under its new name (not a
     copy) has the same hash, and no version is written to once it has its manifest.
     """
     known = {}
-    (part / ENCODER).mkdir()
-    for file in sorted((start.folder / ENCODER).iterdir()):
-        name = f"{ENCODER}/{file.name}"
-        if name in start.manifest.files and link(file, part / name):
+    for name in names:
+        (part / name).parent.mkdir(parents=True, exist_ok=True)
+        if link(start.folder / name, part / name):
             known[name] = str(start.manifest.files[name]["sha256"])
     return known

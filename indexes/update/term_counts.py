@@ -51,11 +51,7 @@ def save(counts: FieldCounts, folder: Path) -> None:
 
 
 def load(folder: Path, order: ArticleOrder) -> FieldCounts:
-    """Read what `save` wrote.
-
-    Args:
-        folder: of the counts.
-        order: of the articles that they are of.
+    """Read what `save` wrote of articles in this order.
 
     Raises:
         OSError, ValueError: a file is missing or is something else.
@@ -87,17 +83,14 @@ class CountRow(Frequencies):
         """Return those of the terms that stand there, and how often."""
         last, found = self._last
         if last != terms:  # an article is shown first, and then explained
-            found = self._look(terms)
+            found = {}
+            known, wanted = self._numbers(terms, self._indices.dtype)
+            if known and len(self._indices):
+                at = np.minimum(self._indices.searchsorted(wanted), len(self._indices) - 1)
+                there = (self._indices[at] == wanted).nonzero()[0]
+                found = {known[i]: int(self._data[at[i]]) for i in there.tolist()}
             self._last = terms, found
         return found
-
-    def _look(self, terms: frozenset[str]) -> Mapping[str, int]:
-        known, wanted = self._numbers(terms, self._indices.dtype)
-        if not known or not len(self._indices):
-            return {}
-        at = np.minimum(self._indices.searchsorted(wanted), len(self._indices) - 1)
-        there = (self._indices[at] == wanted).nonzero()[0]
-        return {known[i]: int(self._data[at[i]]) for i in there.tolist()}
 
 
 class Rows:
@@ -156,16 +149,10 @@ def updated(
     same: tuple[Ints, Ints],
     progress: Progress = no_progress,
 ) -> FieldCounts:
-    """Return the counts of changed law, made from those of the former law and what is new.
+    """Return the counts of changed law, made from those of the former law, of all `FIELDS`, and what is new.
 
-    Args:
-        former: counts of the former law, of all `FIELDS`.
-        articles: the law as it is now.
-        learnt: its annotated questions.
-        analyser: the one that made the former counts.
-        same: two arrays (n_articles,): the former row of an article whose words are the same, and of
-            one whose questions and answers are the same; -1 for what is to be analysed.
-        progress: called with the articles analysed.
+    `same` are two arrays (n_articles,): the former row of an article whose words are the same, and of
+    one whose annotated questions and answers are the same; -1 for what is to be analysed.
     """
     law_rows, question_rows = same
     fresh = [article for article, row in zip(articles, law_rows, strict=True) if row < 0]
@@ -178,23 +165,16 @@ def updated(
     vocabulary = dict(former.vocabulary)
     for term in (*law.vocabulary, *questions.vocabulary):
         vocabulary.setdefault(term, len(vocabulary))
-    fields = {}
+    width, fields = len(vocabulary), {}
     for name in FIELDS:
         new, rows = (questions, question_rows) if name in ANNOTATED_FIELDS else (law, law_rows)
-        both = _one_above_the_other(former.fields[name], new.fields[name], new.vocabulary, vocabulary)
+        was = former.fields[name]  # its vocabulary begins the common one
+        above = sp.csr_array((was.data, was.indices, was.indptr), shape=(was.shape[0], width))
+        column = np.array([vocabulary[word] for word in new.vocabulary], dtype=np.int32)
+        below = _placed(new.fields[name], column, width)
         rows = np.where(rows < 0, len(former.order.ids) + np.cumsum(rows < 0) - 1, rows)
-        fields[name] = both[rows]
+        fields[name] = sp.csr_array(sp.vstack([above, below], format="csr"))[rows]
     return canonical(FieldCounts(ArticleOrder.of([a.id for a in articles]), vocabulary, fields))
-
-
-def _one_above_the_other(
-    former: sp.csr_array, new: sp.csr_array, words: Mapping[str, int], vocabulary: Mapping[str, int]
-) -> sp.csr_array:
-    """Stack counts of two vocabularies, the first of which begins the common one."""
-    column = np.array([vocabulary[word] for word in words], dtype=np.int32)
-    width = len(vocabulary)
-    wide = sp.csr_array((former.data, former.indices, former.indptr), shape=(former.shape[0], width))
-    return sp.csr_array(sp.vstack([wide, _placed(new, column, width)], format="csr"))
 
 
 def _placed(counts: sp.csr_array, column: Ints | np.ndarray, width: int) -> sp.csr_array:

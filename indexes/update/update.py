@@ -49,31 +49,25 @@ from rag.retrieval.bm25 import BM25Settings
 from rag.text import Analyser
 from rag.types import Article, Progress, Question, no_progress
 
-FILE_FIELDS = ("origin",)  # what a card says of the files that came, not of the corpus
-
 
 def with_former_card(
     imported: ImportedCorpus, former: CorpusCard, typed: Mapping[str, object]
 ) -> ImportedCorpus:
     """Return what came in under the former card.
 
-    What was typed goes over it, and what it leaves open the new files fill in. Of two dates of the law
-    the later one is taken: the card must not say that new law is old.
-
-    Args:
-        imported: the new law.
-        former: the card that the corpus has.
-        typed: fields given on the command line; None for those that were not.
-
-    Raises:
-        BadInput: a value that was typed is unfit.
+    What was typed, and is not None, goes over it (BadInput where a value is unfit), and what it leaves open
+    the new files fill in. Of two dates of the law the later one is taken: the card must not say that new law
+    is old.
     """
     was, came = card_record(former), card_record(imported.corpus.card)
     given = {key: value for key, value in typed.items() if value is not None}
-    made = {**came, **was, **{key: came[key] for key in FILE_FIELDS if key in came}}
-    dates = [str(record["law_date"]) for record in (was, came) if "law_date" in record]
-    if dates:
-        made["law_date"] = max(dates)  # ISO dates sort as days do
+    made = {**came, **was}
+    if "origin" in came:  # which is of the files that came, not of the corpus
+        made["origin"] = came["origin"]
+    if "law_date" in made:
+        made["law_date"] = max(
+            str(each.get("law_date", "")) for each in (was, came)
+        )  # ISO dates sort as days do
     card = parse_card({**made, **given, "name": former.name}, "the card of the corpus")
     return replace(imported, corpus=replace(imported.corpus, card=card))
 
@@ -83,36 +77,29 @@ def with_former_questions(
 ) -> ImportedCorpus:
     """Return what came in with the questions that the corpus has, if it brings none of its own.
 
-    A gold article that is gone is left out, and so is a question that keeps none.
-
-    Args:
-        imported: the new law.
-        former: questions of the version in use.
-        folder: of the corpus, for the columns of its questions that nothing uses.
+    A gold article that is gone is left out, and so is a question that keeps none. The columns of these
+    questions that nothing uses are read from the folder of the corpus.
     """
     corpus = imported.corpus
     if corpus.questions or not former:
         return imported
     there = {article.id for article in corpus.articles}
-    questions_ = []
+    kept = []
     for question in former:
         gold = tuple(id_ for id_ in question.article_ids if id_ in there)
         if gold or not question.article_ids:
-            questions_.append(replace(question, article_ids=gold))
-    _, columns = _extras(folder, (), [question.id for question in questions_])
-    return replace(imported, corpus=replace(corpus, questions=tuple(questions_), question_extras=columns))
+            kept.append(replace(question, article_ids=gold))
+    _, columns = _extras(folder, (), [question.id for question in kept])
+    return replace(imported, corpus=replace(corpus, questions=tuple(kept), question_extras=columns))
 
 
-def same_stored_corpus(folder: Path, imported: ImportedCorpus) -> bool:
+def _same_beside(folder: Path, imported: ImportedCorpus) -> bool:
     """Tell whether a corpus folder has the same as what came in, past what an index holds.
 
     That is extra columns, nodes, and what cleaning took out; where the files lay may be another place.
     """
     corpus = imported.corpus
-    ids, question_ids = (
-        [article.id for article in corpus.articles],
-        [question.id for question in corpus.questions],
-    )
+    ids, question_ids = [a.id for a in corpus.articles], [q.id for q in corpus.questions]
     try:
         extras = _extras(folder, ids, question_ids)
         nodes, removed = read_nodes(folder), read_removed(folder)
@@ -165,13 +152,7 @@ def update(
 ) -> UpdateOutcome:
     """Bring corpus and index of a name up to date, and switch both in one step.
 
-    Args:
-        name: of the index, under PANDECT_HOME.
-        imported: the new law, with the card and the questions that it shall have.
-        start: the version in use, from which card and questions were taken.
-        refit: fit the encoder anew.
-        keep: how many versions are kept, the new one among them.
-        progress: called as the work goes on.
+    The new law comes with the card and the questions that it shall have, taken from the version in use.
 
     Raises:
         BadInput: a setting cannot be used; another command of this name is running, or ran meanwhile.
@@ -208,17 +189,7 @@ def update_into(
 ) -> UpdateOutcome:
     """Write a new version into a folder that holds its corpus; the manifest is its last file.
 
-    Args:
-        part: the folder.
-        start: the version to start from.
-        compared: what the new law is against it.
-        corpus: the new law.
-        version: its name.
-        refit: fit the encoder anew.
-        progress: called as the work goes on.
-
-    Returns:
-        What was done; the version is where it will be when it is switched in.
+    What is returned names the version where it will be when it is switched in.
     """
     cut, options = _analyser(start, corpus)
     words = reuse.counts(start, compared, corpus, cut, progress)
@@ -256,7 +227,7 @@ def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
         cut.id == start.manifest.analyser["id"]
         and place.is_dir()
         and built_from(place, [start.folder]) is not None
-        and same_stored_corpus(place, imported)
+        and _same_beside(place, imported)
     )
 
 
