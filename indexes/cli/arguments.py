@@ -1,7 +1,4 @@
-"""The grammar of `python -m indexes`: its commands, their options, and what --help teaches.
-
-What `python -m indexes import --help` says of formats, their options, and cleaning.
-"""
+"""The grammar of `python -m indexes`: its commands, their options, and what --help teaches."""
 
 from __future__ import annotations
 
@@ -20,41 +17,8 @@ from indexes.store import paths
 from indexes.store.versions import DEFAULT_VERSIONS
 from rag.fusion.settings import METHODS
 
-_WIDTH = 100  # of a line
-_CLEANING = """\
-cleaning, for --clean, in the order in which it is done. Original texts and removed articles are kept
-in the corpus folder; an article that a question cites is never lost."""
-_TAGS = """\
-tags=true puts what the askers' tags say in front of the questions: their situation in BSARD and bBSARD
-(extra_description), regions and topics in LLeQA, topics in JuriFindIT; tags=COLUMN,COLUMN takes these."""
-
-
-def described() -> str:
-    """Return the formats, the options of each, and the kinds of cleaning."""
-    formats = {name: source.summary for name, source in registry.SOURCES.items()}
-    options = {name: ", ".join(own) for name in formats if (own := _own(name))}
-    parts = ["Read law and its questions from files.", "", "formats, for --from:", *_table(formats)]
-    parts += ["", "their options, for --option:", *_table(options), "", _TAGS, "", _CLEANING, *_table(KINDS)]
-    return "\n".join(parts)
-
-
-def _own(name: str) -> list[str]:
-    """Return the options that are the format's alone; columns have a switch of their own."""
-    return [key for key in registry.options(name) if key not in (*CardOptions.__annotations__, "column")]
-
-
-def _table(rows: Mapping[str, str]) -> list[str]:
-    width = max(map(len, (*registry.SOURCES, *KINDS))) + 4
-    return [
-        line
-        for name, text in rows.items()
-        for line in textwrap.wrap(
-            text, _WIDTH, initial_indent=f"  {name}".ljust(width), subsequent_indent=" " * width
-        )
-    ]
-
-
 Command = Callable[[argparse.Namespace], int | None]  # the exit status; None is 0
+_Group = argparse.ArgumentParser | argparse._ArgumentGroup
 
 CARD_OPTIONS = {
     "title": ("TEXT", "what pages call the corpus"),
@@ -74,14 +38,6 @@ Bring law in and build its index.
 A corpus is one jurisdiction's articles in one language, with the questions annotated for them if
 there are any. An index is what answers questions about it: the page and the measurements open one.
 """
-DESCRIBED = """\
-Lengths, articles by code, gold articles a question, citations an article, coverage, splits, dates and filled
-columns, on the terminal; with --output also as Markdown, CSV, JSON and SVG, with the corpus's data card.
-"""
-FEEDBACK = """\
-What people said of the articles on the page, where PANDECT_FEEDBACK=FILE has it kept (off without it).
-Annotated questions are made of those words only whose question a person allowed to be kept.
-"""
 EXAMPLES = """\
 the usual order:
   {bring}
@@ -96,6 +52,21 @@ that the page opens, by name or by path. The index that ships is called builtin 
 `{more}` says more of each command;
 `{formats}` lists the formats.
 """
+FORMATS = """\
+Read law and its questions from files.
+
+formats, for --from:
+{formats}
+
+their options, for --option:
+{options}
+
+tags=true puts what the askers' tags say in front of the questions: their situation in BSARD and bBSARD
+(extra_description), regions and topics in LLeQA, topics in JuriFindIT; tags=COLUMN,COLUMN takes these.
+
+cleaning, for --clean, in the order in which it is done. Original texts and removed articles are kept
+in the corpus folder; an article that a question cites is never lost.
+{kinds}"""
 UPDATE = """\
 Bring a corpus and its index up to date with new law.
 
@@ -103,14 +74,61 @@ PATH is the whole law as it is now, read as import reads it. Articles and questi
 their ids with those that are there; what changed is analysed and encoded, the encoder is kept, and
 the new version is switched in when it is whole. Fields of the card stay unless given again.
 """
+FEEDBACK = """\
+What people said of the articles on the page, where PANDECT_FEEDBACK=FILE has it kept (off without it).
+Annotated questions are made of those words only whose question a person allowed to be kept.
+"""
+_CORPUS = "of the corpus, as the command list shows it"
+_INDEX = "of the index, as the command list shows it"
+# the line in the list of all, the description (as it stands if it has several lines), the help of its name
+_COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
+    "import": ("read law and its questions from files", FORMATS, None),
+    "build": (
+        "build the index of an imported corpus",
+        "Build the index of an imported corpus. The former one serves until it is whole.",
+        _CORPUS,
+    ),
+    "update": ("bring a corpus and its index up to date with new law", UPDATE, _CORPUS),
+    "versions": ("list the versions of an index, and what changed in each", None, _INDEX),
+    "rollback": (
+        "bring an earlier version of an index, or a later one again, into use",
+        "Bring another version of an index into use, and its corpus with it, in one step.",
+        _INDEX,
+    ),
+    "results": (
+        "show on the page Quality what training.eval measured of an index",
+        "Put measurements beside an index, for the page Quality. The corpus must be the same.",
+        "of the index, or the path of its folder",
+    ),
+    "export": ("write an imported corpus in another format", None, _CORPUS),
+    "feedback": ("count, export or delete what people said on the page", FEEDBACK, None),
+    "describe": (
+        "count what is in a corpus: tables, plots, and its data card",
+        "Lengths, articles by code, gold articles a question, citations an article, coverage, splits, dates "
+        "and filled columns, on the terminal; with --output also as Markdown, CSV, JSON and SVG, with the "
+        "corpus's data card.",
+        "of the corpus, or builtin, or the path of a corpus folder",
+    ),
+    "list": ("list corpora and indexes", None, None),
+    "check": ("verify the hashes of an index and open it", None, None),
+    "bridge": (
+        "show which words of the law an index has for a layperson's",
+        "Show the pairs that an index learnt from its annotated questions: a word, then those of the law, "
+        "each with its probability and how it is known.",
+        "of the index, or its path, or builtin",
+    ),
+    "remove": ("remove a corpus and its index", None, None),
+    "make-builtin": ("make the index that ships again (for its maintainers)", None, None),
+    "check-builtin": (
+        "compare the summaries that ship with the official text (for their maintainers)",
+        None,
+        None,
+    ),
+}
 
 
 def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
-    """Return the command line's grammar.
-
-    Args:
-        run: what each command calls, by its name.
-    """
+    """Return the command line's grammar; `run` is what each command calls, by its name."""
     plain = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
         prog=paths.command(),
@@ -126,69 +144,100 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         formatter_class=plain,
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND", title="commands")
-    building = _building()
-    new = commands.add_parser(
-        "import", help="read law and its questions from files", description=described(),
-        formatter_class=plain, parents=[building],
-    )  # fmt: skip
-    new.add_argument("--name", help="of the corpus: small letters, digits, hyphens; else from the files")
-    new.add_argument("--replace", action="store_true", help="take the place of a corpus of the same name")
-    new.add_argument("--build", action="store_true", help="build the index right away")
-    _reading(new)
-    make = commands.add_parser(
-        "build",
-        help="build the index of an imported corpus",
-        description="Build the index of an imported corpus. The former one serves until it is whole.",
-        parents=[building],
+    for name, (line, description, named) in _COMMANDS.items():
+        several = description is not None and "\n" in description
+        new = commands.add_parser(
+            name,
+            help=line,
+            description=_formats() if name == "import" else description,
+            formatter_class=plain if several else argparse.HelpFormatter,
+        )
+        if named is not None:
+            new.add_argument("name", help=named)
+        new.set_defaults(run=run[name])
+    of = commands.choices
+    _building(of["import"])
+    _building(of["build"])
+    of["import"].add_argument(
+        "--name", help="of the corpus: small letters, digits, hyphens; else from the files"
     )
-    make.add_argument("name", help="of the corpus, as the command list shows it")
-    _changing(commands, plain)
-    _results(commands)
-    out = commands.add_parser("export", help="write an imported corpus in another format")
-    out.add_argument("name", help="of the corpus, as the command list shows it")
-    out.add_argument("folder", type=Path, help="a new folder")
-    out.add_argument("--to", choices=export.FORMATS, required=True, help="the format")
-    out.add_argument("--no-extras", action="store_true", help="leave out columns that no system reads")
-    _feedback(commands.add_parser(
-        "feedback", help="count, export or delete what people said on the page", description=FEEDBACK,
-        formatter_class=plain,
-    ))  # fmt: skip
-    _describe(commands.add_parser(
-        "describe", help="count what is in a corpus: tables, plots, and its data card", description=DESCRIBED,
-    ))  # fmt: skip
-    commands.add_parser("list", help="list corpora and indexes")
-    check = commands.add_parser("check", help="verify the hashes of an index and open it")
-    check.add_argument("name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin")
-    pairs = commands.add_parser(
-        "bridge",
-        help="show which words of the law an index has for a layperson's",
-        description="Show the pairs that an index learnt from its annotated questions: a word, then those of "
-        "the law, each with its probability and how it is known.",
+    _flag(of["import"], "--replace", "take the place of a corpus of the same name")
+    _flag(of["import"], "--build", "build the index right away")
+    _reading(of["import"])
+    _reading(of["update"])
+    _flag(of["update"], "--dry-run", "say what would change, write nothing")
+    _flag(of["update"], "--refit", "fit the encoder anew, as it was fitted")
+    dropped = "leave out the corpus's questions where the new files bring none; else they are kept"
+    _flag(of["update"], "--drop-questions", dropped)
+    _keep(of["update"])
+    of["rollback"].add_argument("version", nargs="?", help="its name or how it begins; else the one before")
+    _file(of["results"], "file", "metrics.json of python -m training.eval --output DIR")
+    _file(of["results"], "--confidence", "the report of python -m training.confidence", "FILE")
+    of["results"].add_argument(
+        "--system", help="the one that the page answers with (learned where the index has it, else hybrid)"
     )
-    pairs.add_argument("name", help="of the index, or its path, or builtin")
-    pairs.add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
-    commands.add_parser("remove", help="remove a corpus and its index").add_argument("name")
-    own = commands.add_parser("make-builtin", help="make the index that ships again (for its maintainers)")
-    own.add_argument("law", type=Path, help="articles.jsonl.gz with the official Code civil and other codes")
-    own.add_argument(
-        "--written", type=Path, help="folder of the first digest and questions; else those that ship"
+    _file(of["results"], "--output", "write there, and not beside the index", "FILE")
+    _file(of["export"], "folder", "a new folder")
+    of["export"].add_argument("--to", choices=export.FORMATS, required=True, help="the format")
+    _flag(of["export"], "--no-extras", "leave out columns that no system reads")
+    _feedback(of["feedback"])
+    _file(of["describe"], "--output", "a new folder for all that is made", "FOLDER")
+    of["describe"].add_argument(
+        "--tokenizer",
+        metavar="ID_OR_PATH",
+        help="count the tokens of this one: a tokenizer.json, the folder of one, or an id on the Hugging "
+        "Face hub; else the terms of the language's analyser. Needs the package tokenizers, not torch",
     )
-    own.add_argument(
-        "--folder", type=Path, default=paths.builtin().parent, help="where the card lies and the index goes"
+    of["check"].add_argument(
+        "name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin"
     )
-    check_builtin = commands.add_parser(
-        "check-builtin", help="compare the summaries that ship with the official text (for their maintainers)"
-    )
-    check_builtin.add_argument("law", type=Path, help="articles.jsonl.gz with the official Code civil")
-    check_builtin.add_argument(
-        "--list", action="store_true", help="also list what is neither mended nor accepted"
-    )
-    check_builtin.add_argument(
-        "--folder", type=Path, default=paths.builtin().parent, help="where the index and accepted.json lie"
-    )
-    for name, command in commands.choices.items():
-        command.set_defaults(run=run[name])
+    of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
+    of["remove"].add_argument("name")
+    make, check = of["make-builtin"], of["check-builtin"]
+    _file(make, "law", "articles.jsonl.gz with the official Code civil and other codes")
+    _file(make, "--written", "folder of the first digest and questions; else those that ship")
+    _file(check, "law", "articles.jsonl.gz with the official Code civil")
+    _flag(check, "--list", "also list what is neither mended nor accepted")
+    for each, lies in (
+        (make, "the card lies and the index goes"),
+        (check, "the index and accepted.json lie"),
+    ):
+        each.add_argument("--folder", type=Path, default=paths.builtin().parent, help=f"where {lies}")
     return top
+
+
+def _flag(add: _Group, name: str, meaning: str) -> None:
+    add.add_argument(name, action="store_true", help=meaning)
+
+
+def _file(add: _Group, name: str, meaning: str, metavar: str | None = None) -> None:
+    add.add_argument(name, type=Path, metavar=metavar, help=meaning)
+
+
+def _keep(add: _Group) -> None:
+    meaning = f"versions that are kept ({DEFAULT_VERSIONS}); the oldest go"
+    add.add_argument("--keep", type=int, default=DEFAULT_VERSIONS, metavar="N", help=meaning)
+
+
+def _repeated(add: _Group, name: str, metavar: str, meaning: str) -> None:
+    add.add_argument(name, action="append", default=[], metavar=metavar, help=f"{meaning}; may be repeated")
+
+
+def _formats() -> str:
+    """Return the formats, the options of each that are its alone, and the kinds of cleaning."""
+    width = max(map(len, (*registry.SOURCES, *KINDS))) + 4
+
+    def table(rows: Mapping[str, str]) -> str:
+        wrap = textwrap.TextWrapper(100, subsequent_indent=" " * width)
+        return "\n".join(wrap.fill(f"  {name}".ljust(width) + text) for name, text in rows.items())
+
+    options = {}
+    for name in registry.SOURCES:  # columns have a switch of their own
+        own = [key for key in registry.options(name) if key not in (*CardOptions.__annotations__, "column")]
+        if own:
+            options[name] = ", ".join(own)
+    formats = {name: source.summary for name, source in registry.SOURCES.items()}
+    return FORMATS.format(formats=table(formats), options=table(options), kinds=table(KINDS))
 
 
 def _feedback(add: argparse.ArgumentParser) -> None:
@@ -198,73 +247,16 @@ def _feedback(add: argparse.ArgumentParser) -> None:
         "export", help="write annotated questions, as import --option questions=FILE reads them"
     )
     out.add_argument("name", help="of the index, or builtin")
-    out.add_argument("output", type=Path, help="a new file")
+    _file(out, "output", "a new file")
     old = what.add_parser("prune", help="delete what is older")
-    old.add_argument(
-        "--older-than",
-        type=int,
-        metavar="DAYS",
-        help="else PANDECT_FEEDBACK_DAYS, else 365; 0: of before today",
-    )
+    days = "else PANDECT_FEEDBACK_DAYS, else 365; 0: of before today"
+    old.add_argument("--older-than", type=int, metavar="DAYS", help=days)
     for each in (counts, out, old):
-        each.add_argument("--file", type=Path, help="where it is kept; else PANDECT_FEEDBACK")
+        _file(each, "--file", "where it is kept; else PANDECT_FEEDBACK")
 
 
-def _describe(add: argparse.ArgumentParser) -> None:
-    add.add_argument("name", help="of the corpus, or builtin, or the path of a corpus folder")
-    add.add_argument("--output", type=Path, metavar="FOLDER", help="a new folder for all that is made")
-    add.add_argument(
-        "--tokenizer",
-        metavar="ID_OR_PATH",
-        help="count the tokens of this one: a tokenizer.json, the folder of one, or an id on the Hugging "
-        "Face hub; else the terms of the language's analyser. Needs the package tokenizers, not torch",
-    )
-
-
-def _changing(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], plain: type[argparse.HelpFormatter]
-) -> None:
-    """Add the commands for law that changes."""
-    new = commands.add_parser(
-        "update",
-        help="bring a corpus and its index up to date with new law",
-        description=UPDATE,
-        formatter_class=plain,
-    )
-    new.add_argument("name", help="of the corpus, as the command list shows it")
-    _reading(new)
-    new.add_argument("--dry-run", action="store_true", help="say what would change, write nothing")
-    new.add_argument("--refit", action="store_true", help="fit the encoder anew, as it was fitted")
-    new.add_argument(
-        "--drop-questions",
-        action="store_true",
-        help="leave out the corpus's questions where the new files bring none; else they are kept",
-    )
-    _keep(new)
-    old = commands.add_parser("versions", help="list the versions of an index, and what changed in each")
-    old.add_argument("name", help="of the index, as the command list shows it")
-    back = commands.add_parser(
-        "rollback",
-        help="bring an earlier version of an index, or a later one again, into use",
-        description="Bring another version of an index into use, and its corpus with it, in one step.",
-    )
-    back.add_argument("name", help="of the index, as the command list shows it")
-    back.add_argument("version", nargs="?", help="its name or how it begins; else the one before")
-
-
-def _keep(add: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    add.add_argument(
-        "--keep",
-        type=int,
-        default=DEFAULT_VERSIONS,
-        metavar="N",
-        help=f"versions that are kept ({DEFAULT_VERSIONS}); the oldest go",
-    )
-
-
-def _building() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(add_help=False)
-    group = options.add_argument_group("what is built")
+def _building(add: argparse.ArgumentParser) -> None:
+    group = add.add_argument_group("what is built")
     group.add_argument(
         "--encoder",
         default="auto",
@@ -281,61 +273,41 @@ def _building() -> argparse.ArgumentParser:
         "is cut both ways to words and pairs of characters, to pairs alone, to words alone, and so on. Three "
         "found more with a thousand annotated questions, and take three times as long (1)",
     )
-    group.add_argument(
-        "--lent",
-        action="append",
-        default=[],
-        metavar="CORPUS",
-        help="fit the encoder to the articles and questions of this corpus of the same language too: the "
-        f"name of an imported one, or {paths.BUILTIN}; may be repeated",
+    lent = (
+        "fit the encoder to the articles and questions of this corpus of the same language too: the name of "
     )
+    _repeated(group, "--lent", "CORPUS", f"{lent}an imported one, or {paths.BUILTIN}")
     group.add_argument(
         "--vectors",
         choices=("flat", "hnsw", "8bit"),
         default="flat",
         help="flat: exact (the default); hnsw: approximate, fast; 8bit: exact, a quarter of the memory",
     )
-    group.add_argument(
-        "--bm25", type=Path, metavar="FILE", help="settings of BM25 that `python -m training.tune` wrote"
-    )
+    _file(group, "--bm25", "settings of BM25 that `python -m training.tune` wrote", "FILE")
     group.add_argument(
         "--fusion", choices=METHODS, help="how the lists of words and meaning become one (rrf, both alike)"
     )
     _keep(group)
-    return options
 
 
 def _reading(add: argparse.ArgumentParser) -> None:
     """Add what import and update are told of the files."""
-    add.add_argument(
-        "path", help=f"the file, folder or archive to read, an address, or one of: {', '.join(hub.DATASETS)}"
-    )
+    place = f"the file, folder or archive to read, an address, or one of: {', '.join(hub.DATASETS)}"
+    add.add_argument("path", help=place)
     add.add_argument("--sha256", metavar="HEX", help="of the file at an address, which must be given")
     add.add_argument("--revision", default="main", help="of a data set on the hub (main)")
     add.add_argument(
         "--from", dest="format", choices=registry.SOURCES, help="the format; found out if left out"
     )
-    add.add_argument("--lenient", action="store_true", help="skip and count bad lines instead of stopping")
-    add.add_argument(
-        "--no-shipped-questions",
-        action="store_true",
-        help="do not attach the questions that ship to a French corpus that holds the Code civil, or to a "
-        "Chinese one of national law",
+    _flag(add, "--lenient", "skip and count bad lines instead of stopping")
+    law = "French corpus that holds the Code civil, or to a Chinese one of national law"
+    _flag(add, "--no-shipped-questions", f"do not attach the questions that ship to a {law}")
+    columns = "of a table (CSV, JSON Lines, Parquet): text=contenu; may be repeated"
+    add.add_argument("--column", action="append", metavar="FIELD=COLUMN", help=columns)
+    tags = (
+        "tags=true for what the askers' tags say in front of the questions (BSARD, bBSARD, LLeQA, JuriFindIT)"
     )
-    add.add_argument(
-        "--column",
-        action="append",
-        metavar="FIELD=COLUMN",
-        help="of a table (CSV, JSON Lines, Parquet): text=contenu; may be repeated",
-    )
-    add.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="an option of the format, such as questions=FILE, or tags=true for what the askers' tags say in "
-        "front of the questions (BSARD, bBSARD, LLeQA, JuriFindIT); may be repeated",
-    )
+    _repeated(add, "--option", "KEY=VALUE", f"an option of the format, such as questions=FILE, or {tags}")
     add.add_argument(
         "--clean",
         action="append",
@@ -347,20 +319,3 @@ def _reading(add: argparse.ArgumentParser) -> None:
     card = add.add_argument_group("what the corpus says of itself, over what the format knows")
     for name, (metavar, meaning) in CARD_OPTIONS.items():
         card.add_argument(f"--{name}", metavar=metavar, help=meaning)
-
-
-def _results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    results = commands.add_parser(
-        "results",
-        help="show on the page Quality what training.eval measured of an index",
-        description="Put measurements beside an index, for the page Quality. The corpus must be the same.",
-    )
-    results.add_argument("name", help="of the index, or the path of its folder")
-    results.add_argument("file", type=Path, help="metrics.json of python -m training.eval --output DIR")
-    results.add_argument(
-        "--confidence", type=Path, metavar="FILE", help="the report of python -m training.confidence"
-    )
-    results.add_argument(
-        "--system", help="the one that the page answers with (learned where the index has it, else hybrid)"
-    )
-    results.add_argument("--output", type=Path, metavar="FILE", help="write there, and not beside the index")
