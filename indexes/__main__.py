@@ -7,10 +7,10 @@ import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from types import MappingProxyType
 
 from indexes.build import query_expansion
 from indexes.build.build import BuildSettings, build
@@ -47,10 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, a folder that may not be written
         place = f"{error.filename}: " if error.filename else ""
         cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {paths.home()})"
-        print(
-            f"error: {place}{error.strerror}. Check that you may read and write there; {cure}",
-            file=sys.stderr,
-        )
+        said = f"{place}{error.strerror}. Check that you may read and write there; {cure}"
+        print(f"error: {said}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped; what was there before still works", file=sys.stderr)
@@ -67,7 +65,7 @@ def _import(parsed: argparse.Namespace) -> None:
     if parsed.name:  # before minutes are spent on reading
         versions.refuse_existing(parsed.name, replace=parsed.replace)
     building = _settings(parsed)
-    imported = with_cleaning(bring_in(parsed, _card(parsed)), parsed.clean)
+    imported = with_cleaning(bring_in(parsed), parsed.clean)
     if not parsed.no_shipped_questions:
         imported = with_shipped(imported)
     corpus, source, counted = imported.corpus, imported.source, imported.counts()
@@ -82,9 +80,7 @@ def _import(parsed: argparse.Namespace) -> None:
         mark = "  <-- differs" if what in published and published[what] != found else ""
         print(f"  {what:36} {found:>9,}{published_count}{mark}")
     print(f"  licence: {licence_of(corpus.card).named}")
-    for line in imported.report.lines():
-        print(f"  {line}")
-    for line in imported.cleaning:
+    for line in (*imported.report.lines(), *imported.cleaning):
         print(f"  {line}")
     for line in imported.report.losses():
         print(f"WARNING {line}", file=sys.stderr)
@@ -94,11 +90,6 @@ def _import(parsed: argparse.Namespace) -> None:
         print(f"next: {paths.rebuild(name)}")
 
 
-def _card(parsed: argparse.Namespace) -> Mapping[str, object]:
-    """Return what was typed of the card, None for what was not."""
-    return {key: getattr(parsed, key) for key in (name.replace("-", "_") for name in grammar.CARD_OPTIONS)}
-
-
 def _print(lines: Iterator[str]) -> None:
     for line in lines:
         print(line, flush=True)  # as it comes: between the lines there may be minutes
@@ -106,30 +97,22 @@ def _print(lines: Iterator[str]) -> None:
 
 def _build(parsed: argparse.Namespace) -> None:
     settings = _settings(parsed)
-    name = parsed.name
-    if paths.checked_name(name) not in paths.names():  # before a lock of that name is made
-        raise _no_corpus(name)
-    with versions.only_one(name):  # so that no import puts another corpus there while this one is read
-        folder = paths.corpus_folder(name)
-        if not folder.is_dir():
-            raise _no_corpus(name)
-        corpus = read(folder)
+    name, corpus = parsed.name, None
+    if paths.checked_name(name) in paths.names():  # else no lock of that name is made
+        with versions.only_one(name):  # so that no import puts another corpus there while this one is read
+            folder = paths.corpus_folder(name)
+            corpus = read(folder) if folder.is_dir() else None
+    if corpus is None:
+        there = ", ".join(n for n in paths.names() if paths.corpus_folder(n).is_dir()) or "none yet"
+        cure = paths.command(f"import PATH --name {name}")
+        raise MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
     settings = replace(settings, lent=read_lending_corpora(parsed.lent, corpus.card.language))
     _build_index(corpus, name, settings, parsed.keep)
 
 
-def _no_corpus(name: str) -> MissingIndex:
-    there = ", ".join(n for n in paths.names() if paths.corpus_folder(n).is_dir()) or "none yet"
-    cure = paths.command(f"import PATH --name {name}")
-    return MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
-
-
 def _build_index(corpus: Corpus, name: str, settings: BuildSettings, keep: int) -> None:
-    bars = Bars()
-    try:
+    with closing(Bars()) as bars:
         made = build(corpus, name, settings, bars, keep)
-    finally:
-        bars.close()
     manifest = read_manifest(made, paths.rebuild(name))
     encoder = manifest.encoder["name"] if manifest.encoder else "none (keywords only)"
     print(f"{name}: {len(corpus.articles):,} articles, encoder {encoder}, in {made}")
@@ -149,20 +132,15 @@ def _settings(parsed: argparse.Namespace) -> BuildSettings:
 
 
 def tuned(path: Path) -> tuple[BM25Settings, Mapping[str, object]]:
-    """Return the BM25 and the analyser's options that a tuning file holds.
-
-    Raises:
-        BadInput: the file is not one that `python -m training.tune` wrote.
-    """
+    """Return the BM25 and the analyser's options that a file of training.tune holds; BadInput: it is none."""
     cure = "give a file that python -m training.tune wrote"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        bm25, analyser = BM25Settings(**record["bm25"]), dict(record.get("analyser") or {})
+        return BM25Settings(**record["bm25"]), dict(record.get("analyser") or {})
     except KeyError as error:
         raise BadInput(f"{path}: no {error} in it: {cure}") from error
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadInput(f"{path}: {error}: {cure}") from error
-    return bm25, analyser
 
 
 def _list(parsed: argparse.Namespace) -> None:
@@ -189,7 +167,6 @@ def _list(parsed: argparse.Namespace) -> None:
 
 
 def _licence(corpus: Path) -> str:
-    """Return what the list says of the licence of a corpus folder."""
     try:
         return f"licence {licence_of(read_card(corpus / CARD)).named}"
     except PandectError as error:
@@ -205,7 +182,7 @@ def _check(parsed: argparse.Namespace) -> None:
     print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
-def _expansion_command(parsed: argparse.Namespace) -> None:
+def _bridge(parsed: argparse.Namespace) -> None:
     folder, again = paths.locate(parsed.name)
     manifest = read_manifest(folder, again)
     verify(folder, manifest, again, below=(query_expansion.FOLDER,))
@@ -237,11 +214,9 @@ def _export(parsed: argparse.Namespace) -> None:
         from indexes.builtin_corpus import complete_corpus
 
         corpus = complete_corpus(paths.builtin())
+    elif not (place := paths.corpus_folder(parsed.name)).is_dir():
+        raise MissingIndex(f"no corpus named {parsed.name!r}: {paths.command('list')} shows those there are")
     else:
-        place = paths.corpus_folder(paths.checked_name(parsed.name))
-        if not place.is_dir():
-            there = paths.command("list")
-            raise MissingIndex(f"no corpus named {parsed.name!r}: {there} shows those there are")
         corpus = read(place)
     folder = export(corpus, parsed.folder, parsed.to, extras=not parsed.no_extras)
     licence = licence_of(corpus.card).named
@@ -251,30 +226,23 @@ def _export(parsed: argparse.Namespace) -> None:
 def _describe(parsed: argparse.Namespace) -> None:
     from indexes.describing.command import describe
 
-    bars = Bars("B")
-    try:
+    with closing(Bars("B")) as bars:
         lines = describe(parsed.name, parsed.output, parsed.tokenizer, bars)
-    finally:
-        bars.close()
     print(lines)
 
 
 def _remove(parsed: argparse.Namespace) -> None:
     if not versions.remove(parsed.name):
-        raise MissingIndex(
-            f"nothing named {parsed.name!r} is installed: {paths.command('list')} shows what is"
-        )
+        there = paths.command("list")
+        raise MissingIndex(f"nothing named {parsed.name!r} is installed: {there} shows what is")
     print(f"{parsed.name}: removed")
 
 
 def _make_builtin(parsed: argparse.Namespace) -> None:
     from indexes.builtin_corpus import make
 
-    bars = Bars()
-    try:
+    with closing(Bars()) as bars:
         manifest = make(parsed.law, parsed.folder, bars, parsed.written)
-    finally:
-        bars.close()
     size = sum(int(f["bytes"]) for f in manifest.files.values()) / 1e6
     print(f"{paths.BUILTIN}: {manifest.corpus['articles']:,} articles, {size:.1f} MB in {parsed.folder}")
 
@@ -282,34 +250,29 @@ def _make_builtin(parsed: argparse.Namespace) -> None:
 def _check_builtin(parsed: argparse.Namespace) -> int:
     from indexes.digest.command import check_builtin
 
-    bars = Bars()
-    try:
+    with closing(Bars()) as bars:
         checked = check_builtin(parsed.law, parsed.folder, bars)
-    finally:
-        bars.close()
     _print(checked.lines(listed=parsed.list))
     return 0 if checked.settled.clean else 1
 
 
-COMMANDS: Mapping[str, grammar.Command] = MappingProxyType(
-    {
-        "import": _import,
-        "build": _build,
-        "update": lambda parsed: _print(update.update_law(parsed, _card(parsed))),
-        "versions": lambda parsed: _print(update.versions(parsed)),
-        "rollback": lambda parsed: _print(update.rollback(parsed)),
-        "describe": _describe,
-        "results": _results,
-        "export": _export,
-        "feedback": _feedback,
-        "list": _list,
-        "check": _check,
-        "bridge": _expansion_command,
-        "remove": _remove,
-        "make-builtin": _make_builtin,
-        "check-builtin": _check_builtin,
-    }
-)
+COMMANDS: Mapping[str, grammar.Command] = {
+    "import": _import,
+    "build": _build,
+    "update": lambda parsed: _print(update.update_law(parsed)),
+    "versions": lambda parsed: _print(update.versions(parsed)),
+    "rollback": lambda parsed: _print(update.rollback(parsed)),
+    "describe": _describe,
+    "results": _results,
+    "export": _export,
+    "feedback": _feedback,
+    "list": _list,
+    "check": _check,
+    "bridge": _bridge,
+    "remove": _remove,
+    "make-builtin": _make_builtin,
+    "check-builtin": _check_builtin,
+}
 
 
 if __name__ == "__main__":

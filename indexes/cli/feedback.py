@@ -11,15 +11,12 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from indexes.corpus.questions import question_record
-from indexes.formats.jsonl import Record
 from rag.errors import BadInput
 from rag.feedback import Feedback, FeedbackEntry, FeedbackReason, count_feedback, from_environment
 from rag.types import Question
 
 CATEGORY = "feedback"
-_AGAINST = frozenset(
-    {FeedbackReason.NOT_THE_LAW, FeedbackReason.WRONG_ARTICLE}
-)  # of one article: it does not answer
+_AGAINST = (FeedbackReason.NOT_THE_LAW, FeedbackReason.WRONG_ARTICLE)  # of one article: it does not answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +34,7 @@ def annotated(words: Iterable[FeedbackEntry], articles: Collection[str]) -> Feed
     more often becomes a negative, and a question that keeps no answering article is left out: that ten
     articles were wrong does not say that none is right. What is said of a list tells of no article; that an
     answer seems false tells of the answer; that somebody dislikes the law tells nothing of the ranking, so
-    it is no label of either kind.
-
-    Args:
-        words: of one index.
-        articles: ids of its corpus as it is now; others are left out.
+    it is no label of either kind. All are of one index; articles that its corpus no longer has are left out.
     """
     left: Counter[str] = Counter()
     votes: dict[str, Counter[str]] = defaultdict(Counter)
@@ -72,12 +65,6 @@ def annotated(words: Iterable[FeedbackEntry], articles: Collection[str]) -> Feed
     return FeedbackExport(tuple(made), left)
 
 
-def records(exported: FeedbackExport) -> Iterator[Record]:
-    """Yield lines of questions.jsonl; "negatives" is the extra column that BSARD's hard negatives come in."""
-    for question, negatives in exported.questions:
-        yield {**question_record(question), **({"negatives": negatives} if negatives else {})}
-
-
 def export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:
     """Write the annotated questions of an index to a new file and tell what came of it.
 
@@ -90,13 +77,14 @@ def export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[st
     folder, _ = locate(name)
     corpus = read(folder / "corpus")
     of = {name, corpus.card.name}  # the index that ships is opened as builtin and named by its manifest
-    made = annotated(
-        (word for word in words if word.index in of), {article.id for article in corpus.articles}
-    )
-    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records(made))
+    made = annotated((word for word in words if word.index in of), {a.id for a in corpus.articles})
+    lines = []
+    for question, wrong in made.questions:  # "negatives" is the column that BSARD's hard negatives come in
+        record = {**question_record(question), **({"negatives": wrong} if wrong else {})}
+        lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     try:
         with file.open("x", encoding="utf-8") as out:
-            out.write(lines)
+            out.writelines(lines)
     except FileExistsError:
         raise BadInput(f"{file}: is there already. Give the name of a new file.") from None
     except OSError as error:
@@ -129,11 +117,7 @@ def prune(feedback: Feedback, days: int, today: date) -> str:
 
 
 def chosen(file: Path | None) -> Feedback:
-    """Return the feedback of a file, else that of the environment.
-
-    Raises:
-        BadInput: neither is named.
-    """
+    """Return the feedback of a file, else that of the environment; BadInput says that neither is named."""
     found = Feedback(file) if file is not None else from_environment(os.environ)
     if found is None:
         raise BadInput("no feedback is kept: name its file with --file FILE, or set PANDECT_FEEDBACK=FILE")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexes.cleaning.clean import ALL, clean, would_find
 from indexes.cleaning.steps import RemovedArticle, read_removed, write_removed
+from indexes.cli.arguments import CARD_OPTIONS
 from indexes.cli.progress import Bars
 from indexes.corpus import import_record
 from indexes.corpus.corpus import Corpus, write
@@ -53,45 +55,49 @@ class ImportedCorpus:
         return found
 
 
-def bring_in(
-    parsed: argparse.Namespace, card_options: Mapping[str, object], card: Mapping[str, object] | None = None
-) -> ImportedCorpus:
-    """Bring law here and read it.
+def typed_card(parsed: argparse.Namespace) -> dict[str, object]:
+    """Return the fields of the card that were typed."""
+    fields = (name.replace("-", "_") for name in CARD_OPTIONS)
+    return {field: value for field in fields if (value := getattr(parsed, field)) is not None}
 
-    Args:
-        parsed: what `import` is told of the files; it is not cleaned yet.
-        card_options: what was typed of the card; None for what was not.
-        card: of the corpus that is there already; what was typed goes over it.
+
+def bring_in(parsed: argparse.Namespace, card: Mapping[str, object] | None = None) -> ImportedCorpus:
+    """Bring law here and read it; it is not cleaned yet.
+
+    What was typed of the card goes over that of the corpus that is there already.
 
     Raises:
         BadInput: the files cannot be used.
         FetchError: they cannot be fetched.
     """
-    bars = Bars("B")
-    try:
+    with closing(Bars("B")) as bars:
         path, known = resolve.bring(
             parsed.path, source=parsed.format, sha256=parsed.sha256, revision=parsed.revision, progress=bars
         )
-    finally:
-        bars.close()
-    source = known or _format(path, columns=bool(parsed.column))
-    typed = {key: value for key, value in card_options.items() if value is not None}
-    given = {**(card or {}), **typed}
-    corpus, report = _read(source, path, parsed, given, sure=known is not None)
-    counts, nodes = registry.SOURCES[source].counts, registry.SOURCES[source].nodes
-    nodes_ = nodes(path, lenient=parsed.lenient) if nodes is not None else None
-    removed = read_removed(path) if source == "pandect" and path.is_dir() else ()  # by an earlier import
-    options = import_record.import_options(parsed, source, card_options)
-    return ImportedCorpus(corpus, report, source, counts(corpus), nodes_, removed=removed, told=options)
+    name = known or _format(path, columns=bool(parsed.column))
+    typed = typed_card(parsed)
+    given = {**(card or {}), **typed, "column": parsed.column, **dict(map(_option, parsed.option))}
+    try:
+        with closing(Bars("B")) as bars:
+            corpus, report = registry.load(
+                name, path, lenient=parsed.lenient, name=parsed.name, progress=bars, **given
+            )
+    except BadInput as error:
+        if known is not None or registry.recognise(path):
+            raise
+        cure = f"name it with --from ({command('import --help')} lists them)"
+        raise BadInput(f"{error} The format was not recognised and taken for {name}: {cure}.") from error
+    source = registry.SOURCES[name]
+    nodes = source.nodes(path, lenient=parsed.lenient) if source.nodes is not None else None
+    removed = read_removed(path) if name == "pandect" and path.is_dir() else ()  # by an earlier import
+    options = import_record.import_options(parsed, name, typed)
+    return ImportedCorpus(corpus, report, name, source.counts(corpus), nodes, removed=removed, told=options)
 
 
 def with_cleaning(imported: ImportedCorpus, kinds: Sequence[str]) -> ImportedCorpus:
     """Clean the corpus; without any kind, only say what cleaning would be for.
 
     Its card must have the day of its law by then, and its questions must be there: what they cite stays.
-
-    Raises:
-        BadInput: as `indexes.cleaning.clean`.
     """
     if not kinds:
         found = ", ".join(f"{kind} {n:,}" for kind, n in would_find(imported.corpus).items())
@@ -107,22 +113,6 @@ def with_shipped(imported: ImportedCorpus) -> ImportedCorpus:
     corpus = with_shipped_questions(imported.corpus)
     attached = len(corpus.questions) - len(imported.corpus.questions)
     return replace(imported, corpus=corpus, attached=attached)
-
-
-def _read(
-    source: str, path: Path, parsed: argparse.Namespace, card: Mapping[str, object], *, sure: bool
-) -> tuple[Corpus, ImportReport]:
-    given = {**card, "column": parsed.column, **dict(_option(text) for text in parsed.option)}
-    bars = Bars("B")
-    try:
-        return registry.load(source, path, lenient=parsed.lenient, name=parsed.name, progress=bars, **given)
-    except BadInput as error:
-        if sure or registry.recognise(path):
-            raise
-        cure = f"name it with --from ({command('import --help')} lists them)"
-        raise BadInput(f"{error} The format was not recognised and taken for {source}: {cure}.") from error
-    finally:
-        bars.close()
 
 
 def _format(path: Path, *, columns: bool) -> str:

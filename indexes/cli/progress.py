@@ -27,21 +27,18 @@ class Bars:
             return
         if self._bar is None or what != self._what or done < self._bar.n:
             self.close()
-            self._bar = self._begin(what)
+            terminal = sys.stderr.isatty()
             self._what = what
+            self._bar = tqdm(
+                desc=what,
+                unit=self._unit,
+                unit_scale=self._unit == "B",
+                file=sys.stderr,
+                mininterval=SECONDS if terminal else SECONDS_IN_A_FILE,
+                maxinterval=10 if terminal else 2 * SECONDS_IN_A_FILE,
+            )
         self._bar.total = total or done
         self._bar.update(done - self._bar.n)
-
-    def _begin(self, what: str) -> tqdm[NoReturn]:
-        terminal = sys.stderr.isatty()
-        return tqdm(
-            desc=what,
-            unit=self._unit,
-            unit_scale=self._unit == "B",
-            file=sys.stderr,
-            mininterval=SECONDS if terminal else SECONDS_IN_A_FILE,
-            maxinterval=10 if terminal else 2 * SECONDS_IN_A_FILE,
-        )
 
     def mute(self) -> None:
         """Show nothing more."""

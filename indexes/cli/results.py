@@ -17,13 +17,11 @@ from rag.errors import BadInput, StaleIndex
 # names the corpus that it was measured on.
 FILE = "results.json"
 FIRST_TEN = "Success@10"
+_CURE = "give metrics.json of python -m training.eval --output DIR"
 
 
 def read_results(index: str | Path | None = None) -> QualityResults | None:
-    """Return the stored measurements of an index; None where there are none.
-
-    Args:
-        index: as `indexes.open` takes it.
+    """Return the stored measurements of an index, named as for `indexes.open`; None where there are none.
 
     Raises:
         BadInput: its result file cannot be read.
@@ -63,9 +61,8 @@ def install(
         raise BadInput("the index that ships is only read: give --output FILE")
     sha256 = read_manifest(folder, again).corpus["sha256"]
     record = _record(file)
-    chosen = system or (
-        "learned" if read_ranker(folder) is not None and "learned" in record["systems"] else "hybrid"
-    )
+    learned = read_ranker(folder) is not None and "learned" in record["systems"]
+    chosen = system or ("learned" if learned else "hybrid")
     sure = _record(confidence) if confidence is not None else None
     measured = compact(record, chosen, sure, str(file))
     for what, path in ((record, file), (sure, confidence)):
@@ -83,16 +80,15 @@ def install(
 
 
 def _record(path: Path) -> dict[str, Any]:
-    cure = "give metrics.json of python -m training.eval --output DIR"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(record, dict) and isinstance(record["corpus"]["sha256"], str):
             return record
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: {error}: {cure}") from error
+        raise BadInput(f"{path}: {error}: {_CURE}") from error
     except (KeyError, TypeError) as error:
-        raise BadInput(f"{path}: it does not say what corpus was measured: {cure}") from error
-    raise BadInput(f"{path}: an object was expected: {cure}")
+        raise BadInput(f"{path}: it does not say what corpus was measured: {_CURE}") from error
+    raise BadInput(f"{path}: an object was expected: {_CURE}")
 
 
 def compact(
@@ -101,13 +97,9 @@ def compact(
     confidence: Mapping[str, Any] | None = None,
     where: str = "results",
 ) -> QualityResults:
-    """Return what a page tells of a measurement.
+    """Return what a page tells of a record of `python -m training.eval`, and of one of `training.confidence`.
 
-    Args:
-        record: of `python -m training.eval`.
-        answers_with: the system that the page answers with.
-        confidence: of `python -m training.confidence`; its test questions are told.
-        where: begins the errors.
+    `answers_with` is the system that the page answers with; `where` begins the errors.
 
     Raises:
         BadInput: an entry is missing or of another kind.
@@ -134,9 +126,7 @@ def compact(
             command=record.get("command", ""),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(
-            f"{where}: {error!r}: give metrics.json of python -m training.eval --output DIR"
-        ) from error
+        raise BadInput(f"{where}: {error!r}: {_CURE}") from error
 
 
 def _system(found: Mapping[str, Any]) -> SystemQuality:

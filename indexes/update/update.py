@@ -55,12 +55,10 @@ def with_former_card(
 ) -> ImportedCorpus:
     """Return what came in under the former card.
 
-    What was typed, and is not None, goes over it (BadInput where a value is unfit), and what it leaves open
-    the new files fill in. Of two dates of the law the later one is taken: the card must not say that new law
-    is old.
+    What was typed goes over it (BadInput where a value is unfit), and what it leaves open the new files fill
+    in. Of two dates of the law the later one is taken: the card must not say that new law is old.
     """
     was, came = card_record(former), card_record(imported.corpus.card)
-    given = {key: value for key, value in typed.items() if value is not None}
     made = {**came, **was}
     if "origin" in came:  # which is of the files that came, not of the corpus
         made["origin"] = came["origin"]
@@ -68,7 +66,7 @@ def with_former_card(
         made["law_date"] = max(
             str(each.get("law_date", "")) for each in (was, came)
         )  # ISO dates sort as days do
-    card = parse_card({**made, **given, "name": former.name}, "the card of the corpus")
+    card = parse_card({**made, **typed, "name": former.name}, "the card of the corpus")
     return replace(imported, corpus=replace(imported.corpus, card=card))
 
 
