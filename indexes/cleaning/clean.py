@@ -9,42 +9,27 @@ counted.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
 
 from indexes.cleaning.duplicates import Duplicates, same_number, same_text
 from indexes.cleaning.editorial_marks import unmarked
 from indexes.cleaning.repealed import has_expired, is_repealed, short
-from indexes.cleaning.steps import ORIGINAL, CleaningState, RemovedArticle, Tally, drop, merge, unmark
+from indexes.cleaning.steps import Cleaned, drop, merge, unmark
 from indexes.corpus.corpus import Corpus
 from rag.errors import BadInput
 
-__all__ = ["ALL", "KINDS", "NOTHING", "ORIGINAL", "Cleaned", "Tally", "clean", "ordered_kinds", "would_find"]
-
 # In the order in which they are done: what was repealed has no number left to be double, texts are compared
 # and counted without their marks.
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        "repealed": "remove articles that say nothing but that they were repealed, or that had ended on the "
-        "day of the law (--law-date)",
-        "marks": "take the marks of amendments and the notes under the text out of it",
-        "duplicate-numbers": "of several versions of an article, keep the one in force on the day of the "
-        "law, or the last; where dates do not tell, keep all and count them",
-        "exact-duplicates": "of articles of one code in the same words, keep the first",
-        "short": "remove articles of fewer than five words, as the language's analyser cuts them",
-    }
-)
+KINDS: Mapping[str, str] = {
+    "repealed": "remove articles that say nothing but that they were repealed, or that had ended on the "
+    "day of the law (--law-date)",
+    "marks": "take the marks of amendments and the notes under the text out of it",
+    "duplicate-numbers": "of several versions of an article, keep the one in force on the day of the "
+    "law, or the last; where dates do not tell, keep all and count them",
+    "exact-duplicates": "of articles of one code in the same words, keep the first",
+    "short": "remove articles of fewer than five words, as the language's analyser cuts them",
+}
 ALL, NOTHING = "all", "none"
 _MANY = 200_000
-
-
-@dataclass(frozen=True)
-class Cleaned:
-    """A corpus after cleaning, what was taken out of it, and what was done."""
-
-    corpus: Corpus
-    removed: tuple[RemovedArticle, ...] = ()
-    tallies: tuple[Tally, ...] = ()
 
 
 def ordered_kinds(typed: Iterable[str]) -> tuple[str, ...]:
@@ -54,38 +39,31 @@ def ordered_kinds(typed: Iterable[str]) -> tuple[str, ...]:
         BadInput: there is no such kind, or "none" came with others.
     """
     wanted = set(typed)
-    unknown = sorted(wanted - KINDS.keys() - {ALL, NOTHING})
+    unknown = ", ".join(sorted(wanted - KINDS.keys() - {ALL, NOTHING}))
     if unknown:
-        raise BadInput(
-            f"no cleaning {', '.join(unknown)}. Use some of: {', '.join(KINDS)}, {ALL}, {NOTHING}."
-        )
+        raise BadInput(f"no cleaning {unknown}. Use some of: {', '.join(KINDS)}, {ALL}, {NOTHING}.")
     if NOTHING in wanted and len(wanted) > 1:
         raise BadInput(f"--clean {NOTHING} came with {', '.join(sorted(wanted - {NOTHING}))}. Leave out one.")
     return tuple(kind for kind in KINDS if kind in wanted or ALL in wanted)
 
 
 def clean(corpus: Corpus, kinds: Collection[str]) -> Cleaned:
-    """Clean a corpus; a second time changes nothing.
-
-    Args:
-        corpus: as it was read.
-        kinds: keys of `KINDS`, or "all"; none leaves the corpus as it is.
+    """Clean a corpus in the ways named, "all" among them; a second time changes nothing.
 
     Raises:
         BadInput: there is no such kind, no article would be left, or the language has no analyser.
     """
-    state = CleaningState(corpus)
-    tallies = []
+    done = Cleaned(corpus)
     for kind in ordered_kinds(kinds):
         if kind == "marks":
-            tallies.append(unmark(state))
+            done = unmark(done)
         elif kind == "repealed":
-            tallies.append(drop(state, kind, _repealed(state.corpus)))
+            done = drop(done, kind, _repealed(done.corpus))
         elif kind == "short":
-            tallies.append(drop(state, kind, set(short(state.corpus.articles, corpus.card.language))))
+            done = drop(done, kind, set(short(done.corpus.articles, corpus.card.language)))
         else:
-            tallies.append(merge(state, kind, _doubles(state.corpus, kind)))
-    return Cleaned(state.corpus, tuple(state.removed), tuple(tallies))
+            done = merge(done, kind, _doubles(done.corpus, kind))
+    return done
 
 
 def would_find(corpus: Corpus) -> dict[str, int]:
@@ -106,11 +84,11 @@ def would_find(corpus: Corpus) -> dict[str, int]:
 
 
 def _repealed(corpus: Corpus) -> set[str]:
-    card = corpus.card
+    day, language = corpus.card.law_date, corpus.card.language
     return {
         a.id
         for a in corpus.articles
-        if has_expired(a.valid_to, card.law_date) or is_repealed(a.text, a.article_no, card.language)
+        if has_expired(a.valid_to, day) or is_repealed(a.text, a.article_no, language)
     }
 
 

@@ -26,11 +26,8 @@ def same_number(articles: Sequence[Article], law_date: date | None) -> Duplicate
     Several articles may rightly bear one number: those of annexes are counted anew. So one can go only
     if dates show that it is a former or a coming version of another: with a day of the law, if it was
     not in force then and another was; without one, if it had ceased when another began. Of the others
-    all stay. What stays for it is the one in force then; of several the one that began last.
-
-    Args:
-        articles: of a corpus; those without a number have none in common.
-        law_date: the day up to which the law was consolidated.
+    all stay. What stays for it is the one in force then; of several the one that began last. Articles
+    without a number have none in common.
     """
     numbered = _several(
         articles, lambda a: (a.code, a.article_no, a.law_type, a.region) if a.article_no else None
@@ -42,18 +39,23 @@ def same_number(articles: Sequence[Article], law_date: date | None) -> Duplicate
             if others:
                 last = max(others, key=lambda other: (*_span(other), other.id))
                 instead[article.id] = last.id
-    return _doubles(numbered, {gone: _last(gone, instead) for gone in instead})
+    for gone, stays in instead.items():
+        while stays in instead:  # each step leads to a later one, so it ends
+            stays = instead[stays]
+        instead[gone] = stays
+    return Duplicates(len(numbered), sum(map(len, numbered)), instead)
 
 
 def same_text(articles: Sequence[Article]) -> Duplicates:
     """Return the articles of one code whose texts are the same but for blanks; the first of them stays."""
     alike = _several(articles, lambda a: (a.code, _digest(" ".join(a.text.split()))))
-    return _doubles(alike, {other.id: first.id for first, *others in alike for other in others})
+    instead = {other.id: first.id for first, *others in alike for other in others}
+    return Duplicates(len(alike), sum(map(len, alike)), instead)
 
 
 def _supersedes(other: Article, article: Article, law_date: date | None) -> bool:
     """Tell whether dates show one article to be the version of the other that counts."""
-    if not _dated(other) or not _dated(article):
+    if any(each.valid_from is None and each.valid_to is None for each in (other, article)):
         return False
     if law_date is not None:
         return _in_force(other, law_date) and not _in_force(article, law_date)
@@ -64,10 +66,6 @@ def _supersedes(other: Article, article: Article, law_date: date | None) -> bool
     return ended and _span(article) < _span(other)
 
 
-def _dated(article: Article) -> bool:
-    return article.valid_from is not None or article.valid_to is not None
-
-
 def _span(article: Article) -> tuple[date, date]:
     return article.valid_from or date.min, article.valid_to or date.max
 
@@ -75,14 +73,6 @@ def _span(article: Article) -> tuple[date, date]:
 def _in_force(article: Article, day: date) -> bool:
     start, ended = _span(article)
     return start <= day < ended
-
-
-def _last(gone: str, instead: Mapping[str, str]) -> str:
-    """Follow the versions to the one that stays; each step leads to a later one, so it ends."""
-    at = instead[gone]
-    while at in instead:
-        at = instead[at]
-    return at
 
 
 def _digest(text: str) -> bytes:
@@ -97,7 +87,3 @@ def _several(articles: Iterable[Article], key: Callable[[Article], Hashable]) ->
         if shared is not None:
             found[shared].append(article)
     return [group for group in found.values() if len(group) > 1]
-
-
-def _doubles(groups: Sequence[Sequence[Article]], instead: Mapping[str, str]) -> Duplicates:
-    return Duplicates(len(groups), sum(map(len, groups)), instead)

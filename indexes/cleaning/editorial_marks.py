@@ -5,8 +5,7 @@ What is known, with the publications that write it so:
 - `[1 words]1`, nested, the number flat or raised; `[1 ...]1` where words were struck out (Justel, Belgium);
 - `<L 2008-12-22/32, art. 5, 012; En vigueur : 08-01-2009>`, in French, Dutch or German (Justel, older);
 - `((words))`, `((...))` and, at the end of a sentence, `(29)` (Normattiva, Italy; in Italian texts only);
-- notes behind a rule of dashes, and the signs in the text that call them: see
-  `indexes.cleaning.editorial_marks`;
+- notes behind a rule of dashes, and the signs in the text that call them: see below;
 - `(+++ ... +++)` (gesetze-im-internet, Germany).
 
 Any other bracket is the law's own and stays, and so does a mark whose other half is missing. Words, numbers
@@ -46,11 +45,6 @@ _CJK = "\u2e80"  # from here on characters stand without blanks
 _BLANKS = " \t\u00a0\u202f"
 
 
-def flat(number: str) -> str:
-    """Return a number with its raised digits on the line."""
-    return number.translate(_FLAT)
-
-
 def remove_spans(text: str, spans: Iterable[Span]) -> str:
     """Return the text without the spans, which may overlap.
 
@@ -68,16 +62,16 @@ def remove_spans(text: str, spans: Iterable[Span]) -> str:
             pieces = pieces.rstrip(_BLANKS)
         if at < len(text) and text[at] == "\n" and (not pieces or pieces[-1] == "\n"):
             at += 1
-        elif at < len(text) and _run_together(pieces[-1:], text[at]):
-            pieces += " "
+        elif (
+            at < len(text)
+            and pieces[-1:].isalnum()
+            and text[at].isalnum()
+            and max(pieces[-1], text[at]) < _CJK
+        ):
+            pieces += " "  # two words, or two numbers, would be one; Chinese has no blanks
     if merged and at == len(text):
         pieces = pieces.rstrip(f"{_BLANKS}\n")
     return pieces + text[at:]
-
-
-def _run_together(left: str, behind: str) -> bool:
-    """Tell whether two characters would make one word, or one number, of two; Chinese has no blanks."""
-    return left.isalnum() and behind.isalnum() and max(left, behind) < _CJK
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
@@ -155,7 +149,9 @@ def callers(body: str, found: Notes) -> list[Span]:
     spans = []
     for sign in found.called:
         for match in re.finditer(_exactly(sign), body):
-            if not _is_place(body, match.start(), sign):
+            left = body[max(0, match.start() - 24) : match.start()]
+            # the law's own: a power, or the number of a paragraph
+            if not (_POWER if sign[0] in RAISED else _NAMES_A_PLACE).search(left):
                 spans.append(match.span())
     return spans
 
@@ -188,14 +184,6 @@ def _exactly(sign: str) -> str:
     return rf"\({plain}\)|{plain}" if sign[0] == "(" else plain  # ((29)): put in by an amendment
 
 
-def _is_place(body: str, at: int, sign: str) -> bool:
-    """Tell whether a sign is the law's own here: a power, or the number of a paragraph."""
-    left = body[max(0, at - 24) : at]
-    if sign[0] in RAISED:
-        return _POWER.search(left) is not None
-    return _NAMES_A_PLACE.search(left) is not None
-
-
 _DEEP = 200  # characters of marks in marks around dots
 _DOTS = re.compile(r"[\s.…]*")
 _OPEN = re.compile(
@@ -214,11 +202,7 @@ def unmarked(text: str, language: str) -> str:
     """Return the text without the marks; one that is nothing but marks comes back as it is.
 
     A text without marks comes back unchanged, and what comes back has none left: a second call
-    changes nothing.
-
-    Args:
-        text: of an article.
-        language: two letters; round double brackets are marks in Italian alone.
+    changes nothing. Round double brackets are marks in Italian alone.
     """
     bare = stripped(text, language)
     return bare if bare.strip() else text
@@ -258,7 +242,7 @@ def _square(text: str, answered: frozenset[str]) -> list[Span]:
     waiting: Counter[str] = Counter()
     spans: list[Span] = []
     for token in tokens:
-        number = flat(next(filter(None, token.groups())))
+        number = next(filter(None, token.groups())).translate(_FLAT)  # raised digits on the line
         if token[0].startswith("["):
             if not _THOUSANDS.match(text, token.end()):
                 opened.append((number, token.span()))

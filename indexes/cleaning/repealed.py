@@ -59,12 +59,9 @@ _CHINESE = re.compile(
 
 
 def is_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
-    """Return whether a text says only that its article was repealed.
+    """Return whether a text, with the marks of editors or without, says only that its article was repealed.
 
-    Args:
-        text: of the article, with the marks of editors or without.
-        article_no: its number: "Article 5 abrogé" counts in article 5 alone.
-        language: two letters; which marks are taken out first depends on it.
+    "Article 5 abrogé" counts in article 5 alone; which marks are taken out first depends on the language.
     """
     near = text[:_NEAR].casefold()
     if not any(stem in near for stem in _STEMS):
@@ -73,18 +70,15 @@ def is_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
     if _CHINESE.fullmatch(bare):
         return True
     plain = " ".join(bare.casefold().replace("’", "'").split()).strip(_EDGES)
-    found = re.match(rf"(?:(?:{_this(article_no)})[ :,.(\[«–—-]*)?(?:{_REPEALED})(?!\w)", plain)
+    own = _OWN.sub(r"\\W*", article_no.casefold().strip())
+    this = _THIS.replace("{no}", f"(?:{own})" if own else r"(?!)")
+    found = re.match(rf"(?:(?:{this})[ :,.(\[«–—-]*)?(?:{_REPEALED})(?!\w)", plain)
     return found is not None and _cites_alone(plain[found.end() :])
 
 
 def has_expired(valid_to: date | None, law_date: date | None) -> bool:
     """Return whether an article was out of force on the law's date; False if a date is missing."""
     return valid_to is not None and law_date is not None and valid_to <= law_date
-
-
-def _this(article_no: str) -> str:
-    own = _OWN.sub(r"\\W*", article_no.casefold().strip())
-    return _THIS.replace("{no}", f"(?:{own})" if own else r"(?!)")
 
 
 def _cites_alone(tail: str) -> bool:
@@ -106,15 +100,8 @@ _GLANCE = 64  # characters that are cut first: nearly every article has five wor
 def short(articles: Iterable[Article], language: str) -> Iterator[str]:
     """Yield the ids of articles of fewer than five words.
 
-    Words are those of the analyser of the language, stop words among them, elided ones ("l'", "dell'")
-    not; a number is one. In Chinese they are jieba's words.
-
-    Args:
-        articles: whose texts are counted.
-        language: two letters.
-
-    Raises:
-        BadInput: the language has no analyser.
+    Words are those of the analyser of the language (BadInput: it has none), stop words among them, elided
+    ones ("l'", "dell'") not; a number is one. In Chinese they are jieba's words.
     """
     cut = analyser(language, stop_words=False, stem=False, chinese="words")
     for article in articles:

@@ -17,7 +17,7 @@ from indexes.cleaning.duplicates import Duplicates
 from indexes.cleaning.editorial_marks import unmarked
 from indexes.corpus.articles import article_record, optional, parse_article
 from indexes.corpus.corpus import Corpus
-from indexes.formats.jsonl import Record, dump, records, write_lines
+from indexes.formats.jsonl import dump, records, write_lines
 from indexes.formats.validation import Inspection, UnfitError
 from rag.errors import BadInput
 from rag.types import Article
@@ -37,17 +37,20 @@ class RemovedArticle:
 
 def write_removed(folder: Path, removed: Iterable[RemovedArticle]) -> None:
     """Write removed.jsonl.gz into a corpus folder; no file where there are none."""
-    lines = [dump(_record(each)) for each in removed]
+    lines = []
+    for each in removed:
+        record = {**article_record(each.article), "removed_for": each.removed_for}
+        if each.moved_to is not None:
+            record["moved_to"] = each.moved_to
+        if each.extras:
+            record["extras"] = dict(sorted(each.extras.items()))
+        lines.append(dump(record))
     if lines:
         write_lines(folder / FILE, lines)
 
 
 def read_removed(folder: Path) -> tuple[RemovedArticle, ...]:
-    """Read removed.jsonl.gz of a corpus folder; none where it is absent.
-
-    Raises:
-        BadInput: a line cannot be used.
-    """
+    """Read removed.jsonl.gz of a corpus folder, none where it is absent; BadInput: a line cannot be used."""
     path, inspection, found = folder / FILE, Inspection(), []
     if path.is_file():
         for place, record in records(path, inspection):
@@ -59,15 +62,6 @@ def read_removed(folder: Path) -> tuple[RemovedArticle, ...]:
             except UnfitError as unfit:
                 inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
     return tuple(found)
-
-
-def _record(each: RemovedArticle) -> Record:
-    record = {**article_record(each.article), "removed_for": each.removed_for}
-    if each.moved_to is not None:
-        record["moved_to"] = each.moved_to
-    if each.extras:
-        record["extras"] = dict(sorted(each.extras.items()))
-    return record
 
 
 ORIGINAL = "original_text"  # the extra column of an article whose text was altered
@@ -96,73 +90,66 @@ class Tally:
         return f"cleaned, {self.kind}: {', '.join(parts)}"
 
 
-@dataclass
-class CleaningState:
-    """What the kinds work on, one after the other."""
+@dataclass(frozen=True)
+class Cleaned:
+    """A corpus after cleaning, what was taken out of it, and what was done."""
 
     corpus: Corpus
-    removed: list[RemovedArticle] = field(default_factory=list)
-
-    def cited(self) -> set[str]:
-        """Return the ids of the articles that questions cite."""
-        return {id_ for question in self.corpus.questions for id_ in question.article_ids}
+    removed: tuple[RemovedArticle, ...] = ()
+    tallies: tuple[Tally, ...] = ()
 
 
-def unmark(state: CleaningState) -> Tally:
+def unmark(done: Cleaned) -> Cleaned:
     """Take the marks out of every text, and keep what it was."""
-    corpus = state.corpus
-    extras = dict(corpus.extras)
-    articles: list[Article] = []
-    for article in corpus.articles:
+    corpus = done.corpus
+    extras, articles, altered = dict(corpus.extras), list(corpus.articles), 0
+    for i, article in enumerate(articles):
         bare = unmarked(article.text, corpus.card.language)
         if bare != article.text:
             # One that an earlier cleaning kept is the original; what it left is not.
             extras[article.id] = {ORIGINAL: article.text, **extras.get(article.id, {})}
-        articles.append(replace(article, text=bare) if bare != article.text else article)
-    altered = sum(new is not old for new, old in zip(articles, corpus.articles, strict=True))
+            articles[i] = replace(article, text=bare)
+            altered += 1
     if altered:
-        state.corpus = replace(corpus, articles=tuple(articles), extras=extras)
-    return Tally("marks", altered, altered)
+        corpus = replace(corpus, articles=tuple(articles), extras=extras)
+    return Cleaned(corpus, done.removed, (*done.tallies, Tally("marks", altered, altered)))
 
 
-def drop(state: CleaningState, kind: str, found: set[str]) -> Tally:
+def drop(done: Cleaned, kind: str, found: set[str]) -> Cleaned:
     """Remove articles for which nothing stays; those that questions cite are kept."""
-    cited = found & state.cited()
-    _remove(state, kind, dict.fromkeys(found - cited))
-    return Tally(kind, len(found), len(found) - len(cited), len(cited))
+    cited = found & {id_ for question in done.corpus.questions for id_ in question.article_ids}
+    tally = Tally(kind, len(found), len(found) - len(cited), len(cited))
+    return _remove(done, tally, dict.fromkeys(found - cited))
 
 
-def merge(state: CleaningState, kind: str, doubles: Duplicates) -> Tally:
+def merge(done: Cleaned, kind: str, doubles: Duplicates) -> Cleaned:
     """Remove articles for which another stays, and let questions and articles cite that one."""
     instead = doubles.instead
-    moved = sum(id_ in instead for question in state.corpus.questions for id_ in question.article_ids)
-    _remove(state, kind, instead)
-    return Tally(kind, doubles.articles, len(instead), moved=moved, groups=doubles.groups)
+    moved = sum(id_ in instead for question in done.corpus.questions for id_ in question.article_ids)
+    tally = Tally(kind, doubles.articles, len(instead), moved=moved, groups=doubles.groups)
+    return _remove(done, tally, instead)
 
 
-def _remove(state: CleaningState, kind: str, gone: Mapping[str, str | None]) -> None:
-    if not gone:
-        return
-    corpus = state.corpus
-    if len(gone) == len(corpus.articles):
-        raise BadInput(
-            f"--clean {kind} would remove all {len(gone)} articles of {corpus.card.name}. Leave it out."
+def _remove(done: Cleaned, tally: Tally, gone: Mapping[str, str | None]) -> Cleaned:
+    corpus, removed = done.corpus, list(done.removed)
+    if gone:
+        if len(gone) == len(corpus.articles):
+            which = f"all {len(gone)} articles of {corpus.card.name}"
+            raise BadInput(f"--clean {tally.kind} would remove {which}. Leave it out.")
+        remaining = []
+        for article in corpus.articles:
+            if article.id not in gone:
+                remaining.append(_redirected(article, gone))
+                continue
+            extras = corpus.extras.get(article.id, {})
+            removed.append(RemovedArticle(article, tally.kind, gone[article.id], extras))
+        corpus = replace(
+            corpus,
+            articles=tuple(remaining),
+            questions=tuple(replace(q, article_ids=_followed(q.article_ids, gone)) for q in corpus.questions),
+            extras={id_: columns for id_, columns in corpus.extras.items() if id_ not in gone},
         )
-    state.removed += [
-        RemovedArticle(article, kind, gone[article.id], corpus.extras.get(article.id, {}))
-        for article in corpus.articles
-        if article.id in gone
-    ]
-    remaining = [article for article in corpus.articles if article.id not in gone]
-    state.corpus = replace(
-        corpus,
-        articles=tuple(_redirected(article, gone) for article in remaining),
-        questions=tuple(
-            replace(question, article_ids=_followed(question.article_ids, gone))
-            for question in corpus.questions
-        ),
-        extras={id_: columns for id_, columns in corpus.extras.items() if id_ not in gone},
-    )
+    return Cleaned(corpus, tuple(removed), (*done.tallies, tally))
 
 
 def _redirected(article: Article, gone: Mapping[str, str | None]) -> Article:
