@@ -15,11 +15,7 @@ __all__ = ["open"]
 
 
 def open(name_or_path: str | Path | None = None) -> Engine:
-    """Open an index: see `indexes.store.open_index.open_index`.
-
-    Args:
-        name_or_path: a name under PANDECT_HOME, "builtin", or a path; None takes PANDECT_INDEX,
-            and the builtin one where that is not set.
+    """Open an index, by its name under PANDECT_HOME, "builtin", or its path: see `store.open_index`.
 
     Raises:
         MissingIndex, DamagedIndex, StaleIndex: it cannot be opened; the text says what to type.

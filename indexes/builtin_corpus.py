@@ -66,10 +66,9 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
     official = read_articles(law)
     card = read_card(folder)
     shipped = assemble(official, card, *(_written(written) if written else _former_corpus(folder)))
-    cut = analyser(card.language)
     # the encoder learns the law's own language, and every code's: full texts, not summaries
     full = full_text(shipped, official)
-    encoder = fit_encoder(full, full.questions, cut, 1, progress)
+    encoder = fit_encoder(full, full.questions, analyser(card.language), 1, progress)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / "index"
         made.mkdir()
@@ -77,7 +76,8 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         # it is only read
         settings = BuildSettings(updatable=False, learned=ranker(folder), fusion=FUSION)
         build_into(made, shipped, BUILTIN, version, settings, progress, encoder)
-        _plain_text(made / "corpus", shipped)
+        shutil.rmtree(made / "corpus")  # uncompressed, a change of a word shows in a diff
+        corpora.write(shipped, made / "corpus", compress=False)
         manifest = manifests.stamp(manifests.read(made, "make-builtin"), made)
         if (folder / INDEX).exists():
             (folder / INDEX).replace(Path(scratch) / "former")
@@ -86,11 +86,7 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
 
 
 def ranker(folder: Path) -> Ranker | None:
-    """Read the learned fusion that ships; None where none was fitted.
-
-    Raises:
-        BadInput: the file is something else.
-    """
+    """Read the learned fusion that ships, None where none was fitted; BadInput: the file is something else."""
     path = folder / TREES
     return Ranker.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
 
@@ -109,37 +105,20 @@ def assemble(
     summaries: dict[str, str],
     questions: Sequence[AnnotatedQuestion],
 ) -> Corpus:
-    """Join each official number, heading path and link with its summary.
-
-    Args:
-        official: articles of the Code civil and perhaps of others.
-        card: of the corpus that ships.
-        summaries: article number -> summary.
-        questions: questions by code and article number.
-    """
+    """Join each official number, heading path and link with its summary, which stands by the number."""
     left = dict(summaries)
     articles = []
     for article in official:
         if article.code == CODE:
-            if article.article_no not in left:
-                raise BadInput(f"article {article.article_no} of the {CODE} has no summary: write one")
-            articles.append(_summarised(article, left.pop(article.article_no)))
+            number = article.article_no
+            if number not in left:
+                raise BadInput(f"article {number} of the {CODE} has no summary: write one")
+            own = replace(article, id=article_id(number), text=left.pop(number), references=())
+            articles.append(replace(own, language="fr", jurisdiction="FR"))
     if left:
-        raise BadInput(
-            f"summaries without an article in the law at hand: {', '.join([*left][:5])}: remove them"
-        )
+        some = ", ".join([*left][:5])
+        raise BadInput(f"summaries without an article in the law at hand: {some}: remove them")
     return Corpus(card, tuple(articles), attach(questions, articles))
-
-
-def _summarised(article: Article, summary: str) -> Article:
-    return replace(
-        article,
-        id=article_id(article.article_no),
-        text=summary,
-        language="fr",
-        jurisdiction="FR",
-        references=(),
-    )
 
 
 def _written(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
@@ -151,12 +130,16 @@ def _written(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]
 
 def _former_corpus(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
     corpus = corpora.read(folder / INDEX / "corpus")
-    number = {a.id: a.article_no for a in corpus.articles}
-    cited = [
+    return {a.article_no: a.text for a in corpus.articles}, by_number(corpus)
+
+
+def by_number(corpus: Corpus) -> tuple[AnnotatedQuestion, ...]:
+    """Return the questions of the corpus that ships, by code and article number."""
+    number = {article.id: article.article_no for article in corpus.articles}
+    return tuple(
         AnnotatedQuestion(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
         for q in corpus.questions
-    ]
-    return {a.article_no: a.text for a in corpus.articles}, cited
+    )
 
 
 def full_text(shipped: Corpus, official: Sequence[Article]) -> Corpus:
@@ -166,12 +149,6 @@ def full_text(shipped: Corpus, official: Sequence[Article]) -> Corpus:
     """
     articles = [replace(a, id=article_id(a.article_no)) if a.code == CODE else a for a in official]
     return Corpus(replace(shipped.card, name="fr-full-text"), tuple(articles), shipped.questions)
-
-
-def _plain_text(folder: Path, corpus: Corpus) -> None:
-    """Write the corpus uncompressed, so that a change of a word shows in a diff."""
-    shutil.rmtree(folder)
-    corpora.write(corpus, folder, compress=False)
 
 
 def read_test_questions(index: Path) -> tuple[Question, ...]:

@@ -6,12 +6,11 @@ the index that ships learns from, and those that were written for Chinese nation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from indexes.builtin_corpus import CODE
+from indexes.builtin_corpus import by_number
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
 from indexes.corpus.corpus import Corpus, read
@@ -42,12 +41,7 @@ def with_shipped_questions(corpus: Corpus) -> Corpus:
 @lru_cache(maxsize=1)
 def shipped() -> tuple[AnnotatedQuestion, ...]:
     """Return the questions of the index that ships, by code and article number."""
-    own = read(builtin() / "corpus")
-    number = {article.id: article.article_no for article in own.articles}
-    return tuple(
-        AnnotatedQuestion(replace(q, article_ids=()), tuple((CODE, number[i]) for i in q.article_ids))
-        for q in own.questions
-    )
+    return by_number(read(builtin() / "corpus"))
 
 
 @lru_cache(maxsize=1)
@@ -61,9 +55,4 @@ def written_card() -> CorpusCard:
     return read_card(WRITTEN / "zh" / CARD)
 
 
-_SHIPS: Mapping[
-    tuple[str, str], Callable[[], tuple[AnnotatedQuestion, ...]]
-] = {  # by jurisdiction and language
-    ("FR", "fr"): shipped,
-    ("CN", "zh"): written_zh,
-}
+_SHIPS = {("FR", "fr"): shipped, ("CN", "zh"): written_zh}  # by jurisdiction and language
