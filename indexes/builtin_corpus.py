@@ -86,7 +86,7 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
 
 
 def ranker(folder: Path) -> Ranker | None:
-    """Read the learned fusion that ships, None where none was fitted; BadInput: the file is something else."""
+    """Read the learned fusion that ships, or None; BadInput says that the file is something else."""
     path = folder / TREES
     return Ranker.from_json(path.read_text(encoding="utf-8")) if path.is_file() else None
 
