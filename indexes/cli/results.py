@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.build.learned_fusion import read_ranker
+from indexes.store.atomic import replacing
 from indexes.store.manifest import read as read_manifest
 from indexes.store.paths import BUILTIN, command, locate
 from rag.corpus.quality import QualityResults, ReliabilityBin, SystemQuality, Topic, TopicRate
@@ -73,9 +74,8 @@ def install(
                 f"python -m training.eval --corpus {folder / 'corpus'} --output DIR"
             )
     place = output or folder.with_name(FILE)
-    part = place.with_name(f".{place.name}.part")
-    part.write_text(measured.to_json(), encoding="utf-8")
-    part.replace(place)
+    with replacing(place) as part:
+        part.write_text(measured.to_json(), encoding="utf-8")
     return place
 
 

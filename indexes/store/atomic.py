@@ -6,6 +6,8 @@ import errno
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from indexes.store.paths import CURRENT
@@ -37,6 +39,18 @@ def sync_one(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a place to write a file to, which takes the place of `path`, whole, when the block ends well."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        sync_one(part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def aside(folder: Path, kind: str) -> Path:

@@ -6,8 +6,7 @@ import argparse
 import logging
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from indexes.corpus.corpus import Corpus
@@ -36,16 +35,6 @@ examples
 NEGATIVES = "negatives"  # the extra column of questions in which an import keeps hard negatives
 
 
-@dataclass(frozen=True)
-class Grouping:
-    """Which questions must stay together, and why."""
-
-    groups: tuple[int, ...]  # the group of each question
-    pairs: Sequence[Pair]  # all that joined them
-    about: Mapping[str, object]  # for the file: how they were found
-    said: Sequence[str] = field(default_factory=tuple)  # for people
-
-
 def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
     """Return the split that the command line asks for, with notes on it.
 
@@ -56,63 +45,68 @@ def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
     questions = corpus.questions
     if parsed.questions is not None:
         questions = read_questions(parsed.questions, corpus.articles)
-    if parsed.fixed:
+    kind: Kind = "fixed" if parsed.fixed else "grouped" if parsed.grouped or parsed.group_by else "folds"
+    about: dict[str, object] = {}
+    said: list[str] = []
+    if kind == "fixed":
         if parsed.grouped or parsed.group_by:
             raise BadInput(
                 "--fixed takes the parts as they were published: leave out --grouped and --group-by"
             )
         parts = fixed(questions)
-        return _split("fixed", parts, corpus, questions), [_sizes(parts)]
-    if parsed.threshold is not None and not parsed.grouped:
+    elif parsed.threshold is not None and not parsed.grouped:
         raise BadInput("--threshold says when questions are nearly the same: add --grouped")
-    if not parsed.grouped and not parsed.group_by:
+    elif kind == "folds":
         parts = _named(folds(len(questions), parsed.folds, parsed.seed), questions)
-        return _split("folds", parts, corpus, questions, parsed.seed), [_sizes(parts)]
-    threshold = (THRESHOLD if parsed.threshold is None else parsed.threshold) if parsed.grouped else None
-    found = grouping(corpus, questions, threshold=threshold, by=parsed.group_by)
-    parts = _named(grouped_folds(found.groups, parsed.folds, parsed.seed), questions)
-    said = [_sizes(parts), *found.said]
-    if parsed.folds <= len(questions):
-        apart = straddling(found.pairs, folds(len(questions), parsed.folds, parsed.seed))
-        said.append(f"plain folds of this seed would part {apart:,} of the {len(found.pairs):,} pairs")
-    return _split("grouped", parts, corpus, questions, parsed.seed, found.about), said
+    else:
+        pairs, about, said = _joined(corpus, questions, parsed)
+        found = groups(len(questions), pairs)
+        sizes = Counter(found).values()
+        several, largest = sum(size > 1 for size in sizes), max(sizes, default=0)
+        about |= {"groups": len(sizes), "largest": largest}
+        said.append(
+            f"{len(sizes):,} groups, {several:,} of more than one question, the largest of {largest:,}"
+        )
+        parts = _named(grouped_folds(found, parsed.folds, parsed.seed), questions)
+        if parsed.folds <= len(questions):
+            apart = straddling(pairs, folds(len(questions), parsed.folds, parsed.seed))
+            said.append(f"plain folds of this seed would part {apart:,} of the {len(pairs):,} pairs")
+    known = {article.id for article in corpus.articles}
+    hard: dict[str, tuple[str, ...]] = {}
+    for question in questions:
+        listed = corpus.question_extras.get(question.id, {}).get(NEGATIVES)
+        ids = tuple(str(id_) for id_ in listed if str(id_) in known) if isinstance(listed, list) else ()
+        if ids:
+            hard[question.id] = ids
+    each = ", ".join(f"{name} {len(ids):,}" for name, ids in parts.items())
+    sum_up = f"{sum(map(len, parts.values())):,} questions in {len(parts)} parts: {each}"
+    seed = None if parsed.fixed else parsed.seed
+    split = QuestionSplit(
+        kind, parts, identity(questions), corpus.card.name, corpus.sha256, seed, about, hard
+    )
+    return split, [sum_up, *said]
 
 
-def grouping(
-    corpus: Corpus, questions: Sequence[Question], *, threshold: float | None, by: Sequence[str] = ()
-) -> Grouping:
-    """Return which questions must stay together.
-
-    Args:
-        corpus: its language cuts the questions, its extra columns may join them.
-        questions: to group.
-        threshold: from which Jaccard index of terms two are nearly the same; None does not look.
-        by: fields in which questions that agree stay together: see `near_duplicates.agreeing`.
-
-    Raises:
-        BadInput: an unfit threshold, a language without an analyser, or a field that nothing has.
-    """
+def _joined(
+    corpus: Corpus, questions: Sequence[Question], parsed: argparse.Namespace
+) -> tuple[list[Pair], dict[str, object], list[str]]:
+    """Return the pairs that must stay together, and how they were found: for the file, and for people."""
     pairs: list[Pair] = []
     about: dict[str, object] = {}
-    lines = []
-    if threshold is not None:
+    said = []
+    if parsed.grouped:
+        threshold = THRESHOLD if parsed.threshold is None else parsed.threshold
         cut = analyser(corpus.card.language)
-        near = near_duplicates([question.text for question in questions], cut.terms, threshold)
-        pairs += near
-        about |= {"near_duplicates": len(near), "jaccard": threshold, "analyser": cut.id}
-        lines.append(f"{len(near):,} pairs are the same or nearly the same (Jaccard {threshold:g} of terms)")
-    for name in by:
+        pairs = near_duplicates([question.text for question in questions], cut.terms, threshold)
+        about = {"near_duplicates": len(pairs), "jaccard": threshold, "analyser": cut.id}
+        said.append(f"{len(pairs):,} pairs are the same or nearly the same (Jaccard {threshold:g} of terms)")
+    for name in parsed.group_by:
         agreed = agreeing(questions, name, corpus.question_extras)
         pairs += agreed
-        lines.append(f"{len(agreed):,} links between questions that agree in {name}")
-    if by:
-        about["by"] = list(by)
-    found = groups(len(questions), pairs)
-    sizes = Counter(found).values()
-    several, largest = sum(size > 1 for size in sizes), max(sizes, default=0)
-    about |= {"groups": len(sizes), "largest": largest}
-    lines.append(f"{len(sizes):,} groups, {several:,} of more than one question, the largest of {largest:,}")
-    return Grouping(found, pairs, about, lines)
+        said.append(f"{len(agreed):,} links between questions that agree in {name}")
+    if parsed.group_by:
+        about["by"] = parsed.group_by
+    return pairs, about, said
 
 
 def straddling(pairs: Sequence[Pair], parts: Sequence[Fold]) -> int:
@@ -144,41 +138,19 @@ def _named(parts: Sequence[Fold], questions: Sequence[Question]) -> dict[str, tu
     return {str(number): tuple(pick(ids, fold.held)) for number, fold in enumerate(parts)}
 
 
-def _split(
-    kind: Kind,
-    parts: Mapping[str, tuple[str, ...]],
-    corpus: Corpus,
-    questions: Sequence[Question],
-    seed: int | None = None,
-    about: Mapping[str, object] | None = None,
-) -> QuestionSplit:
-    known = {article.id for article in corpus.articles}
-    hard: dict[str, tuple[str, ...]] = {}
-    for question in questions:
-        listed = corpus.question_extras.get(question.id, {}).get(NEGATIVES)
-        ids = tuple(str(id_) for id_ in listed if str(id_) in known) if isinstance(listed, list) else ()
-        if ids:
-            hard[question.id] = ids
-    return QuestionSplit(
-        kind, parts, identity(questions), corpus.card.name, corpus.sha256, seed, about or {}, hard
-    )
-
-
-def _sizes(parts: Mapping[str, Sequence[str]]) -> str:
-    each = ", ".join(f"{name} {len(ids):,}" for name, ids in parts.items())
-    return f"{sum(map(len, parts.values())):,} questions in {len(parts)} parts: {each}"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the folds that were asked for, write them, and say what they are."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     parsed = parser().parse_args(arguments)
     try:
-        for line in _run(parsed):
-            print(line)
+        if parsed.output.exists():
+            raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
+        split, lines = make_split(parsed)
+        write_split(parsed.output, split)
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    print(*lines, f"written: {parsed.output}", sep="\n")
     return 0
 
 
@@ -218,14 +190,6 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--output", type=Path, required=True, metavar="FILE", help="a new file")
     return top
-
-
-def _run(parsed: argparse.Namespace) -> list[str]:
-    if parsed.output.exists():
-        raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    split, lines = make_split(parsed)
-    write_split(parsed.output, split)
-    return [*lines, f"written: {parsed.output}"]
 
 
 if __name__ == "__main__":

@@ -22,8 +22,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +31,8 @@ from typing import Literal, get_args
 
 from indexes.corpus.corpus import HELD_OUT
 from indexes.corpus.questions import question_record
-from indexes.formats.jsonl import Record, dump
+from indexes.formats.jsonl import Record, dump, write_lines
+from indexes.store.atomic import replacing
 from rag.errors import BadInput
 from rag.types import Question
 from training.splits.folds import Fold, folds
@@ -83,15 +82,10 @@ def write_split(path: Path, split: QuestionSplit) -> None:
     for name, ids in split.folds.items():
         hard = {id_: split.negatives[id_] for id_ in ids if split.negatives.get(id_)}
         lines.append(dump({"fold": name, "questions": ids, **({"negatives": hard} if hard else {})}))
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with part.open("wb") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        with replacing(path) as part:
+            write_lines(part, lines)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise BadInput(f"{path}: cannot be written ({error.strerror}). Give another --output.") from None
 
 
@@ -118,7 +112,15 @@ def read_split(path: Path) -> QuestionSplit:
                 f"{path}:{number}: a fold of another name with its questions was expected. {REMAKE_HINT}."
             )
         parts[name] = ids
-        negatives |= _negatives(record, path, number)
+        listed = record.get("negatives", {})
+        pairs = (
+            {key: _ids(value) for key, value in listed.items()} if isinstance(listed, dict) else {"": None}
+        )
+        for key, articles in pairs.items():
+            if articles is None:
+                problem = "negatives are an object of lists of article ids"
+                raise BadInput(f"{path}:{number}: {problem}. {REMAKE_HINT}.")
+            negatives[key] = articles
     twice = [id_ for id_, n in Counter(id_ for ids in parts.values() for id_ in ids).items() if n > 1]
     if twice or len(parts) != header.get("k"):
         problem = f"question {twice[0]!r} is there twice" if twice else f"{len(parts)} of its folds are there"
@@ -152,27 +154,12 @@ def _ids(value: object) -> tuple[str, ...] | None:
     return tuple(value) if isinstance(value, list) and all(isinstance(v, str) for v in value) else None
 
 
-def _negatives(record: Record, path: Path, number: int) -> dict[str, tuple[str, ...]]:
-    listed = record.get("negatives", {})
-    pairs = {key: _ids(value) for key, value in listed.items()} if isinstance(listed, dict) else {"": None}
-    if any(ids is None for ids in pairs.values()):
-        raise BadInput(f"{path}:{number}: negatives are an object of lists of article ids. {REMAKE_HINT}.")
-    return {key: ids for key, ids in pairs.items() if ids is not None}
-
-
 def evaluated_folds(
     questions: Sequence[Question], splits: Path | None, k: int, seed: int, only: str | None = None
 ) -> list[Fold]:
-    """Return the folds that are evaluated in turn.
+    """Return the folds that are evaluated in turn; without a file of splits, k plain folds with the seed.
 
-    Of a fixed split only one part is asked: its test part, unless another is named.
-
-    Args:
-        questions: all of them.
-        splits: a file of splits; None makes k plain folds with the seed.
-        k: number of plain folds.
-        seed: of plain folds.
-        only: the name of one fold; None asks all.
+    Of a fixed split only one part is asked: its test part. Of the others all are, unless `only` names one.
 
     Raises:
         BadInput: the folds cannot be made, the file is unfit or was made of other questions, or there
@@ -202,13 +189,8 @@ def fold_parts(split: QuestionSplit, questions: Sequence[Question], where: Path 
     Folds come in the order of the file; of a fixed split only the parts that nothing may learn from
     are held back.
 
-    Args:
-        split: the parts.
-        questions: those that they are parts of, in their order.
-        where: the file, for the error.
-
     Raises:
-        BadInput: they are other questions.
+        BadInput: these are not the questions, in their order, that the split was made of.
     """
     position = {question.id: i for i, question in enumerate(questions)}
     there = {id_ for ids in split.folds.values() for id_ in ids}
@@ -227,13 +209,13 @@ def fold_parts(split: QuestionSplit, questions: Sequence[Question], where: Path 
             f"{where} was made of other questions (sha256 {split.questions_sha256[:12]}…, these are "
             f"{found[:12]}…: {what}). {REMAKE_HINT}."
         )
-    learnt = {name for name in split.folds if split.kind != "fixed" or name not in HELD_OUT}
+    fixed = split.kind == "fixed"
+    learnt = {name for name in split.folds if not fixed or name not in HELD_OUT}
     made = {}
     for name, ids in split.folds.items():
-        if split.kind == "fixed" and name not in HELD_OUT:
-            continue
-        others = (position[id_] for other in learnt - {name} for id_ in split.folds[other])
-        made[name] = Fold(tuple(sorted(position[id_] for id_ in ids)), tuple(sorted(others)))
+        if not fixed or name in HELD_OUT:
+            others = (position[id_] for other in learnt - {name} for id_ in split.folds[other])
+            made[name] = Fold(tuple(sorted(position[id_] for id_ in ids)), tuple(sorted(others)))
     return made
 
 

@@ -28,13 +28,8 @@ def folds(n: int, k: int, seed: int) -> list[Fold]:
     The questions are put into the order of `numpy.random.default_rng(seed).permutation(n)`; the one
     at place i of that order is in fold i mod k. Positions inside a fold are in ascending order.
 
-    Args:
-        n: number of questions.
-        k: number of folds, 2 or more, at most n.
-        seed: of the permutation.
-
     Raises:
-        BadInput: k folds of n questions cannot be made.
+        BadInput: k is less than 2 or more than n.
     """
     if not 2 <= k <= n:
         raise BadInput(f"{k} folds of {n} questions: give at least 2 folds and at most one a question")
@@ -52,11 +47,11 @@ def grouped_folds(groups: Sequence[int], k: int, seed: int) -> list[Fold]:
 
     Args:
         groups: the group of each question, any whole numbers.
-        k: number of folds, 2 or more, at most one a group.
+        k: number of folds.
         seed: of the order.
 
     Raises:
-        BadInput: k folds of these groups cannot be made.
+        BadInput: k is less than 2 or more than there are groups.
     """
     members: dict[int, list[int]] = {}
     for position, group in enumerate(groups):
@@ -82,8 +77,5 @@ def pick(items: Sequence[_T], positions: Sequence[int]) -> list[_T]:
 
 
 def _numbered(number: npt.NDArray[np.int64], k: int) -> list[Fold]:
-    everyone = range(len(number))
-    return [
-        Fold(tuple(i for i in everyone if number[i] == fold), tuple(i for i in everyone if number[i] != fold))
-        for fold in range(k)
-    ]
+    held = [number == fold for fold in range(k)]
+    return [Fold(tuple(np.flatnonzero(h).tolist()), tuple(np.flatnonzero(~h).tolist())) for h in held]

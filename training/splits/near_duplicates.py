@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
 from rag.errors import BadInput
 from rag.types import Question
 
@@ -39,7 +43,11 @@ def similar(bags: Sequence[AbstractSet[str]], threshold: float = THRESHOLD) -> l
     least = Fraction(str(threshold))  # as typed: 0.7 of ten terms is 7, not a little more
     often = Counter(term for bag in bags for term in bag)
     sizes = [len(bag) for bag in bags]
-    shared = _least_shared(set(sizes), least)
+    # by the sizes of two sets, how many terms they must share to reach the threshold
+    shared = {
+        one: {other: math.ceil(least * (one + other) / (1 + least)) for other in set(sizes) if other <= one}
+        for one in set(sizes)
+    }
     having: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}  # term -> sizes; texts, places in them
     found: list[Pair] = []
     for here in sorted((i for i, size in enumerate(sizes) if size), key=lambda i: (sizes[i], i)):
@@ -58,26 +66,13 @@ def similar(bags: Sequence[AbstractSet[str]], threshold: float = THRESHOLD) -> l
     return sorted(found)
 
 
-def _least_shared(sizes: AbstractSet[int], least: Fraction) -> dict[int, dict[int, int]]:
-    """Return, by the sizes of two sets, how many terms they must share to reach the threshold."""
-    return {
-        one: {other: math.ceil(least * (one + other) / (1 + least)) for other in sizes if other <= one}
-        for one in sizes
-    }
-
-
 def near_duplicates(
     texts: Sequence[str], terms: Callable[[str], Iterable[str]], threshold: float = THRESHOLD
 ) -> list[Pair]:
     """Return the pairs of texts that are the same, case and blanks aside, or share most of their terms.
 
-    Args:
-        texts: the questions.
-        terms: cuts a text into content terms; an analyser's `terms`, which leaves stop words out.
-        threshold: Jaccard index of the two sets of terms; two texts of the same terms have 1.
-
-    Raises:
-        BadInput: as `similar`.
+    `terms` cuts a text into content terms: an analyser's, which leaves stop words out. The threshold is as
+    for `similar`.
     """
     pairs = set(similar([frozenset(terms(text)) for text in texts], threshold))
     return sorted(pairs | set(equal_pairs([" ".join(text.casefold().split()) for text in texts])))
@@ -85,12 +80,7 @@ def near_duplicates(
 
 def equal_pairs(values: Sequence[object]) -> list[Pair]:
     """Return pairs that join all positions of equal values, each with the first; None joins none."""
-    first: dict[object, int] = {}
-    pairs = []
-    for position, value in enumerate(values):
-        if value is not None and first.setdefault(value, position) != position:
-            pairs.append((first[value], position))
-    return pairs
+    return sharing([() if value is None else (value,) for value in values])
 
 
 def sharing(values: Sequence[Iterable[object]]) -> list[Pair]:
@@ -107,13 +97,10 @@ def sharing(values: Sequence[Iterable[object]]) -> list[Pair]:
 def agreeing(
     questions: Sequence[Question], field: str, extras: Mapping[str, Mapping[str, object]]
 ) -> list[Pair]:
-    """Return pairs that join questions which agree in a field.
+    """Return pairs that join questions which agree in a field; one without a value is joined to nothing.
 
-    Args:
-        questions: all of them.
-        field: "articles" joins those with a gold article in common, "category" and "split" those of
-            one value; any other is an extra column. A question without a value is joined to nothing.
-        extras: question id -> column -> value.
+    "articles" joins those with a gold article in common, "category" and "split" those of one value; any
+    other field is a column of the extras, question id -> column -> value.
 
     Raises:
         BadInput: no question has anything in that field.
@@ -137,15 +124,8 @@ def agreeing(
 
 def groups(n: int, pairs: Iterable[Pair]) -> tuple[int, ...]:
     """Return the group of each of n positions: the smallest position that pairs join it to."""
-    root = list(range(n))
-
-    def find(position: int) -> int:
-        while root[position] != position:
-            root[position] = root[root[position]]  # halves the way for the next time
-            position = root[position]
-        return position
-
-    for one, other in pairs:
-        low, high = sorted((find(one), find(other)))
-        root[high] = low
-    return tuple(find(position) for position in range(n))
+    one, other = np.array([*pairs], dtype=np.int64).reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(len(one)), (one, other)), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    _, first = np.unique(label, return_index=True)
+    return tuple(first[label].tolist())
