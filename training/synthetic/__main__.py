@@ -12,8 +12,8 @@ import logging
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from indexes.corpus.questions import question_record, read_questions
 from indexes.formats.jsonl import dump, write_lines
 from indexes.sources import registry
 from indexes.store import paths
+from indexes.store.atomic import replacing
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
 from rag.types import Article, named
@@ -30,24 +31,22 @@ from training.answers.chat import replies
 from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
 from training.synthetic import prompts
-from training.synthetic.questions import WAYS, Estimate, SyntheticQuestions, accept_replies, estimate, plans
+from training.synthetic.questions import WAYS, accept_replies, estimate, plans
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Estimate, or write the questions and the file."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    progress = Bars()
     try:
-        _run(parser().parse_args(typed), typed, progress)
+        _run(parser().parse_args(typed), typed)
     except PandectError as error:
-        progress.close()
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> None:
+def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     if not parsed.estimate and parsed.output is None:
         raise BadInput("give --output FILE for the questions, or --estimate to see what they will cost")
     if parsed.output is not None and parsed.output.exists():
@@ -63,22 +62,40 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str], progress: Bars) -> No
     spec = ModelSpec(parsed.model, parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout)
     writer = chat(spec)
     replies_file = parsed.replies or paths.home() / "cache" / "answers" / "synthetic.jsonl"
-    with opened(replies_file) as cache:
-        expected = estimate(writer, plans_, cache, parsed.count)
-        print(_cost(expected, parsed.price_in, parsed.price_out))
+    with opened(replies_file) as kept, closing(Bars()) as bars:
+        expected = estimate(writer, plans_, kept, parsed.count)
+        cost = expected.cost(parsed.price_in, parsed.price_out)
+        money = "" if cost is None else f", {cost:,.2f} in the currency of the prices"
+        print(
+            f"{expected.articles:,} articles, {expected.kept:,} of them replied to before; the rest: at most "
+            f"{expected.read:,} tokens read, about {expected.written:,} written{money}"
+        )
         if parsed.estimate:
             return
-        answers = replies(
-            writer,
-            [p.prompt for p in plans_],
-            cache,
-            progress=named(progress, "writing questions"),
-            give_up=parsed.give_up_after,
-        )
+        progress, asked = named(bars, "writing questions"), [plan.prompt for plan in plans_]
+        answers = replies(writer, asked, kept, progress=progress, give_up=parsed.give_up_after)
     written = accept_replies(answers, plans_, analyser(language), count=parsed.count, known=known)
-    progress.close()
-    _save(parsed.output, written)
-    about = _about(parsed, typed, written, len(plans_), corpus.sha256)
+    try:
+        parsed.output.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(parsed.output) as part:
+            write_lines(part, (dump(question_record(question)) for question in written.questions))
+    except OSError as error:
+        raise BadInput(
+            f"{parsed.output}: cannot be written ({error.strerror}). Give another --output."
+        ) from None
+    about = {
+        "kind": "synthetic questions",
+        "command": shlex.join(["python", "-m", "training.synthetic", *typed]),
+        "model": parsed.model,
+        "temperature": parsed.temperature,
+        "prompts": prompts.synthetic().id,
+        "way": parsed.way,
+        "corpus_sha256": corpus.sha256,
+        "articles": len(plans_),
+        "questions": len(written.questions),
+        "left_out": dict(written.left_out),
+        "failed": written.failed,
+    }
     parsed.output.with_name(parsed.output.name + ".about.json").write_text(
         json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
@@ -96,45 +113,6 @@ def _drawn(articles: Sequence[Article], limit: int | None, seed: int) -> list[Ar
         raise BadInput(f"--limit {limit}: give 1 or more articles")
     chosen = np.random.default_rng(seed).permutation(len(articles))[:limit]
     return [articles[i] for i in sorted(chosen.tolist())]
-
-
-def _save(path: Path, written: SyntheticQuestions) -> None:
-    part = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_lines(part, (dump(question_record(q)) for q in written.questions))
-        part.replace(path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror}). Give another --output.") from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _about(
-    parsed: argparse.Namespace, typed: Sequence[str], written: SyntheticQuestions, articles: int, corpus: str
-) -> dict[str, Any]:
-    return {
-        "kind": "synthetic questions",
-        "command": shlex.join(["python", "-m", "training.synthetic", *typed]),
-        "model": parsed.model,
-        "temperature": parsed.temperature,
-        "prompts": prompts.synthetic().id,
-        "way": parsed.way,
-        "corpus_sha256": corpus,
-        "articles": articles,
-        "questions": len(written.questions),
-        "left_out": dict(written.left_out),
-        "failed": written.failed,
-    }
-
-
-def _cost(expected: Estimate, price_in: float | None, price_out: float | None) -> str:
-    cost = expected.cost(price_in, price_out)
-    money = "" if cost is None else f", {cost:,.2f} in the currency of the prices"
-    return (
-        f"{expected.articles:,} articles, {expected.kept:,} of them replied to before; the rest: at most "
-        f"{expected.read:,} tokens read, about {expected.written:,} written{money}"
-    )
 
 
 EPILOG = """\
@@ -173,17 +151,11 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--max-tokens", type=int, default=1024, help="of a reply (1024)")
     top.add_argument("--timeout", type=float, default=120.0, help="seconds of a reply (120)")
     top.add_argument("--replies", type=Path, metavar="FILE", help="what was replied (under PANDECT_HOME)")
-    top.add_argument(
-        "--give-up-after",
-        type=int,
-        default=GIVE_UP,
-        metavar="N",
-        help=f"failures in a row ({GIVE_UP}); 0: never",
-    )
+    failures = f"failures in a row ({GIVE_UP}); 0: never"
+    top.add_argument("--give-up-after", type=int, default=GIVE_UP, metavar="N", help=failures)
     top.add_argument("--seed", type=int, default=42, help="of what is drawn (42)")
-    top.add_argument(
-        "--output", type=Path, metavar="FILE", help="a new file of questions, .jsonl or .jsonl.gz"
-    )
+    new = "a new file of questions, .jsonl or .jsonl.gz"
+    top.add_argument("--output", type=Path, metavar="FILE", help=new)
     return top
 
 

@@ -7,7 +7,8 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from difflib import SequenceMatcher
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -49,7 +50,7 @@ class Profile:
     variety: float  # moving-average type-token ratio over all words; nan for fewer than a window
 
 
-@lru_cache(maxsize=1)
+@cache
 def _words() -> Mapping[str, Mapping[str, Sequence[str]]]:
     text = (files("training.synthetic") / "profile_words.toml").read_text(encoding="utf-8")
     found: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(text)
@@ -59,13 +60,7 @@ def _words() -> Mapping[str, Mapping[str, Sequence[str]]]:
 def profile(
     name: str, questions: Sequence[Question], articles: Mapping[str, Article], language: str
 ) -> Profile:
-    """Count how these questions are asked.
-
-    Args:
-        name: of the set.
-        questions: the set; gold articles are looked at for what is copied of them.
-        articles: by id.
-        language: of all of them.
+    """Count how these questions are asked, and what is copied of their gold articles, which stand by id.
 
     Raises:
         BadInput: no questions, or a language whose words are not known.
@@ -86,7 +81,7 @@ class _Meter:
         self.language, self.articles = language, articles
         self.cut, self.terms = word_splitter(language), analyser(language).terms
         self.listed = {kind: frozenset(words) for kind, words in _words()[language].items()}
-        self._known: dict[str, tuple[frozenset[str], list[str]]] = {}
+        self._article = cache(self._read)
 
     def folded(self, text: str) -> list[str]:
         return [form for word in self.cut(text) if (form := fold(word))]
@@ -105,57 +100,39 @@ class _Meter:
             "first person": self._has("first", text, words),
             "second person": self._has("second", text, words),
             "sentences": max(1, len([p for p in _SENTENCE.split(text) if p and p.strip()])),
-            "content words": self._content(words),
+            "content words": sum(bool(self.terms(w)) for w in words) / len(words) if words else math.nan,
             "overlap": max(shared, default=math.nan),
             "longest copy": float(max((longest_run(words, of) for _, of in gold), default=math.nan)),
             "names an article": float(names_article(text)),
         }
 
-    def _article(self, article_id: str) -> tuple[frozenset[str], list[str]]:
-        if article_id not in self._known:
-            text = self.articles[article_id].text
-            self._known[article_id] = frozenset(self.terms(text)), self.folded(text)
-        return self._known[article_id]
+    def _read(self, article_id: str) -> tuple[frozenset[str], list[str]]:
+        text = self.articles[article_id].text
+        return frozenset(self.terms(text)), self.folded(text)
 
     def _has(self, kind: str, text: str, words: Sequence[str]) -> float:
         if self.language == "zh":
             return float(any(word in text for word in self.listed[kind]))
         return float(not self.listed[kind].isdisjoint(words))
 
-    def _content(self, words: Sequence[str]) -> float:
-        n_content = sum(bool(self.terms(word)) for word in words)
-        return n_content / len(words) if words else math.nan
-
 
 def longest_run(words: Sequence[str], among: Sequence[str]) -> int:
     """Return the length of the longest run of words that stands in both, word for word."""
-    places: dict[str, list[int]] = {}
-    for at, word in enumerate(among):
-        places.setdefault(word, []).append(at)
-    best, previous = 0, dict[int, int]()
-    for word in words:
-        now = {at: previous.get(at - 1, 0) + 1 for at in places.get(word, ())}
-        best = max(best, *now.values()) if now else best
-        previous = now
-    return best
+    return SequenceMatcher(None, among, words, autojunk=False).find_longest_match().size
 
 
 def variety(words: Sequence[str], window: int = WINDOW) -> float:
     """Return the moving-average type-token ratio: the mean share of different words in a window of words."""
     if len(words) < window:
         return math.nan
-    counts: dict[str, int] = {}
-    for word in words[:window]:
-        counts[word] = counts.get(word, 0) + 1
-    total = len(counts)
-    for at in range(window, len(words)):
-        gone, come = words[at - window], words[at]
-        counts[gone] -= 1
-        if not counts[gone]:
-            del counts[gone]
-        counts[come] = counts.get(come, 0) + 1
-        total += len(counts)
-    return total / (len(words) - window + 1) / window
+    last: dict[str, int] = {}
+    total, windows = 0, len(words) - window + 1
+    for at, word in enumerate(words):
+        # it is the first of its kind in the windows that begin behind the last one and hold it
+        begins = max(last.get(word, -1) + 1, at - window + 1)
+        total += max(0, min(at + 1, windows) - begins)
+        last[word] = at
+    return total / windows / window
 
 
 def effect(one: Values, other: Values) -> float:

@@ -7,12 +7,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 
 from rag.errors import BadInput
 from rag.types import Article
 
+THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 RERANK: Mapping[str, frozenset[str]] = {
     "pointwise": frozenset({"boundary", "question", "article"}),
@@ -47,12 +48,7 @@ class Prompts:
 
 
 def parse(source: str, name: str, pieces: Mapping[str, frozenset[str]]) -> Prompts:
-    """Read a file of prompts.
-
-    Args:
-        source: TOML.
-        name: of the file, for errors.
-        pieces: prompt -> the placeholders that it must hold, all of them.
+    """Read a file of prompts, each of which must hold all the placeholders of its name.
 
     Raises:
         BadInput: no TOML, a prompt too many or too few, or one with other placeholders.
@@ -66,22 +62,19 @@ def parse(source: str, name: str, pieces: Mapping[str, frozenset[str]]) -> Promp
         odd = ", ".join(sorted(set(record) ^ set(pieces))) or "version"
         raise BadInput(f"prompts {name}: {odd} missing or unknown; expected {', '.join(pieces)} and version")
     for which, text in record.items():
-        found = frozenset(_PLACEHOLDER.findall(text)) if isinstance(text, str) else None
-        if found != pieces[which]:
-            raise BadInput(
-                f"prompts {name}: {which} must be a text that holds "
-                f"{', '.join(sorted(f'{{{p}}}' for p in pieces[which])) or 'no placeholder'}"
-            )
+        if not isinstance(text, str) or set(_PLACEHOLDER.findall(text)) != pieces[which]:
+            wanted = ", ".join(sorted(f"{{{piece}}}" for piece in pieces[which])) or "no placeholder"
+            raise BadInput(f"prompts {name}: {which} must be a text that holds {wanted}")
     return Prompts(name, version, record)
 
 
-@lru_cache(maxsize=2)
+@cache
 def rerank() -> Prompts:
     """Return the prompts for re-ranking."""
     return _shipped("rerank", RERANK)
 
 
-@lru_cache(maxsize=2)
+@cache
 def synthetic() -> Prompts:
     """Return the prompts for writing questions."""
     return _shipped("synthetic", SYNTHETIC)
@@ -107,9 +100,6 @@ def format_article(article: Article, text: str | None = None) -> str:
     """Return an article as a prompt shows it: where it stands, then its text or what of it is given."""
     place = " > ".join(part for part in (article.code, *article.headings, article.article_no) if part)
     return f"{place}\n{article.text if text is None else text}".strip()
-
-
-THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 def strip_reasoning(reply: str) -> str:

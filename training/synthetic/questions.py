@@ -70,15 +70,7 @@ def plans(
     seed: int,
     known: Sequence[Question] = (),
 ) -> list[SyntheticPlan]:
-    """Return the prompt of each article.
-
-    Args:
-        articles: to write for.
-        language: of the questions.
-        way: person or detail.
-        count: questions an article.
-        seed: of the examples that are drawn for an article.
-        known: annotated questions; detail shows some, of other articles.
+    """Return the prompt of each article, for so many questions; detail shows known ones of other articles.
 
     Raises:
         BadInput: no such way, or no questions wanted.
@@ -91,16 +83,17 @@ def plans(
     made = []
     for article in articles:
         block = format_article(article, article.text[:LONGEST])
-        values: dict[str, object] = {
-            "article": block,
-            "count": count,
-            "language": LANGUAGES.get(language, language),
-        }
         drawn = _examples(article, known, seed) if way == "detail" else []
-        if way == "detail":
-            listed = "\n".join(f"- {' '.join(text.split())}" for text in drawn)
-            values["examples"] = texts.fill("examples", questions=listed) if drawn else ""
-        made.append(SyntheticPlan(article, texts.fill(way, boundary=boundary(block, *drawn), **values)))
+        listed = "\n".join(f"- {' '.join(text.split())}" for text in drawn)
+        prompt = texts.fill(
+            way,
+            boundary=boundary(block, *drawn),
+            article=block,
+            count=count,
+            language=LANGUAGES.get(language, language),
+            examples=texts.fill("examples", questions=listed) if drawn else "",
+        )
+        made.append(SyntheticPlan(article, prompt))
     return made
 
 
@@ -162,14 +155,10 @@ def accept_replies(
     count: int,
     known: Iterable[Question] = (),
 ) -> SyntheticQuestions:
-    """Return the questions of the replies that may be learnt from.
+    """Return the questions of the replies, one a plan, that may be learnt from, at most so many an article.
 
-    Args:
-        answers: one a plan.
-        plans: what was asked.
-        cut: of the questions' language; two of one article that share most of their terms are one.
-        count: questions an article at most.
-        known: questions that there are already: the same is not taken twice.
+    What is the same as a known question is not taken, and two of one article that share most of their terms,
+    as the analyser of their language cuts them, are one.
     """
     seen = {same(question.text) for question in known}
     questions, left_out = [], Counter[str]()
