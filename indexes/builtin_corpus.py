@@ -19,11 +19,10 @@ from pathlib import Path
 from indexes.build.build import BuildSettings, build_into
 from indexes.build.encoder_choice import fit_encoder
 from indexes.corpus import corpus as corpora
-from indexes.corpus import questions
 from indexes.corpus.articles import read_articles
 from indexes.corpus.card import parse_card
 from indexes.corpus.corpus import Corpus
-from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited
+from indexes.corpus.questions import AnnotatedQuestion, attach, read_cited, read_questions
 from indexes.store import manifest as manifests
 from indexes.store.manifest import Manifest
 from indexes.store.paths import BUILTIN
@@ -58,7 +57,7 @@ def make(law: Path, folder: Path, progress: Progress, written: Path | None = Non
         law: JSON Lines of the official articles of the Code civil and of other French codes.
         folder: holds card.json and the lists of the card, and the former index unless `written` is given.
         progress: called as the work goes on.
-        written: code_civil_digest.jsonl and code_civil_questions.jsonl, for the first time.
+        written: folder of code_civil_digest.jsonl and code_civil_questions.jsonl, for the first time.
 
     Raises:
         BadInput: a summary has no article, an article no summary, or a file cannot be used.
@@ -123,8 +122,7 @@ def assemble(
 
 def _written(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:
     lines = (folder / "code_civil_digest.jsonl").read_text(encoding="utf-8").splitlines()
-    records = [json.loads(line) for line in lines]
-    summaries = {str(r["article_no"]): str(r["summary"]) for r in records}
+    summaries = {str(r["article_no"]): str(r["summary"]) for r in map(json.loads, lines)}
     return summaries, read_cited(folder / "code_civil_questions.jsonl")
 
 
@@ -154,7 +152,7 @@ def full_text(shipped: Corpus, official: Sequence[Article]) -> Corpus:
 def read_test_questions(index: Path) -> tuple[Question, ...]:
     """Read the test questions that ship beside the index; nothing is fitted to them."""
     articles = corpora.read(index / "corpus").articles
-    return questions.read_questions(index.parent / TEST, articles)
+    return read_questions(index.parent / TEST, articles)
 
 
 def complete_corpus(index: Path) -> Corpus:

@@ -87,7 +87,7 @@ def build(
         BadInput: a setting cannot be used, or another build of this index is running.
     """
     version = f"{versions.stamp_now()}-{corpus.sha256[:8]}"
-    with versions.new_version(name, version, keep) as folder:
+    with versions.only_one(name), versions.new_version(name, version, keep) as folder:
         _record_changes(name, corpus, folder)
         build_into(folder, corpus, name, version, settings, progress)
     return paths.index_folder(name) / version

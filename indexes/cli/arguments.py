@@ -38,35 +38,6 @@ Bring law in and build its index.
 A corpus is one jurisdiction's articles in one language, with the questions annotated for them if
 there are any. An index is what answers questions about it: the page and the measurements open one.
 """
-EXAMPLES = """\
-the usual order:
-  {bring}
-      read the files, check them, keep them
-  {build}
-      build the index; the old one serves meanwhile
-  {page}
-      open it in the page
-
-Corpora and indexes lie under PANDECT_HOME (now {home}); PANDECT_INDEX names the index
-that the page opens, by name or by path. The index that ships is called builtin and is only read.
-`{more}` says more of each command;
-`{formats}` lists the formats.
-"""
-FORMATS = """\
-Read law and its questions from files.
-
-formats, for --from:
-{formats}
-
-their options, for --option:
-{options}
-
-tags=true puts what the askers' tags say in front of the questions: their situation in BSARD and bBSARD
-(extra_description), regions and topics in LLeQA, topics in JuriFindIT; tags=COLUMN,COLUMN takes these.
-
-cleaning, for --clean, in the order in which it is done. Original texts and removed articles are kept
-in the corpus folder; an article that a question cites is never lost.
-{kinds}"""
 UPDATE = """\
 Bring a corpus and its index up to date with new law.
 
@@ -78,11 +49,60 @@ FEEDBACK = """\
 What people said of the articles on the page, where PANDECT_FEEDBACK=FILE has it kept (off without it).
 Annotated questions are made of those words only whose question a person allowed to be kept.
 """
+
+
+def _examples() -> str:
+    return f"""\
+the usual order:
+  {paths.command("import ../law --name my-law --language fr")}
+      read the files, check them, keep them
+  {paths.rebuild("my-law")}
+      build the index; the old one serves meanwhile
+  {paths.page("my-law")}
+      open it in the page
+
+Corpora and indexes lie under PANDECT_HOME (now {paths.home()}); PANDECT_INDEX names the index
+that the page opens, by name or by path. The index that ships is called builtin and is only read.
+`{paths.command("COMMAND --help")}` says more of each command;
+`{paths.command("import --help")}` lists the formats.
+"""
+
+
+def _formats() -> str:
+    """Return the formats, the options of each that are its alone, and the kinds of cleaning."""
+    width = max(map(len, (*registry.SOURCES, *KINDS))) + 4
+
+    def table(rows: Mapping[str, str]) -> str:
+        wrap = textwrap.TextWrapper(100, subsequent_indent=" " * width)
+        return "\n".join(wrap.fill(f"  {name}".ljust(width) + text) for name, text in rows.items())
+
+    options = {}
+    for name in registry.SOURCES:  # columns have a switch of their own
+        own = [key for key in registry.options(name) if key not in (*CardOptions.__annotations__, "column")]
+        if own:
+            options[name] = ", ".join(own)
+    return f"""\
+Read law and its questions from files.
+
+formats, for --from:
+{table({name: source.summary for name, source in registry.SOURCES.items()})}
+
+their options, for --option:
+{table(options)}
+
+tags=true puts what the askers' tags say in front of the questions: their situation in BSARD and bBSARD
+(extra_description), regions and topics in LLeQA, topics in JuriFindIT; tags=COLUMN,COLUMN takes these.
+
+cleaning, for --clean, in the order in which it is done. Original texts and removed articles are kept
+in the corpus folder; an article that a question cites is never lost.
+{table(KINDS)}"""
+
+
 _CORPUS = "of the corpus, as the command list shows it"
 _INDEX = "of the index, as the command list shows it"
 # the line in the list of all, the description (as it stands if it has several lines), the help of its name
 _COMMANDS: Mapping[str, tuple[str, str | None, str | None]] = {
-    "import": ("read law and its questions from files", FORMATS, None),
+    "import": ("read law and its questions from files", _formats(), None),
     "build": (
         "build the index of an imported corpus",
         "Build the index of an imported corpus. The former one serves until it is whole.",
@@ -131,17 +151,7 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     """Return the command line's grammar; `run` is what each command calls, by its name."""
     plain = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
-        prog=paths.command(),
-        description=INTRODUCTION,
-        epilog=EXAMPLES.format(
-            bring=paths.command("import ../law --name my-law --language fr"),
-            build=paths.rebuild("my-law"),
-            page=paths.page("my-law"),
-            more=paths.command("COMMAND --help"),
-            formats=paths.command("import --help"),
-            home=paths.home(),
-        ),
-        formatter_class=plain,
+        prog=paths.command(), description=INTRODUCTION, epilog=_examples(), formatter_class=plain
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND", title="commands")
     for name, (line, description, named) in _COMMANDS.items():
@@ -149,7 +159,7 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         new = commands.add_parser(
             name,
             help=line,
-            description=_formats() if name == "import" else description,
+            description=description,
             formatter_class=plain if several else argparse.HelpFormatter,
         )
         if named is not None:
@@ -221,23 +231,6 @@ def _keep(add: _Group) -> None:
 
 def _repeated(add: _Group, name: str, metavar: str, meaning: str) -> None:
     add.add_argument(name, action="append", default=[], metavar=metavar, help=f"{meaning}; may be repeated")
-
-
-def _formats() -> str:
-    """Return the formats, the options of each that are its alone, and the kinds of cleaning."""
-    width = max(map(len, (*registry.SOURCES, *KINDS))) + 4
-
-    def table(rows: Mapping[str, str]) -> str:
-        wrap = textwrap.TextWrapper(100, subsequent_indent=" " * width)
-        return "\n".join(wrap.fill(f"  {name}".ljust(width) + text) for name, text in rows.items())
-
-    options = {}
-    for name in registry.SOURCES:  # columns have a switch of their own
-        own = [key for key in registry.options(name) if key not in (*CardOptions.__annotations__, "column")]
-        if own:
-            options[name] = ", ".join(own)
-    formats = {name: source.summary for name, source in registry.SOURCES.items()}
-    return FORMATS.format(formats=table(formats), options=table(options), kinds=table(KINDS))
 
 
 def _feedback(add: argparse.ArgumentParser) -> None:

@@ -95,12 +95,12 @@ def versions(parsed: argparse.Namespace) -> Iterator[str]:
 
 def rollback(parsed: argparse.Namespace) -> Iterator[str]:
     """Bring another version into use; yield what is to be said."""
-    done = roll_back(parsed.name, parsed.version)
-    manifest = read_manifest(done.version, paths.rebuild(parsed.name))
+    version, whole = roll_back(parsed.name, parsed.version)
+    manifest = read_manifest(version, paths.rebuild(parsed.name))
     articles = f"{manifest.corpus['articles']:,} articles, built {manifest.built}"
-    how = "again, and its corpus with it" if done.done else "already"
-    yield f"{parsed.name}: version {done.version.name} is in use {how} ({articles})"
-    if not done.whole:
+    how = "already" if whole is None else "again, and its corpus with it"
+    yield f"{parsed.name}: version {version.name} is in use {how} ({articles})"
+    if whole is False:
         extra_files = "unused columns, nodes, articles that cleaning took out"
         _warn(f"what no index holds of its corpus was not kept ({extra_files}): import it again to have it")
 

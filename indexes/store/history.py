@@ -32,30 +32,23 @@ def listed(name: str) -> list[Version]:
     folder = paths.index_folder(name)
     in_use, found = paths.in_use(folder), []
     for version in versions(name):
+        place, current = folder / version, version == in_use
         try:
-            manifest, changes = read(folder / version, ""), Changes.read(folder / version)
+            found.append(Version(version, current, read(place, ""), Changes.read(place)))
         except PandectError:
-            manifest = changes = None
-        found.append(Version(version, version == in_use, manifest, changes))
+            found.append(Version(version, current, None))
     if not found:
         paths.current(name)  # says what there is, and what to type
         raise MissingIndex(f"no version of {name!r} is whole: run {paths.rebuild(name)}")
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """The outcome of a rollback."""
-
-    version: Path  # that is in use now
-    done: bool  # False: it was already
-    whole: bool  # whether the corpus came back with its unused columns; else as the index holds it
-
-
-def roll_back(name: str, wanted: str | None = None) -> Rollback:
+def roll_back(name: str, wanted: str | None = None) -> tuple[Path, bool | None]:
     """Bring another version into use, and the corpus that it was built from with it, in one step.
 
-    `wanted` is the version, or what its name begins with; None takes the one before the one in use.
+    `wanted` is the version, or what its name begins with; None takes the one before the one in use. Returns
+    the version, and whether its corpus came back with its unused columns, else as the index holds it; None
+    where the version was in use already.
 
     Raises:
         BadInput: no such version, or several; or the corpus that lies under the name was imported
@@ -68,7 +61,7 @@ def roll_back(name: str, wanted: str | None = None) -> Rollback:
         folder = paths.index_folder(name)
         version = folder / _chosen(name, wanted)
         if version.name == paths.in_use(folder):
-            return Rollback(version, done=False, whole=True)
+            return version, None
         corpus = paths.corpus_place(name)
         there = [folder / each for each in versions(name)]
         if corpus.is_dir() and built_from(corpus, there) is None:
@@ -83,7 +76,7 @@ def roll_back(name: str, wanted: str | None = None) -> Rollback:
             settle(name)
         finally:
             recover(name)
-    return Rollback(version, done=True, whole=whole)
+    return version, whole
 
 
 def _chosen(name: str, wanted: str | None) -> str:

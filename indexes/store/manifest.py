@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +20,15 @@ FORMAT = 1  # raised when an older index can no longer be read
 LIBRARIES = ("bm25s", "faiss-cpu", "numpy", "PyStemmer", "scipy")
 CHINESE_LIBRARIES = ("rjieba",)
 MODEL_LIBRARIES = ("sentence-transformers", "torch")  # of encoders that are pretrained models
+_KINDS: Mapping[str, Any] = {
+    "name": str,
+    "version": str,
+    "built": str,
+    "bm25": dict,
+    "libraries": dict,
+    "corpus": {"sha256": str, "articles": int, "learnt": int},
+    "analyser": {"id": str, "options": dict},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,7 @@ class Manifest:
 
 def libraries(of: Manifest) -> dict[str, str]:
     """Return the installed versions of the libraries that this index depends on."""
-    wanted = LIBRARIES
+    wanted = [*LIBRARIES]
     if of.analyser["options"].get("language") == "zh":
         wanted += CHINESE_LIBRARIES
     if of.encoder is not None and of.encoder["kind"] != "static":
@@ -100,52 +109,35 @@ def read(folder: Path, rebuild: str) -> Manifest:
     if found != FORMAT:
         raise StaleIndex(f"{folder} has index format {found}, this version reads {FORMAT}: run {rebuild}")
     try:
-        manifest = Manifest(**record)
-        odd = _odd(manifest)
-    except (TypeError, AttributeError, KeyError) as error:
+        manifest, wanted = Manifest(**record), {**_KINDS}
+        wanted["files"] = {name: {"bytes": int, "sha256": str} for name in record["files"]}
+        if manifest.encoder is not None:
+            static = manifest.encoder["kind"] == "static"
+            wanted["encoder"] = {"kind": str, "name": str} | ({} if static else {"options": dict})
+        odd = next(_odd(record, wanted), None)
+    except (TypeError, KeyError) as error:
         raise DamagedIndex(f"{path} lacks or has an unknown entry ({error}): run {rebuild}") from error
-    if odd:
+    if odd is not None:
         raise DamagedIndex(f"{path} has another {odd} than an index writes: run {rebuild}")
     return manifest
 
 
-def _odd(manifest: Manifest) -> str | None:
-    """Return the name of an entry that is not of its type, or None; a missing one raises KeyError."""
-    wanted: dict[str, tuple[type, Any]] = {
-        "name": (str, manifest.name),
-        "version": (str, manifest.version),
-        "built": (str, manifest.built),
-        "corpus.sha256": (str, manifest.corpus["sha256"]),
-        "corpus.articles": (int, manifest.corpus["articles"]),
-        "corpus.learnt": (int, manifest.corpus["learnt"]),
-        "analyser.id": (str, manifest.analyser["id"]),
-        "analyser.options": (dict, manifest.analyser["options"]),
-        "bm25": (dict, manifest.bm25),
-        "libraries": (dict, manifest.libraries),
-        "files": (dict, manifest.files),
-    }
-    if (encoder := manifest.encoder) is not None:
-        wanted |= {"encoder": (dict, encoder)}
-        wanted |= {f"encoder.{key}": (str, encoder[key]) for key in ("kind", "name")}
-        if encoder["kind"] != "static":
-            wanted["encoder.options"] = (dict, encoder["options"])
-    for path, file in manifest.files.items():
-        wanted[f"files.{path}.bytes"] = (int, file["bytes"])
-        wanted[f"files.{path}.sha256"] = (str, file["sha256"])
-    return next((name for name, (kind, value) in wanted.items() if not isinstance(value, kind)), None)
+def _odd(record: Mapping[str, Any], wanted: Mapping[str, Any], at: str = "") -> Iterator[str]:
+    """Yield the names of entries that are not of their kinds; a missing one raises KeyError."""
+    for key, kind in wanted.items():
+        within = isinstance(kind, dict)
+        if not isinstance(record[key], dict if within else kind):
+            yield f"{at}{key}"
+        elif within:
+            yield from _odd(record[key], kind, f"{at}{key}.")
 
 
 def verify(
     folder: Path, manifest: Manifest, rebuild: str, *, contents: bool = True, below: tuple[str, ...] = ()
 ) -> None:
-    """Hold the files of an index against its manifest.
+    """Hold the files of an index against its manifest: their sizes and, with `contents`, their hashes.
 
-    Args:
-        folder: a built index.
-        manifest: its manifest.
-        rebuild: the command that makes it again, for the error.
-        contents: compare hashes too, not only sizes.
-        below: the first parts of the paths that are looked at; none means all.
+    `below` are the first parts of the paths that are looked at; none means all.
 
     Raises:
         DamagedIndex: a file is missing, of another size, or of other content.
@@ -156,10 +148,8 @@ def verify(
         path = folder / name
         if not path.is_file():
             raise DamagedIndex(f"{path} is missing: run {rebuild}")
-        size = path.stat().st_size
-        if size != expected["bytes"]:
-            raise DamagedIndex(
-                f"{path} has {size} bytes, its manifest says {expected['bytes']}: run {rebuild}"
-            )
+        size, said = path.stat().st_size, expected["bytes"]
+        if size != said:
+            raise DamagedIndex(f"{path} has {size} bytes, its manifest says {said}: run {rebuild}")
         if contents and digest(path) != expected["sha256"]:
             raise DamagedIndex(f"{path} is not what was built (another SHA-256): run {rebuild}")

@@ -58,10 +58,9 @@ def open_index(name_or_path: str | Path | None = None) -> Engine:
     None takes PANDECT_INDEX, and the builtin one where that is not set.
 
     Raises:
-        MissingIndex: there is none.
+        MissingIndex, BadInput: there is none, or what came is neither a name nor a path.
         DamagedIndex: its files are not those that its manifest lists.
         StaleIndex: it was built for another format, corpus or analyser.
-        BadInput: what came is neither a name nor a path.
     """
     folder, again = locate(name_or_path)
     for _ in range(SWITCHES):

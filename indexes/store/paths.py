@@ -98,8 +98,7 @@ def current(name: str) -> Path:
     """Return the folder of the version in use.
 
     Raises:
-        MissingIndex: nothing of this name is built.
-        DamagedIndex: the file that names the version cannot be read.
+        MissingIndex, DamagedIndex: nothing of this name is built, or the file that names it cannot be read.
     """
     folder = index_folder(name)
     if not (folder / CURRENT).is_file():
@@ -117,8 +116,7 @@ def locate(name_or_path: str | Path | None = None) -> tuple[Path, str]:
     "builtin"; None takes PANDECT_INDEX, and the builtin one where that is not set.
 
     Raises:
-        MissingIndex: there is none.
-        DamagedIndex: the file that names the version cannot be read.
+        MissingIndex, DamagedIndex: there is none, or the file that names the version cannot be read.
         BadInput: what came is neither a name nor a path.
     """
     wanted = name_or_path if name_or_path is not None else os.environ.get("PANDECT_INDEX") or BUILTIN

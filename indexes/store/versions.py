@@ -199,19 +199,9 @@ LEAST = 2  # a page that was told of the former version just before the switch c
 def new_version(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterator[Path]:
     """Give an empty folder to build in; when the block ends well, it becomes the version in use.
 
-    The block must write the manifest last. Former versions stay, `keep` of all; the oldest go.
-
-    Raises:
-        BadInput: another command of this name is running, or fewer versions are to be kept than must be.
-        DamagedIndex: the block left no manifest.
+    Whoever calls holds the lock of the name. The block must write the manifest last, else DamagedIndex is
+    raised. Former versions stay, `keep` of all; the oldest go.
     """
-    with only_one(name), written(name, version, keep) as part:
-        yield part
-
-
-@contextmanager
-def written(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterator[Path]:
-    """Do as `new_version` does; whoever calls holds the lock of the name."""
     check_version_count(keep)
     folder = paths.index_folder(name)
     folder.mkdir(parents=True, exist_ok=True)

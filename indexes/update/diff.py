@@ -9,6 +9,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -111,6 +112,7 @@ class Changes:
 
 
 _T = TypeVar("_T", Article, Question)
+_words = attrgetter("code", "headings", "text")  # all of an article that is searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +201,3 @@ def _changed(former: Mapping[str, _T], new: Mapping[str, _T], besides: int = 0) 
 
 def _ended(of: Article | Question) -> bool:
     return isinstance(of, Article) and of.valid_to is not None
-
-
-def _words(article: Article) -> tuple[str, tuple[str, ...], str]:
-    """Return all of an article that is searched."""
-    return article.code, article.headings, article.text

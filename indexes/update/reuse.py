@@ -77,10 +77,10 @@ def stored_counts(folder: Path, order: ArticleOrder) -> FieldCounts | None:
         OSError, ValueError: they cannot be read.
     """
     path = folder / counted.FOLDER
-    found = counted.load(path, order) if path.is_dir() else None  # None: never updated
-    return (
-        found if found is not None and set(found.fields) == set(counted.FIELDS) else None
-    )  # of an old release
+    if not path.is_dir():
+        return None
+    found = counted.load(path, order)
+    return found if set(found.fields) == set(counted.FIELDS) else None  # None: of an earlier release
 
 
 def _stored_vectors(folder: Path) -> tuple[Floats | None, Kind]:
@@ -97,15 +97,6 @@ def _stored_vectors(folder: Path) -> tuple[Floats | None, Kind]:
 
 
 @dataclass(frozen=True, slots=True)
-class ReusedCounts:
-    """Term counts of the new law, and how many were reused."""
-
-    counts: FieldCounts = field(repr=False)
-    analysed: int  # articles
-    note: str = ""  # why all of them were, if they were
-
-
-@dataclass(frozen=True, slots=True)
 class ReusedVectors:
     """Encoder and vectors of the new law, and how many were reused."""
 
@@ -119,10 +110,10 @@ class ReusedVectors:
 
 def counts(
     start: Start, compared: CorpusDiff, corpus: Corpus, cut: Analyser, progress: Progress
-) -> ReusedCounts:
-    """Return the counts that a build would make, analysing what changed alone.
+) -> tuple[FieldCounts, int, str]:
+    """Return the counts that a build would make, analysing what changed alone, and how many articles that is.
 
-    An index of before counts were kept, or of another analyser, is analysed from the beginning.
+    An index of before counts were kept, or of another analyser, is analysed from the beginning: a note tells.
     """
     learnt = to_learn_from(corpus.questions)
     was, former = start.manifest.analyser["id"], None
@@ -133,12 +124,12 @@ def counts(
             former = stored_counts(start.folder, ArticleOrder.of(compared.former_ids))
     if former is None:
         made = counted.canonical(count(corpus.articles, cut, progress).with_questions(learnt, cut.terms))
-        return ReusedCounts(made, len(corpus.articles), note)
+        return made, len(corpus.articles), note
     cited_by, cited_now = _texts(to_learn_from(start.former.questions)), _texts(learnt)
     same = np.array([cited_by.get(a.id) == cited_now.get(a.id) for a in corpus.articles], dtype=np.bool_)
     rows = compared.same_words, np.where(same, compared.same_id, -1)
     made = counted.updated(former, corpus.articles, learnt, cut, rows, progress)
-    return ReusedCounts(made, int(np.sum(compared.same_words < 0)))
+    return made, int(np.sum(compared.same_words < 0)), ""
 
 
 def _texts(questions: Iterable[Question]) -> dict[str, list[tuple[str, str]]]:

@@ -5,49 +5,48 @@ the byte: counts have one form (`indexes.update.term_counts`), the vector of an 
 alone, and both ways end in `indexes.build.build.write_index`. The encoder is kept, because fitting it is
 most of a build, and a hundredth of the law changes little of a language; `refit` fits it anew.
 
-What stays of a corpus when new law comes: its card, and its questions where the new files bring none.
+What stays of a corpus when new law comes: its card, and its questions where the new files bring none. All
+but its learned fusion stays of an index that is refined.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from indexes.build import learned_fusion
 from indexes.build.build import BuildSettings, IndexParts, resolve_analyser, write_index
-from indexes.build.learned_fusion import read_ranker
 from indexes.build.score_distributions import load_fusion
 from indexes.cleaning.steps import RemovedArticle, read_removed
 from indexes.cli.importing import ImportedCorpus
 from indexes.corpus import extras as extras_
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import card_record, parse_card
-from indexes.corpus.corpus import ARTICLES, QUESTIONS, Corpus, to_learn_from
-from indexes.corpus.extras import read_nodes
+from indexes.corpus.corpus import ARTICLES, QUESTIONS, Corpus, read, to_learn_from
 from indexes.formats.jsonl import dump
 from indexes.formats.validation import Inspection
 from indexes.store import paths
 from indexes.store.atomic import sync
-from indexes.store.open_index import damaged_if_unreadable
-from indexes.store.versions import (
-    DEFAULT_VERSIONS,
-    built_from,
-    check_version_count,
-    only_one,
-    recover,
-    stamp_now,
-    written,
-)
+from indexes.store.manifest import stamp, verify
+from indexes.store.open_index import damaged_if_unreadable, index_analyser
+from indexes.store.versions import DEFAULT_VERSIONS, built_from, new_version, only_one, recover, stamp_now
 from indexes.update import reuse
+from indexes.update.diff import FILE as CHANGES
 from indexes.update.diff import Changes, CorpusDiff, compare
 from indexes.update.reuse import Start
+from indexes.update.term_counts import canonical
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
+from rag.ltr.ranker import Ranker
 from rag.retrieval.bm25 import BM25Settings
+from rag.retrieval.term_counts import count
 from rag.text import Analyser
-from rag.types import Article, Progress, Question, no_progress
+from rag.types import ArticleOrder, Progress, Question, no_progress
 
 
 def with_former_card(
@@ -91,29 +90,6 @@ def with_former_questions(
     return replace(imported, corpus=replace(corpus, questions=tuple(kept), question_extras=columns))
 
 
-def _same_beside(folder: Path, imported: ImportedCorpus) -> bool:
-    """Tell whether a corpus folder has the same as what came in, past what an index holds.
-
-    That is extra columns, nodes, and what cleaning took out; where the files lay may be another place.
-    """
-    corpus = imported.corpus
-    ids, question_ids = [a.id for a in corpus.articles], [q.id for q in corpus.questions]
-    try:
-        extras = _extras(folder, ids, question_ids)
-        nodes, removed = read_nodes(folder), read_removed(folder)
-    except BadInput:
-        return False
-    return (
-        [_plain(of) for of in extras] == [_plain(corpus.extras), _plain(corpus.question_extras)]
-        and nodes == tuple(imported.nodes or ())
-        and _taken_out(removed) == _taken_out(imported.removed)
-    )
-
-
-def _taken_out(removed: Sequence[RemovedArticle]) -> list[tuple[Article, str, str | None, bytes]]:
-    return [(r.article, r.removed_for, r.moved_to, dump(dict(sorted(r.extras.items())))) for r in removed]
-
-
 def _extras(
     folder: Path, ids: Sequence[str], question_ids: Sequence[str]
 ) -> tuple[extras_.Extras, extras_.Extras]:
@@ -123,9 +99,20 @@ def _extras(
     return inspection.extra_columns("article", ids), inspection.extra_columns("question", question_ids)
 
 
-def _plain(extras: extras_.Extras) -> dict[str, bytes]:
-    """Return the columns as they are written, which tells 1 from 1.0 and a list from a tuple no more."""
-    return {id_: dump(dict(sorted(columns.items()))) for id_, columns in extras.items() if columns}
+def _beside(
+    extras: Iterable[extras_.Extras], nodes: Sequence[extras_.Node], removed: Sequence[RemovedArticle]
+) -> tuple[object, ...]:
+    """Return what a corpus has past what an index holds, for a comparison.
+
+    Columns are taken as they are written, which tells 1 from 1.0 and a list from a tuple no more.
+    """
+    columns = [{id_: _line(of) for id_, of in each.items() if of} for each in extras]
+    taken_out = [(r.article, r.removed_for, r.moved_to, _line(r.extras)) for r in removed]
+    return columns, tuple(nodes), taken_out
+
+
+def _line(columns: Mapping[str, object]) -> bytes:
+    return dump(dict(sorted(columns.items())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +143,7 @@ def update(
         BadInput: a setting cannot be used; another command of this name is running, or ran meanwhile.
         MissingIndex, DamagedIndex: there is no index any more, or a file of it cannot be read.
     """
-    check_version_count(keep)
-    with only_one(name):
-        if paths.current(name) != start.folder:
-            raise BadInput(f"{name!r} was changed by another command meanwhile: type this one again")
+    with _unchanged(name, start):
         compared = compare(start.former, imported.corpus)
         if not refit and not compared.changes and is_stored(name, start, imported):
             return UpdateOutcome(compared.changes)
@@ -168,12 +152,21 @@ def update(
         try:
             imported.keep(waiting)
             sync(waiting)
-            with written(name, version, keep) as part:
+            with new_version(name, version, keep) as part:
                 _copy(waiting, part / "corpus")
                 done = update_into(part, start, compared, imported.corpus, version, refit, progress)
         finally:
             recover(name)  # after an error: the corpus that waits for no switch is taken away
     return done
+
+
+@contextmanager
+def _unchanged(name: str, start: Start) -> Iterator[None]:
+    """Hold the lock of a name whose version in use is still the one that was read."""
+    with only_one(name):
+        if paths.current(name) != start.folder:
+            raise BadInput(f"{name!r} was changed by another command meanwhile: type this one again")
+        yield
 
 
 def update_into(
@@ -190,28 +183,22 @@ def update_into(
     What is returned names the version where it will be when it is switched in.
     """
     cut, options = _analyser(start, corpus)
-    words = reuse.counts(start, compared, corpus, cut, progress)
+    counts, analysed, note = reuse.counts(start, compared, corpus, cut, progress)
     made = reuse.vectors(part, start, compared, corpus, cut, progress, refit=refit)
     with damaged_if_unreadable(start.folder, start.again):
         bm25, fusion = BM25Settings(**start.manifest.bm25), load_fusion(start.folder)
-        ranker = read_ranker(start.folder)
+        ranker = learned_fusion.read_ranker(start.folder)
     settings = BuildSettings(bm25=bm25, vectors=made.kind, fusion=fusion, learned=ranker)
     compared.changes.write(part)
-    ready = IndexParts(
-        corpus, to_learn_from(corpus.questions), cut, options, words.counts, made.chosen, made.vectors
-    )
+    learnt = to_learn_from(corpus.questions)
+    ready = IndexParts(corpus, learnt, cut, options, counts, made.chosen, made.vectors)
     name = start.manifest.name
     write_index(part, ready, name, version, settings, made.known)
-    notes = [words.note, made.note]
+    notes = [note, made.note]
     if ranker is not None and made.chosen is not None and made.chosen.entry != start.manifest.encoder:
         notes.append(f"its learned fusion knows the former encoder: python -m training.train fusion {name}")
-    return UpdateOutcome(
-        changes=compared.changes,
-        version=start.folder.with_name(version),
-        analysed=words.analysed,
-        encoded=made.encoded,
-        notes=tuple(filter(None, notes)),
-    )
+    version_folder, said = start.folder.with_name(version), tuple(filter(None, notes))
+    return UpdateOutcome(compared.changes, version_folder, analysed, made.encoded, said)
 
 
 def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
@@ -219,14 +206,16 @@ def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
 
     The corpus of a name is not that of its index after an import without a build.
     """
-    place = paths.corpus_folder(name)
-    cut, _ = _analyser(start, imported.corpus)
-    return (
-        cut.id == start.manifest.analyser["id"]
-        and place.is_dir()
-        and built_from(place, [start.folder]) is not None
-        and _same_beside(place, imported)
-    )
+    place, corpus = paths.corpus_folder(name), imported.corpus
+    cut, _ = _analyser(start, corpus)
+    if cut.id != start.manifest.analyser["id"] or not place.is_dir() or not built_from(place, [start.folder]):
+        return False
+    came = _beside((corpus.extras, corpus.question_extras), imported.nodes or (), imported.removed)
+    try:
+        extras = _extras(place, [a.id for a in corpus.articles], [q.id for q in corpus.questions])
+        return _beside(extras, extras_.read_nodes(place), read_removed(place)) == came
+    except BadInput:
+        return False
 
 
 def _analyser(start: Start, corpus: Corpus) -> tuple[Analyser, Mapping[str, Any]]:
@@ -240,3 +229,37 @@ def _copy(corpus: Path, to: Path) -> None:
     for name in (ARTICLES[0], QUESTIONS[0], CARD):
         if (corpus / name).is_file():
             shutil.copyfile(corpus / name, to / name)
+
+
+def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_VERSIONS) -> Path:
+    """Switch in a version that differs by its learned fusion alone, and return its folder.
+
+    It was fitted to the version `start`; None takes away the one that is there. Pages that have the former
+    version open keep it.
+
+    Raises:
+        BadInput: the index was changed meanwhile, or another command of this name is running.
+        DamagedIndex, StaleIndex: a file of the version is not what was built, or cannot be used here.
+    """
+    with _unchanged(name, start):
+        verify(start.folder, start.manifest, start.again)  # what is copied would be stamped as it is now
+        version = f"{stamp_now()}-{start.manifest.corpus['sha256'][:8]}"
+        with new_version(name, version, keep) as part:
+            # what changed against the version before is not said again: the law is the same
+            other = (learned_fusion.FOLDER, CHANGES)
+            same = [each for each in start.manifest.files if each.partition("/")[0] not in other]
+            known = reuse.link_files(start, part, same)
+            if ranker is not None:
+                cut = index_analyser(start.manifest, start.again)
+                with damaged_if_unreadable(start.folder, start.again):
+                    corpus = read(start.folder / "corpus")
+                    order = ArticleOrder.of([article.id for article in corpus.articles])
+                    counts = reuse.stored_counts(start.folder, order)
+                if counts is None:
+                    questions = to_learn_from(corpus.questions)
+                    counts = canonical(count(corpus.articles, cut).with_questions(questions, cut.terms))
+                settings = BM25Settings(**start.manifest.bm25)
+                learned_fusion.save(ranker, corpus, counts, settings, cut, part)
+            built = datetime.now(UTC).isoformat(timespec="seconds")
+            stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
+        return paths.index_folder(name) / version

@@ -16,8 +16,8 @@ from indexes.corpus.articles import read_articles
 from indexes.corpus.corpus import read, to_learn_from
 from indexes.store import paths
 from indexes.store.open_index import damaged_if_unreadable
-from indexes.update.refit_fusion import refine
 from indexes.update.reuse import Start
+from indexes.update.update import refine
 from rag.errors import BadInput, StaleIndex
 from rag.fusion.rank_fusion import Fuse
 from rag.fusion.settings import FusionSettings

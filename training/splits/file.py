@@ -90,11 +90,7 @@ def write_split(path: Path, split: QuestionSplit) -> None:
 
 
 def read_split(path: Path) -> QuestionSplit:
-    """Read a file that `write_split` wrote.
-
-    Raises:
-        BadInput: it is no such file, or a question is in two folds.
-    """
+    """Read a file that `write_split` wrote; BadInput: it is no such file, or a question is in two folds."""
     found = _lines(path)
     header = found[0] if found else {}
     kind = next((kind for kind in KINDS if kind == header.get("kind")), None)

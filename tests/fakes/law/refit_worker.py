@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexes.update.refit_fusion import refine
 from indexes.update.reuse import Start
+from indexes.update.update import refine
 from rag.ltr.ranker import Ranker
 from tests.fakes.law import killed_worker
 

@@ -41,8 +41,8 @@ from indexes.store.manifest import read, stamp
 from indexes.store.open_index import open_index
 from indexes.update import term_counts
 from indexes.update.diff import Changes
-from indexes.update.refit_fusion import refine
 from indexes.update.reuse import Start
+from indexes.update.update import refine
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker

@@ -273,6 +273,7 @@ def test_a_build_that_fails_leaves_nothing_and_changes_nothing(home: Path) -> No
         build(edition(1), "village", progress=fails)
     with (
         pytest.raises(DamagedIndex, match=r"left without a manifest"),
+        versions.only_one("village"),
         versions.new_version("village", "v") as part,
     ):
         (part / "half").write_text("half", encoding="utf-8")

@@ -388,7 +388,7 @@ def test_a_full_disk_is_told_and_leaves_the_index(
     def full(*given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("indexes.update.refit_fusion.stamp", full)
+    monkeypatch.setattr("indexes.update.update.stamp", full)
     assert fusion("--always", *QUICK) == 2
     assert "No space left on device. make room, or choose another place" in capsys.readouterr().err
     assert paths.current("hamlet") == plain
