@@ -17,12 +17,8 @@ _NO_LINKS = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOT
 
 def switch(folder: Path, version: str) -> None:
     """Make a version the one in use, in one step."""
-    pointer = folder / f"{CURRENT}.{secrets.token_hex(4)}.tmp"
-    with pointer.open("w", encoding="utf-8") as file:
-        file.write(version + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    pointer.replace(folder / CURRENT)
+    with replacing(folder / CURRENT) as pointer:
+        pointer.write_text(version + "\n", encoding="utf-8")
     sync_one(folder)
 
 
@@ -44,7 +40,7 @@ def sync_one(path: Path) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a place to write a file to, which takes the place of `path`, whole, when the block ends well."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield part
         sync_one(part)

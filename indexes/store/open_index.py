@@ -1,7 +1,4 @@
-"""Open an index: its files held against its manifest, then put together as a `rag.Engine`.
-
-The store of corpora and indexes: where they lie, how one is switched in, how one is opened.
-"""
+"""Open an index: its files held against its manifest, then put together as a `rag.Engine`."""
 
 from __future__ import annotations
 

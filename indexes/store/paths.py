@@ -95,11 +95,7 @@ def rebuild(name: str) -> str:
 
 
 def current(name: str) -> Path:
-    """Return the folder of the version in use.
-
-    Raises:
-        MissingIndex, DamagedIndex: nothing of this name is built, or the file that names it cannot be read.
-    """
+    """Return the folder of the version in use; MissingIndex or DamagedIndex say that it cannot be told."""
     folder = index_folder(name)
     if not (folder / CURRENT).is_file():
         there = ", ".join([BUILTIN, *(n for n in names() if (index_folder(n) / CURRENT).is_file())])

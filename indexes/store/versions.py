@@ -3,9 +3,6 @@
 An index is a folder of versions. A version is written under a temporary name, its manifest last,
 then renamed; the file CURRENT, replaced in one step, names the version that is open for business.
 Whatever moment a build is killed at, CURRENT names a whole version: the old one or the new one.
-What a killed process left behind is put right by the next one of the same name: `indexes.store.versions`.
-
-How the corpus of a name and the versions of its index are kept so that they agree.
 
 The corpus lies in corpora/NAME, whole, with the columns and nodes that no index holds. When another
 version comes into use with a corpus of its own, that corpus first waits beside this place, under the
@@ -116,31 +113,27 @@ def settle(name: str) -> None:
     waiting = paths.corpus_folder(name)
     if waiting != place:
         if place.exists():
-            archive_corpus(name, place, other_than=paths.in_use(paths.index_folder(name)))
+            archive_corpus(name, place, in_use_has_one=True)
         waiting.replace(place)
         sync_one(place.parent)
 
 
-def archive_corpus(name: str, corpus: Path, *, other_than: str | None = None) -> None:
+def archive_corpus(name: str, corpus: Path, *, in_use_has_one: bool = False) -> None:
     """Move a corpus that is no longer the one of its name to the version built from it; else delete it.
 
-    Whoever calls holds the lock of the name; the version `other_than` has a corpus already.
+    Whoever calls holds the lock of the name, and tells whether the version in use has a corpus already.
     """
     folder = paths.index_folder(name)
     in_use = paths.in_use(folder)
     there = sorted(versions(name), key=lambda version: version != in_use)  # first the one in use
-    free = [folder / v for v in there if v != other_than and not (folder / f"{v}{CORPUS}").exists()]
+    if in_use_has_one and in_use in there:
+        there.remove(in_use)
+    free = [folder / v for v in there if not (folder / f"{v}{CORPUS}").exists()]
     version = built_from(corpus, free)
     if version is None:
         delete(corpus)
     else:
         move(corpus, version.with_name(f"{version.name}{CORPUS}"))
-
-
-def _pass_on(name: str, corpus: Path) -> None:
-    """Give the corpus of a version that is gone to another one built from it; the one in use has its own."""
-    if corpus.is_dir():
-        archive_corpus(name, corpus, other_than=paths.in_use(paths.index_folder(name)))
 
 
 def _recover_versions(name: str) -> None:
@@ -153,7 +146,7 @@ def _recover_versions(name: str) -> None:
     for path in sorted(folder.glob("*")):
         if path.is_dir() and path.suffix == CORPUS:
             if not _is_version(folder / path.stem):
-                _pass_on(name, path)
+                archive_corpus(name, path, in_use_has_one=True)
         elif path.is_dir():
             if not _is_version(path):
                 take_away(path)
@@ -224,25 +217,18 @@ def new_version(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterat
     switch(folder, version)
     take_away(unused)
     settle(name)
-    _forget(name, {version, former}, keep)
+    there = sorted(versions(name), key=lambda each: each not in (version, former))  # stable: latest first
+    for old in there[keep:]:
+        delete(folder / old)  # first: a version that stays must not be left without its corpus
+        corpus = folder / f"{old}{CORPUS}"
+        if corpus.is_dir():
+            archive_corpus(name, corpus, in_use_has_one=True)
 
 
 def check_version_count(keep: int) -> None:
     """Refuse, as BadInput, to keep fewer versions than must be."""
     if keep < LEAST:
         raise BadInput(f"--keep {keep}: keep {LEAST} versions at least, the new one and the former one")
-
-
-def _forget(name: str, needed: set[str | None], keep: int) -> None:
-    """Delete the oldest versions past those that are kept.
-
-    The corpus kept beside one goes to another version that was built from it, else it is deleted too.
-    """
-    folder = paths.index_folder(name)
-    there = sorted(versions(name), key=lambda version: version not in needed)  # stable: latest first
-    for version in there[keep:]:
-        delete(folder / version)  # first: a version that stays must not be left without its corpus
-        _pass_on(name, folder / f"{version}{CORPUS}")
 
 
 @contextmanager
