@@ -9,16 +9,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 from indexes.build import query_expansion
 from indexes.build.build import BuildSettings, build
 from indexes.build.encoder_choice import read_lending_corpora
 from indexes.build.learned_fusion import count_human_questions, is_worthwhile
+from indexes.builtin_corpus import complete_corpus, make
 from indexes.cli import arguments as grammar
-from indexes.cli import update
-from indexes.cli.importing import bring_in, with_cleaning, with_shipped
+from indexes.cli import feedback, results, update
+from indexes.cli.importing import bring_in, prepared
 from indexes.cli.progress import Bars
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
@@ -65,9 +65,7 @@ def _import(parsed: argparse.Namespace) -> None:
     if parsed.name:  # before minutes are spent on reading
         versions.refuse_existing(parsed.name, replace=parsed.replace)
     building = _settings(parsed)
-    imported = with_cleaning(bring_in(parsed), parsed.clean)
-    if not parsed.no_shipped_questions:
-        imported = with_shipped(imported)
+    imported = prepared(bring_in(parsed), parsed)
     corpus, source, counted = imported.corpus, imported.source, imported.counts()
     building = replace(building, lent=read_lending_corpora(parsed.lent, corpus.card.language))
     name = corpus.card.name
@@ -190,29 +188,12 @@ def _bridge(parsed: argparse.Namespace) -> None:
 
 
 def _results(parsed: argparse.Namespace) -> None:
-    from indexes.cli import results
-
     place = results.install(parsed.name, parsed.file, parsed.confidence, parsed.system, parsed.output)
     print(f"{parsed.name}: what was measured is in {place}; the page Quality shows it")
 
 
-def _feedback(parsed: argparse.Namespace) -> None:
-    from indexes.cli import feedback
-
-    entries = feedback.chosen(parsed.file)
-    if parsed.what == "export":
-        _print(feedback.export(parsed.name, entries.words(), parsed.output))
-    elif parsed.what == "prune":
-        days = entries.days if parsed.older_than is None else parsed.older_than
-        print(feedback.prune(entries, days, date.today()))
-    else:
-        _print(feedback.counts(entries.words()))
-
-
 def _export(parsed: argparse.Namespace) -> None:
     if parsed.name == paths.BUILTIN:
-        from indexes.builtin_corpus import complete_corpus
-
         corpus = complete_corpus(paths.builtin())
     elif not (place := paths.corpus_folder(parsed.name)).is_dir():
         raise MissingIndex(f"no corpus named {parsed.name!r}: {paths.command('list')} shows those there are")
@@ -239,8 +220,6 @@ def _remove(parsed: argparse.Namespace) -> None:
 
 
 def _make_builtin(parsed: argparse.Namespace) -> None:
-    from indexes.builtin_corpus import make
-
     with closing(Bars()) as bars:
         manifest = make(parsed.law, parsed.folder, bars, parsed.written)
     size = sum(int(f["bytes"]) for f in manifest.files.values()) / 1e6
@@ -265,7 +244,7 @@ COMMANDS: Mapping[str, grammar.Command] = {
     "describe": _describe,
     "results": _results,
     "export": _export,
-    "feedback": _feedback,
+    "feedback": lambda parsed: _print(feedback.feedback(parsed)),
     "list": _list,
     "check": _check,
     "bridge": _bridge,

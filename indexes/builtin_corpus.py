@@ -99,15 +99,12 @@ def read_card(folder: Path) -> CorpusCard:
 
 
 def assemble(
-    official: Sequence[Article],
-    card: CorpusCard,
-    summaries: dict[str, str],
-    questions: Sequence[AnnotatedQuestion],
+    law: Sequence[Article], card: CorpusCard, summaries: dict[str, str], cited: Sequence[AnnotatedQuestion]
 ) -> Corpus:
     """Join each official number, heading path and link with its summary, which stands by the number."""
     left = dict(summaries)
     articles = []
-    for article in official:
+    for article in law:
         if article.code == CODE:
             number = article.article_no
             if number not in left:
@@ -117,7 +114,7 @@ def assemble(
     if left:
         some = ", ".join([*left][:5])
         raise BadInput(f"summaries without an article in the law at hand: {some}: remove them")
-    return Corpus(card, tuple(articles), attach(questions, articles))
+    return Corpus(card, tuple(articles), attach(cited, articles))
 
 
 def _written(folder: Path) -> tuple[dict[str, str], Sequence[AnnotatedQuestion]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from indexes.build.encoder_choice import FIT_FROM
@@ -155,38 +155,31 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND", title="commands")
     for name, (line, description, named) in _COMMANDS.items():
-        several = description is not None and "\n" in description
-        new = commands.add_parser(
-            name,
-            help=line,
-            description=description,
-            formatter_class=plain if several else argparse.HelpFormatter,
-        )
+        shape = plain if description and "\n" in description else argparse.HelpFormatter
+        new = commands.add_parser(name, help=line, description=description, formatter_class=shape)
         if named is not None:
             new.add_argument("name", help=named)
         new.set_defaults(run=run[name])
     of = commands.choices
-    _building(of["import"])
+    new, update, results, check = of["import"], of["update"], of["results"], of["check"]
+    _building(new)
     _building(of["build"])
-    of["import"].add_argument(
-        "--name", help="of the corpus: small letters, digits, hyphens; else from the files"
-    )
-    _flag(of["import"], "--replace", "take the place of a corpus of the same name")
-    _flag(of["import"], "--build", "build the index right away")
-    _reading(of["import"])
-    _reading(of["update"])
-    _flag(of["update"], "--dry-run", "say what would change, write nothing")
-    _flag(of["update"], "--refit", "fit the encoder anew, as it was fitted")
+    new.add_argument("--name", help="of the corpus: small letters, digits, hyphens; else from the files")
+    _flag(new, "--replace", "take the place of a corpus of the same name")
+    _flag(new, "--build", "build the index right away")
+    _reading(new)
+    _reading(update)
+    _flag(update, "--dry-run", "say what would change, write nothing")
+    _flag(update, "--refit", "fit the encoder anew, as it was fitted")
     dropped = "leave out the corpus's questions where the new files bring none; else they are kept"
-    _flag(of["update"], "--drop-questions", dropped)
-    _keep(of["update"])
+    _flag(update, "--drop-questions", dropped)
+    _keep(update)
     of["rollback"].add_argument("version", nargs="?", help="its name or how it begins; else the one before")
-    _file(of["results"], "file", "metrics.json of python -m training.eval --output DIR")
-    _file(of["results"], "--confidence", "the report of python -m training.confidence", "FILE")
-    of["results"].add_argument(
-        "--system", help="the one that the page answers with (learned where the index has it, else hybrid)"
-    )
-    _file(of["results"], "--output", "write there, and not beside the index", "FILE")
+    _file(results, "file", "metrics.json of python -m training.eval --output DIR")
+    _file(results, "--confidence", "the report of python -m training.confidence", "FILE")
+    answers = "the one that the page answers with (learned where the index has it, else hybrid)"
+    results.add_argument("--system", help=answers)
+    _file(results, "--output", "write there, and not beside the index", "FILE")
     _file(of["export"], "folder", "a new folder")
     of["export"].add_argument("--to", choices=export.FORMATS, required=True, help="the format")
     _flag(of["export"], "--no-extras", "leave out columns that no system reads")
@@ -198,21 +191,16 @@ def parser(run: Mapping[str, Command]) -> argparse.ArgumentParser:
         help="count the tokens of this one: a tokenizer.json, the folder of one, or an id on the Hugging "
         "Face hub; else the terms of the language's analyser. Needs the package tokenizers, not torch",
     )
-    of["check"].add_argument(
-        "name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin"
-    )
+    check.add_argument("name", nargs="?", help="of the index, or its path; else PANDECT_INDEX, else builtin")
     of["bridge"].add_argument("words", nargs="*", metavar="WORD", help="show these alone; else all")
     of["remove"].add_argument("name")
-    make, check = of["make-builtin"], of["check-builtin"]
+    make, compared, lies = of["make-builtin"], of["check-builtin"], paths.builtin().parent
     _file(make, "law", "articles.jsonl.gz with the official Code civil and other codes")
     _file(make, "--written", "folder of the first digest and questions; else those that ship")
-    _file(check, "law", "articles.jsonl.gz with the official Code civil")
-    _flag(check, "--list", "also list what is neither mended nor accepted")
-    for each, lies in (
-        (make, "the card lies and the index goes"),
-        (check, "the index and accepted.json lie"),
-    ):
-        each.add_argument("--folder", type=Path, default=paths.builtin().parent, help=f"where {lies}")
+    make.add_argument("--folder", type=Path, default=lies, help="where the card lies and the index goes")
+    _file(compared, "law", "articles.jsonl.gz with the official Code civil")
+    _flag(compared, "--list", "also list what is neither mended nor accepted")
+    compared.add_argument("--folder", type=Path, default=lies, help="where the index and accepted.json lie")
     return top
 
 
@@ -229,8 +217,9 @@ def _keep(add: _Group) -> None:
     add.add_argument("--keep", type=int, default=DEFAULT_VERSIONS, metavar="N", help=meaning)
 
 
-def _repeated(add: _Group, name: str, metavar: str, meaning: str) -> None:
-    add.add_argument(name, action="append", default=[], metavar=metavar, help=f"{meaning}; may be repeated")
+def _repeated(add: _Group, name: str, metavar: str, meaning: str, of: Sequence[str] | None = None) -> None:
+    said = f"{meaning}; may be repeated"
+    add.add_argument(name, action="append", choices=of, default=[], metavar=metavar, help=said)
 
 
 def _feedback(add: argparse.ArgumentParser) -> None:
@@ -266,16 +255,10 @@ def _building(add: argparse.ArgumentParser) -> None:
         "is cut both ways to words and pairs of characters, to pairs alone, to words alone, and so on. Three "
         "found more with a thousand annotated questions, and take three times as long (1)",
     )
-    lent = (
-        "fit the encoder to the articles and questions of this corpus of the same language too: the name of "
-    )
-    _repeated(group, "--lent", "CORPUS", f"{lent}an imported one, or {paths.BUILTIN}")
-    group.add_argument(
-        "--vectors",
-        choices=("flat", "hnsw", "8bit"),
-        default="flat",
-        help="flat: exact (the default); hnsw: approximate, fast; 8bit: exact, a quarter of the memory",
-    )
+    lent = "fit the encoder to the articles and questions of this corpus of the same language too"
+    _repeated(group, "--lent", "CORPUS", f"{lent}: the name of an imported one, or {paths.BUILTIN}")
+    kinds = "flat: exact (the default); hnsw: approximate, fast; 8bit: exact, a quarter of the memory"
+    group.add_argument("--vectors", choices=("flat", "hnsw", "8bit"), default="flat", help=kinds)
     _file(group, "--bm25", "settings of BM25 that `python -m training.tune` wrote", "FILE")
     group.add_argument(
         "--fusion", choices=METHODS, help="how the lists of words and meaning become one (rrf, both alike)"
@@ -297,18 +280,11 @@ def _reading(add: argparse.ArgumentParser) -> None:
     _flag(add, "--no-shipped-questions", f"do not attach the questions that ship to a {law}")
     columns = "of a table (CSV, JSON Lines, Parquet): text=contenu; may be repeated"
     add.add_argument("--column", action="append", metavar="FIELD=COLUMN", help=columns)
-    tags = (
-        "tags=true for what the askers' tags say in front of the questions (BSARD, bBSARD, LLeQA, JuriFindIT)"
-    )
-    _repeated(add, "--option", "KEY=VALUE", f"an option of the format, such as questions=FILE, or {tags}")
-    add.add_argument(
-        "--clean",
-        action="append",
-        choices=(*KINDS, ALL, NOTHING),
-        default=[],
-        metavar="KIND",
-        help=f"clean the articles: {', '.join(KINDS)}, {ALL} or {NOTHING}; may be repeated",
-    )
+    tags = "tags=true for what the askers' tags say in front of the questions"
+    option = f"an option of the format, such as questions=FILE, or {tags} (BSARD, bBSARD, LLeQA, JuriFindIT)"
+    _repeated(add, "--option", "KEY=VALUE", option)
+    kinds, clean = (*KINDS, ALL, NOTHING), f"clean the articles: {', '.join(KINDS)}, {ALL} or {NOTHING}"
+    _repeated(add, "--clean", "KIND", clean, kinds)
     card = add.add_argument_group("what the corpus says of itself, over what the format knows")
     for name, (metavar, meaning) in CARD_OPTIONS.items():
         card.add_argument(f"--{name}", metavar=metavar, help=meaning)

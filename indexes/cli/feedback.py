@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 
+from indexes.corpus.corpus import read
 from indexes.corpus.questions import question_record
+from indexes.store.paths import locate
 from rag.errors import BadInput
 from rag.feedback import Feedback, FeedbackEntry, FeedbackReason, count_feedback, from_environment
 from rag.types import Question
@@ -65,15 +68,28 @@ def annotated(words: Iterable[FeedbackEntry], articles: Collection[str]) -> Feed
     return FeedbackExport(tuple(made), left)
 
 
-def export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:
-    """Write the annotated questions of an index to a new file and tell what came of it.
+def feedback(parsed: argparse.Namespace) -> Iterator[str]:
+    """Count, export or delete what people said, in a file or where the environment keeps it.
 
     Raises:
-        BadInput: the file is there already, or cannot be written.
+        BadInput: neither is named, the days are negative, or the new file is there or cannot be written.
     """
-    from indexes.corpus.corpus import read
-    from indexes.store.paths import locate
+    kept = Feedback(parsed.file) if parsed.file is not None else from_environment(os.environ)
+    if kept is None:
+        raise BadInput("no feedback is kept: name its file with --file FILE, or set PANDECT_FEEDBACK=FILE")
+    if parsed.what == "export":
+        yield from _export(parsed.name, kept.words(), parsed.output)
+    elif parsed.what == "prune":
+        days = kept.days if parsed.older_than is None else parsed.older_than
+        if days < 0:
+            raise BadInput(f"older than {days} days: give 0 or more; 0 deletes all that is of before today")
+        oldest = date.today() - timedelta(days=days)
+        yield f"{kept.path}: {kept.prune(oldest):,} words of before {oldest.isoformat()} deleted"
+    else:
+        yield from _counts(list(kept.words()))
 
+
+def _export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:
     folder, _ = locate(name)
     corpus = read(folder / "corpus")
     of = {name, corpus.card.name}  # the index that ships is opened as builtin and named by its manifest
@@ -96,29 +112,9 @@ def export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[st
         yield f"  left out: {count:,} {why}"
 
 
-def counts(words: Iterable[FeedbackEntry]) -> Iterator[str]:
-    """Tell how often each reason was given, by index."""
-    entries = list(words)
-    with_question = sum(word.question is not None for word in entries)
-    yield f"{len(entries):,} words, {with_question:,} with their question"
-    for name, reasons in sorted(count_feedback(entries).items()):
-        yield f"{name}: " + ", ".join(
-            f"{reasons[reason]:,} {reason}" for reason in FeedbackReason if reason in reasons
-        )
-
-
-def prune(feedback: Feedback, days: int, today: date) -> str:
-    """Delete what is older than some days and tell how much it was."""
-    if days < 0:
-        raise BadInput(f"older than {days} days: give 0 or more; 0 deletes all that is of before today")
-    oldest = today - timedelta(days=days)
-    gone = feedback.prune(oldest)
-    return f"{feedback.path}: {gone:,} words of before {oldest.isoformat()} deleted"
-
-
-def chosen(file: Path | None) -> Feedback:
-    """Return the feedback of a file, else that of the environment; BadInput says that neither is named."""
-    found = Feedback(file) if file is not None else from_environment(os.environ)
-    if found is None:
-        raise BadInput("no feedback is kept: name its file with --file FILE, or set PANDECT_FEEDBACK=FILE")
-    return found
+def _counts(words: Sequence[FeedbackEntry]) -> Iterator[str]:
+    with_question = sum(word.question is not None for word in words)
+    yield f"{len(words):,} words, {with_question:,} with their question"
+    for name, reasons in sorted(count_feedback(words).items()):
+        each = (f"{reasons[reason]:,} {reason}" for reason in FeedbackReason if reason in reasons)
+        yield f"{name}: {', '.join(each)}"

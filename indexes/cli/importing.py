@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,19 +31,18 @@ class ImportedCorpus:
     report: ImportReport
     source: str  # that read it: a key of `registry.SOURCES`
     found: Mapping[str, int]  # what papers count, of that which was read
+    told: import_record.ImportOptions  # what an update needs to read the law in the same way
     nodes: tuple[Node, ...] | None = None  # what else stands in the graph; None where the source has none
     attached: int = 0  # shipped questions
     cleaning: tuple[str, ...] = ()  # what was cleaned, or would be, in words
     removed: tuple[RemovedArticle, ...] = ()  # what cleaning took out
-    told: import_record.ImportOptions | None = None  # what an update needs to read the law in the same way
 
     def keep(self, place: Path) -> None:
         """Write the corpus folder."""
         write(self.corpus, place)
         write_nodes(place, self.nodes or ())  # for the graph, never results
         write_removed(place, self.removed)
-        if self.told is not None:
-            import_record.write_import(place, self.told, self.corpus.sha256)
+        import_record.write_import(place, self.told, self.corpus.sha256)
 
     def counts(self) -> dict[str, int]:
         """Return what papers count too, and how much was put beside it."""
@@ -91,28 +90,26 @@ def bring_in(parsed: argparse.Namespace, card: Mapping[str, object] | None = Non
     nodes = source.nodes(path, lenient=parsed.lenient) if source.nodes is not None else None
     removed = read_removed(path) if name == "pandect" and path.is_dir() else ()  # by an earlier import
     options = import_record.import_options(parsed, name, typed)
-    return ImportedCorpus(corpus, report, name, source.counts(corpus), nodes, removed=removed, told=options)
+    return ImportedCorpus(corpus, report, name, source.counts(corpus), options, nodes, removed=removed)
 
 
-def with_cleaning(imported: ImportedCorpus, kinds: Sequence[str]) -> ImportedCorpus:
-    """Clean the corpus; without any kind, only say what cleaning would be for.
+def prepared(imported: ImportedCorpus, parsed: argparse.Namespace) -> ImportedCorpus:
+    """Clean the corpus, or only say what cleaning would be for, and attach the questions that ship, as typed.
 
     Its card must have the day of its law by then, and its questions must be there: what they cite stays.
     """
-    if not kinds:
-        found = ", ".join(f"{kind} {n:,}" for kind, n in would_find(imported.corpus).items())
+    corpus, removed = imported.corpus, imported.removed
+    if parsed.clean:
+        done = clean(corpus, parsed.clean)
+        corpus, removed = done.corpus, (*removed, *done.removed)
+        cleaning = tuple(tally.line() for tally in done.tallies)
+    else:
+        found = ", ".join(f"{kind} {n:,}" for kind, n in would_find(corpus).items())
         note = f"not cleaned; articles that --clean KIND, or --clean {ALL}, is for: {found}"
-        return replace(imported, cleaning=(note,) if found else ())
-    done = clean(imported.corpus, kinds)
-    lines, removed = tuple(tally.line() for tally in done.tallies), (*imported.removed, *done.removed)
-    return replace(imported, corpus=done.corpus, cleaning=lines, removed=removed)
-
-
-def with_shipped(imported: ImportedCorpus) -> ImportedCorpus:
-    """Attach the questions that ship, where the corpus holds the law that they are about."""
-    corpus = with_shipped_questions(imported.corpus)
-    attached = len(corpus.questions) - len(imported.corpus.questions)
-    return replace(imported, corpus=corpus, attached=attached)
+        cleaning = (note,) if found else ()
+    whole = corpus if parsed.no_shipped_questions else with_shipped_questions(corpus)
+    attached = len(whole.questions) - len(corpus.questions)
+    return replace(imported, corpus=whole, attached=attached, cleaning=cleaning, removed=removed)
 
 
 def _format(path: Path, *, columns: bool) -> str:

@@ -22,11 +22,7 @@ _CURE = "give metrics.json of python -m training.eval --output DIR"
 
 
 def read_results(index: str | Path | None = None) -> QualityResults | None:
-    """Return the stored measurements of an index, named as for `indexes.open`; None where there are none.
-
-    Raises:
-        BadInput: its result file cannot be read.
-    """
+    """Return the stored measurements of an index, or None; BadInput says that they cannot be read."""
     folder, _ = locate(index)
     path = folder.with_name(FILE)
     try:
@@ -105,7 +101,16 @@ def compact(
         BadInput: an entry is missing or of another kind.
     """
     try:
-        systems = {name: _system(found) for name, found in record["systems"].items()}
+        systems = {}
+        for name, found in record["systems"].items():
+            values = {key: value for key, value in found.items() if isinstance(value, Mapping)}
+            rates = {
+                key: TopicRate(value["value"], value["low"], value["high"])
+                for key, value in values.items()
+                if {"value", "low", "high"} <= set(value)
+            }
+            took = found["ms_per_question"]
+            systems[name] = SystemQuality(rates, took["median"], took["p95"])
         if answers_with not in systems:
             raise BadInput(f"{where}: no system {answers_with!r}; give --system, one of {', '.join(systems)}")
         groups = record["systems"][answers_with]["by_category"]
@@ -127,12 +132,3 @@ def compact(
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadInput(f"{where}: {error!r}: {_CURE}") from error
-
-
-def _system(found: Mapping[str, Any]) -> SystemQuality:
-    rates = {
-        name: TopicRate(value["value"], value["low"], value["high"])
-        for name, value in found.items()
-        if isinstance(value, Mapping) and {"value", "low", "high"} <= set(value)
-    }
-    return SystemQuality(rates, found["ms_per_question"]["median"], found["ms_per_question"]["p95"])

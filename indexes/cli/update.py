@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 
-from indexes.cli.importing import ImportedCorpus, bring_in, typed_card, with_cleaning, with_shipped
+from indexes.cli.importing import ImportedCorpus, bring_in, prepared, typed_card
 from indexes.cli.progress import Bars
 from indexes.corpus.card import FILE as CARD
 from indexes.corpus.card import read_card
@@ -69,8 +69,7 @@ def _read(parsed: argparse.Namespace) -> tuple[ImportedCorpus, Start, int]:
     if not parsed.drop_questions:
         imported = with_former_questions(imported, start.former.questions, place)
     kept = len(imported.corpus.questions) - own
-    imported = with_cleaning(imported, parsed.clean)  # by the later day of the law; what questions cite stays
-    return imported if parsed.no_shipped_questions else with_shipped(imported), start, kept
+    return prepared(imported, parsed), start, kept  # by the later day of the law; what questions cite stays
 
 
 def _changes(changes: Changes, card: CorpusCard) -> Iterator[str]:
