@@ -33,11 +33,7 @@ _MANY = 200_000
 
 
 def ordered_kinds(typed: Iterable[str]) -> tuple[str, ...]:
-    """Return the kinds that were typed, each once, in the order in which they are done.
-
-    Raises:
-        BadInput: there is no such kind, or "none" came with others.
-    """
+    """Return the kinds typed, each once, in order of work; BadInput: one unknown, or "none" with others."""
     wanted = set(typed)
     unknown = ", ".join(sorted(wanted - KINDS.keys() - {ALL, NOTHING}))
     if unknown:

@@ -5,14 +5,12 @@ What is known, with the publications that write it so:
 - `[1 words]1`, nested, the number flat or raised; `[1 ...]1` where words were struck out (Justel, Belgium);
 - `<L 2008-12-22/32, art. 5, 012; En vigueur : 08-01-2009>`, in French, Dutch or German (Justel, older);
 - `((words))`, `((...))` and, at the end of a sentence, `(29)` (Normattiva, Italy; in Italian texts only);
-- notes behind a rule of dashes, and the signs in the text that call them: see below;
+- notes behind a rule of dashes, and the signs in the text that call them;
 - `(+++ ... +++)` (gesetze-im-internet, Germany).
 
 Any other bracket is the law's own and stays, and so does a mark whose other half is missing. Words, numbers
 and punctuation between marks are never touched; round brackets that older Justel texts put around
 amended words look like any others, so they stay too.
-
-Pieces cut out of a text without a trace: no double blank, no empty line, no two words run together.
 
 Editors' notes under an article, and the signs in its text that call them.
 
@@ -55,19 +53,16 @@ def remove_spans(text: str, spans: Iterable[Span]) -> str:
     for start, end in merged:
         pieces += text[at:start]
         at = end
-        if not pieces or pieces[-1] in _BLANKS or pieces[-1] == "\n":
+        if pieces[-1:] in ("", "\n", *_BLANKS):
             while at < len(text) and text[at] in _BLANKS:
                 at += 1
-        if at == len(text) or text[at] in "\n,.)":
+        behind = text[at : at + 1]
+        if not behind or behind in "\n,.)":
             pieces = pieces.rstrip(_BLANKS)
-        if at < len(text) and text[at] == "\n" and (not pieces or pieces[-1] == "\n"):
+        before = pieces[-1:]
+        if behind == "\n" and before in ("", "\n"):
             at += 1
-        elif (
-            at < len(text)
-            and pieces[-1:].isalnum()
-            and text[at].isalnum()
-            and max(pieces[-1], text[at]) < _CJK
-        ):
+        elif before.isalnum() and behind.isalnum() and max(before, behind) < _CJK:
             pieces += " "  # two words, or two numbers, would be one; Chinese has no blanks
     if merged and at == len(text):
         pieces = pieces.rstrip(f"{_BLANKS}\n")
@@ -144,10 +139,10 @@ def notes(text: str) -> Notes:
     return Notes(at, (*acts, (at, len(text))) if at < len(text) else tuple(acts), called, answered)
 
 
-def callers(body: str, found: Notes) -> list[Span]:
-    """Return where the text above the notes calls them."""
+def callers(body: str, signs: Iterable[str]) -> list[Span]:
+    """Return where the text above the notes calls them by their signs."""
     spans = []
-    for sign in found.called:
+    for sign in signs:
         for match in re.finditer(_exactly(sign), body):
             left = body[max(0, match.start() - 24) : match.start()]
             # the law's own: a power, or the number of a paragraph
@@ -170,9 +165,8 @@ def _in_prose(text: str) -> tuple[int, frozenset[str]]:
     numbering = any(re.search(rf"^\s*{kind}", body, re.MULTILINE) for kind in kinds)
     if not signs or not all(signs) or len(set(signs)) < len(signs) or numbering:
         return nothing
-    called = Notes(at, called=frozenset(signs))
-    calling = {body[start:end].strip("() ") for start, end in callers(body, called)}
-    return (at, called.called) if calling == {sign.strip("() ") for sign in signs} else nothing
+    calling = {body[start:end].strip("() ") for start, end in callers(body, signs)}
+    return (at, frozenset(signs)) if calling == {sign.strip("() ") for sign in signs} else nothing
 
 
 def _exactly(sign: str) -> str:
@@ -227,7 +221,7 @@ def struck_out(text: str) -> bool:
 def _once(text: str, language: str) -> str:
     found = notes(text)
     body = text[: found.begins]
-    spans: list[Span] = [*found.spans, *callers(body, found)]
+    spans: list[Span] = [*found.spans, *callers(body, found.called)]
     spans += [match.span() for match in (*TAG.finditer(body), *_EDITOR.finditer(body))]
     spans += _square(body, found.answered)
     if spans:

@@ -73,24 +73,21 @@ def is_repealed(text: str, article_no: str = "", language: str = "fr") -> bool:
     own = _OWN.sub(r"\\W*", article_no.casefold().strip())
     this = _THIS.replace("{no}", f"(?:{own})" if own else r"(?!)")
     found = re.match(rf"(?:(?:{this})[ :,.(\[«–—-]*)?(?:{_REPEALED})(?!\w)", plain)
-    return found is not None and _cites_alone(plain[found.end() :])
+    if found is None:
+        return False
+    # what stands behind the word must be a citation of the act that repealed, or nothing
+    tail = plain[found.end() :]
+    rest = tail.strip(_EDGES)
+    opened = tail.lstrip()[:1] in tuple("(<[;-–—*")
+    if rest and not opened and re.match(rf"(?:{_BY})(?!\w)|\d", rest) is None:
+        return False
+    tokens = _TOKEN.findall(rest)
+    return len(tokens) <= 60 and all(t.isdigit() or len(t) == 1 or t in _WORDS for t in tokens)
 
 
 def has_expired(valid_to: date | None, law_date: date | None) -> bool:
     """Return whether an article was out of force on the law's date; False if a date is missing."""
     return valid_to is not None and law_date is not None and valid_to <= law_date
-
-
-def _cites_alone(tail: str) -> bool:
-    """Tell whether what stands behind the word is a citation of the act that repealed, or nothing."""
-    rest = tail.strip(_EDGES)
-    if not rest:
-        return True
-    opened = tail.lstrip()[:1] in tuple("(<[;-–—*")
-    if not opened and re.match(rf"(?:{_BY})(?!\w)|\d", rest) is None:
-        return False
-    tokens = _TOKEN.findall(rest)
-    return len(tokens) <= 60 and all(t.isdigit() or len(t) == 1 or t in _WORDS for t in tokens)
 
 
 FEWEST = 5  # words that an article must have

@@ -1,7 +1,4 @@
-"""Compare new law with a version of an index: articles and questions by id and content.
-
-What changed from one version of a law to the next, as it is printed and kept with the version.
-"""
+"""Compare new law with a version of an index, by ids and contents; what changed is kept with the version."""
 
 from __future__ import annotations
 

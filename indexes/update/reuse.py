@@ -1,7 +1,4 @@
-"""Counts and vectors of changed law: those of the former version, and new ones for what changed.
-
-What an update starts from: the term counts and vectors that the version in use keeps.
-"""
+"""Counts and vectors of changed law: those that the version in use keeps, and new ones for what changed."""
 
 from __future__ import annotations
 
@@ -71,11 +68,7 @@ def store_for_updates(counts: FieldCounts, vectors: Floats | None, kind: Kind, f
 
 
 def stored_counts(folder: Path, order: ArticleOrder) -> FieldCounts | None:
-    """Return the term counts that a version keeps; None where it keeps none, or not of every field.
-
-    Raises:
-        OSError, ValueError: they cannot be read.
-    """
+    """Return the term counts of a version, or None if not of every field; raises as `term_counts.load`."""
     path = folder / counted.FOLDER
     if not path.is_dir():
         return None

@@ -51,11 +51,7 @@ def save(counts: FieldCounts, folder: Path) -> None:
 
 
 def load(folder: Path, order: ArticleOrder) -> FieldCounts:
-    """Read what `save` wrote of articles in this order.
-
-    Raises:
-        OSError, ValueError: a file is missing or is something else.
-    """
+    """Read what `save` wrote of articles in this order; OSError or ValueError: a file is missing or unfit."""
     words = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
     shape = (len(order.ids), len(words))
     fields = {}
@@ -97,11 +93,7 @@ class Rows:
     """The counts of one article at a time, read from where they lie on disk."""
 
     def __init__(self, folder: Path, order: ArticleOrder, vocabulary: Mapping[str, int]) -> None:
-        """Open what `save` wrote, memory-mapped; `vocabulary` is the same one, as BM25 has it.
-
-        Raises:
-            OSError, ValueError: a file is missing or is something else.
-        """
+        """Open what `save` wrote, memory-mapped; the vocabulary comes from BM25. Raises as `load`."""
         self._row = {article_id: i for i, article_id in enumerate(order.ids)}
         self._vocabulary = vocabulary
         # a question's are asked for by each field of each article that is shown

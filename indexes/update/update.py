@@ -61,10 +61,8 @@ def with_former_card(
     made = {**came, **was}
     if "origin" in came:  # which is of the files that came, not of the corpus
         made["origin"] = came["origin"]
-    if "law_date" in made:
-        made["law_date"] = max(
-            str(each.get("law_date", "")) for each in (was, came)
-        )  # ISO dates sort as days do
+    if "law_date" in made:  # ISO dates sort as days do
+        made["law_date"] = max(str(each.get("law_date", "")) for each in (was, came))
     card = parse_card({**made, **typed, "name": former.name}, "the card of the corpus")
     return replace(imported, corpus=replace(imported.corpus, card=card))
 

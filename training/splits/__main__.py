@@ -16,7 +16,7 @@ from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
 from rag.types import Question
 from training.splits.file import Kind, QuestionSplit, identity, write_split
-from training.splits.folds import Fold, folds, grouped_folds, pick
+from training.splits.folds import Fold, folds, grouped_folds
 from training.splits.near_duplicates import THRESHOLD, Pair, agreeing, groups, near_duplicates
 
 EPILOG = """\
@@ -36,11 +36,7 @@ NEGATIVES = "negatives"  # the extra column of questions in which an import keep
 
 
 def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
-    """Return the split that the command line asks for, with notes on it.
-
-    Raises:
-        BadInput: the corpus or its questions cannot be read, or cannot be split in that way.
-    """
+    """Return the split that the command line asks for, with notes on it; BadInput: it cannot be made."""
     corpus = registry.law(parsed.corpus, language=parsed.language)
     questions = corpus.questions
     if parsed.questions is not None:
@@ -48,29 +44,29 @@ def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
     kind: Kind = "fixed" if parsed.fixed else "grouped" if parsed.grouped or parsed.group_by else "folds"
     about: dict[str, object] = {}
     said: list[str] = []
+    made: list[Fold] = []
     if kind == "fixed":
         if parsed.grouped or parsed.group_by:
-            raise BadInput(
-                "--fixed takes the parts as they were published: leave out --grouped and --group-by"
-            )
-        parts = fixed(questions)
+            published = "--fixed takes the parts as they were published"
+            raise BadInput(f"{published}: leave out --grouped and --group-by")
     elif parsed.threshold is not None and not parsed.grouped:
         raise BadInput("--threshold says when questions are nearly the same: add --grouped")
     elif kind == "folds":
-        parts = _named(folds(len(questions), parsed.folds, parsed.seed), questions)
+        made = folds(len(questions), parsed.folds, parsed.seed)
     else:
         pairs, about, said = _joined(corpus, questions, parsed)
         found = groups(len(questions), pairs)
         sizes = Counter(found).values()
         several, largest = sum(size > 1 for size in sizes), max(sizes, default=0)
         about |= {"groups": len(sizes), "largest": largest}
-        said.append(
-            f"{len(sizes):,} groups, {several:,} of more than one question, the largest of {largest:,}"
-        )
-        parts = _named(grouped_folds(found, parsed.folds, parsed.seed), questions)
+        of = f"{several:,} of more than one question, the largest of {largest:,}"
+        said.append(f"{len(sizes):,} groups, {of}")
+        made = grouped_folds(found, parsed.folds, parsed.seed)
         if parsed.folds <= len(questions):
             apart = straddling(pairs, folds(len(questions), parsed.folds, parsed.seed))
             said.append(f"plain folds of this seed would part {apart:,} of the {len(pairs):,} pairs")
+    held = {str(i): tuple(questions[at].id for at in fold.held) for i, fold in enumerate(made)}
+    parts = fixed(questions) if kind == "fixed" else held
     known = {article.id for article in corpus.articles}
     hard: dict[str, tuple[str, ...]] = {}
     for question in questions:
@@ -116,11 +112,7 @@ def straddling(pairs: Sequence[Pair], parts: Sequence[Fold]) -> int:
 
 
 def fixed(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
-    """Return the parts that questions say they belong to, in the order in which they come.
-
-    Raises:
-        BadInput: there are no questions, or one of them names no part.
-    """
+    """Return the parts that questions name, in the order in which they come; BadInput: one names none."""
     without = [question.id for question in questions if not question.split]
     if without or not questions:
         raise BadInput(
@@ -131,11 +123,6 @@ def fixed(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
     for question in questions:
         parts.setdefault(str(question.split), []).append(question.id)
     return {name: tuple(ids) for name, ids in parts.items()}
-
-
-def _named(parts: Sequence[Fold], questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
-    ids = [question.id for question in questions]
-    return {str(number): tuple(pick(ids, fold.held)) for number, fold in enumerate(parts)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -164,22 +151,16 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("corpus", type=Path, help="a corpus folder or its articles' file")
     top.add_argument("--questions", type=Path, help="the questions to split (those of the corpus)")
-    top.add_argument(
-        "--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh"
-    )
+    languages = "of a corpus without card.json: fr, nl, en, de, it or zh"
+    top.add_argument("--language", metavar="XX", help=languages)
     how = top.add_mutually_exclusive_group(required=True)
     how.add_argument("--folds", type=int, metavar="K", help="k folds, each held back once")
     how.add_argument("--fixed", action="store_true", help="by the questions' own field split")
     top.add_argument("--seed", type=int, default=42, help="of the folds (42)")
-    top.add_argument(
-        "--grouped", action="store_true", help="keep the same and nearly the same questions in one fold"
-    )
-    top.add_argument(
-        "--threshold",
-        type=float,
-        metavar="J",
-        help=f"with --grouped: the Jaccard index of terms from which two are nearly the same ({THRESHOLD})",
-    )
+    same = "keep the same and nearly the same questions in one fold"
+    top.add_argument("--grouped", action="store_true", help=same)
+    least = f"with --grouped: the Jaccard index of terms from which two are nearly the same ({THRESHOLD})"
+    top.add_argument("--threshold", type=float, metavar="J", help=least)
     top.add_argument(
         "--group-by",
         action="append",

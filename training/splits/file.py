@@ -14,8 +14,6 @@ and each other line is one part: {"fold": "0", "questions": ["17", "23", ...]}. 
 
 In the first two kinds each fold is held back once and the others are learnt from. In the last, parts
 named test, dev or validation are held back and the others are learnt from.
-
-The folds that a file of splits gives for the questions that it was made of.
 """
 
 from __future__ import annotations
@@ -109,10 +107,8 @@ def read_split(path: Path) -> QuestionSplit:
             )
         parts[name] = ids
         listed = record.get("negatives", {})
-        pairs = (
-            {key: _ids(value) for key, value in listed.items()} if isinstance(listed, dict) else {"": None}
-        )
-        for key, articles in pairs.items():
+        for key, value in listed.items() if isinstance(listed, dict) else [("", None)]:
+            articles = _ids(value)
             if articles is None:
                 problem = "negatives are an object of lists of article ids"
                 raise BadInput(f"{path}:{number}: {problem}. {REMAKE_HINT}.")
@@ -162,21 +158,17 @@ def evaluated_folds(
             is no such fold to ask.
     """
     if splits is None:
-        made = folds(len(questions), k, seed)
-        if only is None:
-            return made
-        if only not in map(str, range(len(made))):
-            raise BadInput(f"--only-fold {only}: there are folds 0 to {len(made) - 1}")
-        return [made[int(only)]]
-    split = read_split(splits)
-    parts = fold_parts(split, questions, splits)
-    if only is None and split.kind != "fixed":
-        return list(parts.values())
-    name = "test" if only is None else only
-    if name not in parts:
+        parts = {str(i): fold for i, fold in enumerate(folds(len(questions), k, seed))}
+        problem = f"--only-fold {only}: there are folds 0 to {len(parts) - 1}"
+    else:
+        split = read_split(splits)
+        parts = fold_parts(split, questions, splits)
+        only = "test" if only is None and split.kind == "fixed" else only
         there = ", ".join(parts) or "none: nothing in it is held back"
-        raise BadInput(f"{splits}: no fold {name} to ask. Give --only-fold one of: {there}.")
-    return [parts[name]]
+        problem = f"{splits}: no fold {only} to ask. Give --only-fold one of: {there}."
+    if only is not None and only not in parts:
+        raise BadInput(problem)
+    return list(parts.values()) if only is None else [parts[only]]
 
 
 def fold_parts(split: QuestionSplit, questions: Sequence[Question], where: Path | str) -> dict[str, Fold]:

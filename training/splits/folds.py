@@ -23,13 +23,10 @@ class Fold:
 
 
 def folds(n: int, k: int, seed: int) -> list[Fold]:
-    """Split n questions into k folds.
+    """Split n questions into k folds; BadInput: k is less than 2 or more than n.
 
     The questions are put into the order of `numpy.random.default_rng(seed).permutation(n)`; the one
     at place i of that order is in fold i mod k. Positions inside a fold are in ascending order.
-
-    Raises:
-        BadInput: k is less than 2 or more than n.
     """
     if not 2 <= k <= n:
         raise BadInput(f"{k} folds of {n} questions: give at least 2 folds and at most one a question")
@@ -39,16 +36,11 @@ def folds(n: int, k: int, seed: int) -> list[Fold]:
 
 
 def grouped_folds(groups: Sequence[int], k: int, seed: int) -> list[Fold]:
-    """Split questions into k folds so that no group straddles two of them.
+    """Split questions, each of the group at its position, into k folds so that no group straddles two.
 
     Groups are taken in a random order of this seed, large ones first (a stable sort), and each goes
     to the fold that is smallest then, of equal ones to the first. So two folds never differ by more
     questions than the largest group has.
-
-    Args:
-        groups: the group of each question, any whole numbers.
-        k: number of folds.
-        seed: of the order.
 
     Raises:
         BadInput: k is less than 2 or more than there are groups.

@@ -26,7 +26,7 @@ from indexes.store import paths
 from indexes.store.atomic import replacing
 from rag.errors import BadInput, PandectError
 from rag.text.analysers import analyser
-from rag.types import Article, named
+from rag.types import named
 from training.answers.chat import replies
 from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat
@@ -57,7 +57,12 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
         known += read_questions(parsed.examples, corpus.articles)
     known = to_learn_from(known)  # those to be measured on are never shown, nor told by what is left out
     language = corpus.card.language
-    chosen = _drawn(corpus.articles, parsed.limit, parsed.seed)
+    chosen = list(corpus.articles)
+    if parsed.limit is not None and parsed.limit < len(chosen):
+        if parsed.limit < 1:
+            raise BadInput(f"--limit {parsed.limit}: give 1 or more articles")
+        drawn = np.random.default_rng(parsed.seed).permutation(len(chosen))[: parsed.limit]
+        chosen = [chosen[i] for i in sorted(drawn.tolist())]
     plans_ = plans(chosen, language, way=parsed.way, count=parsed.count, seed=parsed.seed, known=known)
     spec = ModelSpec(parsed.model, parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout)
     writer = chat(spec)
@@ -104,15 +109,6 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     if written.failed:
         print(f"{written.failed} replies failed: type the command again for those articles")
     print(f"written: {parsed.output}")
-
-
-def _drawn(articles: Sequence[Article], limit: int | None, seed: int) -> list[Article]:
-    if limit is None or limit >= len(articles):
-        return list(articles)
-    if limit < 1:
-        raise BadInput(f"--limit {limit}: give 1 or more articles")
-    chosen = np.random.default_rng(seed).permutation(len(articles))[:limit]
-    return [articles[i] for i in sorted(chosen.tolist())]
 
 
 EPILOG = """\
