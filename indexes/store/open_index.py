@@ -155,8 +155,7 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
 def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense | None) -> Analyser:
     """Return the analyser of questions, which reads typing errors as words that it knows.
 
-    It knows those of the law, of other laws that the encoder was fitted to, and of topics that another law
-    governs.
+    It knows those of the law, of others that the encoder was fitted to, and of topics that others govern.
     """
     if cut.language == "zh":  # nothing is mended
         return cut
