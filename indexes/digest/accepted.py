@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from indexes.digest.finding import KINDS, Finding
@@ -53,39 +54,21 @@ def fingerprint(summary: str) -> str:
 def settle(
     findings: Sequence[Finding], accepted: Iterable[Acceptance], summaries: Mapping[str, str]
 ) -> AcceptedFindings:
-    """Part the findings into those that are accepted and those that are left.
-
-    Args:
-        findings: of all summaries.
-        accepted: what was accepted before.
-        summaries: article number -> summary as it is now.
-    """
+    """Part the findings of all summaries (article number -> text) into the accepted and those left."""
     there = frozenset(findings)
     prints = {number: fingerprint(text) for number, text in summaries.items()}
-    good: list[Acceptance] = []
-    lapsed: list[Acceptance] = []
-    unfit: list[Acceptance] = []
+    good, lapsed, unfit = list[Acceptance](), list[Acceptance](), list[Acceptance]()
     for each in accepted:
-        if each.finding not in there:
-            unfit.append(each)
-        elif prints.get(each.finding.article_no) == each.summary:
-            good.append(each)
-        else:
-            lapsed.append(each)
+        same = prints.get(each.finding.article_no) == each.summary
+        (unfit if each.finding not in there else good if same else lapsed).append(each)
     done = {each.finding for each in good}
     left = tuple(finding for finding in findings if finding not in done)
     return AcceptedFindings(left, tuple(good), tuple(lapsed), tuple(unfit))
 
 
-def finding_record(finding: Finding, summary: str, reason: str = "") -> dict[str, str]:
+def finding_record(finding: Finding, summary: str) -> dict[str, str]:
     """Return a record of `accepted.json`; whoever accepts the finding writes the reason into it."""
-    return {
-        "article_no": finding.article_no,
-        "kind": finding.kind,
-        "detail": finding.detail,
-        "summary": fingerprint(summary),
-        "reason": reason,
-    }
+    return {**asdict(finding), "summary": fingerprint(summary), "reason": ""}
 
 
 def read_accepted(path: Path) -> tuple[Acceptance, ...]:
@@ -101,11 +84,9 @@ def read_accepted(path: Path) -> tuple[Acceptance, ...]:
     if not isinstance(records, list):
         raise BadInput(f"{path}: {type(records).__name__} where a list of records was expected. Write [...].")
     read = tuple(_acceptance(record, f"{path}, record {at}") for at, record in enumerate(records, start=1))
-    seen: set[Finding] = set()
-    for each in read:
-        if each.finding in seen:
-            raise BadInput(f"{path}: {each.finding} is accepted twice. Remove one of the records.")
-        seen.add(each.finding)
+    for finding, times in Counter(each.finding for each in read).items():
+        if times > 1:
+            raise BadInput(f"{path}: {finding} is accepted twice. Remove one of the records.")
     return read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from indexes.digest.accepted import FILE, AcceptedFindings, finding_record, read
 from indexes.digest.check import check
 from indexes.digest.finding import KINDS, Finding
 from rag.errors import BadInput
-from rag.types import Article, Progress
+from rag.types import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,9 @@ class CheckReport:
 
 
 def check_builtin(law: Path, folder: Path, progress: Progress) -> CheckReport:
-    """Check every summary that ships.
+    """Check every summary that ships in `folder` beside the law, JSON Lines of official articles.
 
-    Args:
-        law: JSON Lines of the official articles, of the Code civil and perhaps of others.
-        folder: holds the index that ships and accepted.json.
-        progress: called as the work goes on.
+    The folder holds the index and accepted.json; articles of other codes than the Code civil are passed over.
 
     Raises:
         BadInput: a file cannot be used, or the two do not hold the same articles.
@@ -66,21 +63,17 @@ def check_builtin(law: Path, folder: Path, progress: Progress) -> CheckReport:
     shipped = {
         article.article_no: article for article in read_articles(articles_file(folder / INDEX / "corpus"))
     }
-    _refuse_others(official, shipped)
+    if missing := [article.article_no for article in official if article.article_no not in shipped]:
+        raise BadInput(f"no summary ships of article {missing[0]} ({len(missing):,} such). Write one.")
+    known = {article.article_no for article in official}
+    if more := [number for number in shipped if number not in known]:
+        raise BadInput(
+            f"the {CODE} at hand has no article {more[0]} ({len(more):,} such). Give the edition that was "
+            "summarised."
+        )
     findings: list[Finding] = []
     for done, article in enumerate(official, start=1):
         findings += check(article, shipped[article.article_no])
         progress("summaries", done, len(official))
     summaries = {number: article.text for number, article in shipped.items()}
     return CheckReport(tuple(findings), settle(findings, accepted, summaries), summaries)
-
-
-def _refuse_others(official: Sequence[Article], shipped: Mapping[str, Article]) -> None:
-    numbers = {article.article_no for article in official}
-    if missing := [article.article_no for article in official if article.article_no not in shipped]:
-        raise BadInput(f"no summary ships of article {missing[0]} ({len(missing):,} such). Write one.")
-    if more := [number for number in shipped if number not in numbers]:
-        raise BadInput(
-            f"the {CODE} at hand has no article {more[0]} ({len(more):,} such). Give the edition that was "
-            "summarised."
-        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 NUMBER_ADDED, NUMBER_LOST = "number added", "number lost"
 NEGATION_ADDED, NEGATION_LOST = "negation added", "negation lost"
@@ -30,6 +31,8 @@ KINDS = {
     TOO_LONG: "longer than the official text",
     TOO_SHORT: "short beside a long official text",
 }
+
+Remark: TypeAlias = tuple[str, str]  # what a rule yields: one of KINDS, and the words or figures it is about
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,24 +1,19 @@
-"""Persons and bodies of French civil law, under the names that official texts and summaries give them.
-
-Rule 4: persons and bodies that a summary adds, and public authorities that it loses.
-"""
+"""Rule 4: persons and bodies that a summary adds, and public authorities that it loses."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
-from indexes.digest.finding import PERSON_ADDED, PERSON_LOST, Finding
-from indexes.digest.text import Wording, word_pattern
+from indexes.digest.finding import PERSON_ADDED, PERSON_LOST, Remark
+from indexes.digest.text import Wording, data, word_pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person or body; its words are written as `indexes.digest.text.word_pattern` reads them."""
+    """A person or body of French civil law; its words are written as `word_pattern` reads them."""
 
     name: str  # as findings call it
     said: str  # its names
@@ -26,21 +21,19 @@ class Person:
     authority: bool = False  # a summary must not lose it
 
 
-_DATA = tomllib.loads((files("indexes.digest") / "people.toml").read_text(encoding="utf-8"))
-
-
 def _words(pattern: str) -> str:
-    for field, words in _DATA["fields"].items():
+    for field, words in data("people")["fields"].items():
         pattern = pattern.replace(f"<{field}>", words)
     return pattern
 
 
 PEOPLE = tuple(
-    Person(name, _words(said), _words(akin), authority) for name, said, akin, authority in _DATA["people"]
+    Person(name, _words(said), _words(akin), authority)
+    for name, said, akin, authority in data("people")["people"]
 )
 
 
-def persons(article_no: str, official: Wording, summary: Wording, headings: Wording) -> Iterator[Finding]:
+def persons(official: Wording, summary: Wording, headings: Wording) -> Iterator[Remark]:
     """Yield persons whom the summary alone names, and authorities whom the official text alone names.
 
     The headings speak for the official text too: below "Du tuteur" an article says "il".
@@ -50,9 +43,9 @@ def persons(article_no: str, official: Wording, summary: Wording, headings: Word
         names, known = _patterns(person)
         if names.search(summary.plain):
             if not known.search(context):
-                yield Finding(article_no, PERSON_ADDED, person.name)
+                yield PERSON_ADDED, person.name
         elif person.authority and names.search(official.plain) and not known.search(summary.plain):
-            yield Finding(article_no, PERSON_LOST, person.name)
+            yield PERSON_LOST, person.name
 
 
 @lru_cache(maxsize=len(PEOPLE))

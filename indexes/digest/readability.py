@@ -1,7 +1,4 @@
-"""Syllables of French words, counted by rule from their spelling.
-
-Rule 7: how hard a summary is to read, and how long it is beside the official text.
-"""
+"""Rules 6 and 7: the words that a summary copies, how hard it is to read, and how long it is."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from indexes.digest.finding import HARD, LONG_SENTENCE, TOO_LONG, TOO_SHORT, Finding
-from indexes.digest.text import Wording, quoted, sentences
+from indexes.digest.finding import HARD, LONG_SENTENCE, SHARED_WORDS, TOO_LONG, TOO_SHORT, Remark
+from indexes.digest.text import WORD, Wording, data, quoted, sentences
 
 _VOWEL = "aeiouyàâäéèêëîïôöùûüÿœæ"
 _PIECE = re.compile(r"[^\W\d_]+|\d")
@@ -19,22 +16,15 @@ _GLIDING_Y = re.compile(rf"(?:(?<=[{_VOWEL}])|^)y(?=[{_VOWEL}])")  # "moyen", "y
 _GROUP = re.compile(rf"[{_VOWEL}]+")
 _MUTE_E = re.compile(rf"(?<=[^{_VOWEL}])es?$")  # "règle", "règles"
 _MUTE_ENT = re.compile(rf"(?<=[^{_VOWEL}])ent$")  # "décident"; not "parents", which is no verb
-_MUTE_MENT = re.compile(
-    r"(?:^aim|[fd]orm|ferm|firm|prim|stim|clam|sum|nomm|somm)ent$"
-)  # "forment", "estiment"; else "-ment" is spoken
-# Words in "-ent" that are no verbs, beside those in "-ment".
-_SPOKEN_ENT = re.compile(
-    r"(?:ment|(?:^|c|ac|inno|ré|dé|adoles)cent|ab?sent|(?:^|con|pré)sent|(?:ac|in|oc)cident"
-    r"|prés?ident|évident"
-    r"|prudent|cédent|^dent|parent|hérent|férent|current|^agent|argent|urgent|gligent|lligent|manent|minent"
-    r"|tinent|pétent|conten|patent|valent|talent|^lent|cellent|violent|^vent|^(?:av|sou|cou)vent|séquent"
-    r"|fréquent|éloquent|serpent|torrent)$"
-)
-# Two vowels that are spoken apart: "cré-er", "ma-ïs", "co-auteur", "pri-er", "cru-el".
-_APART = re.compile(
-    r"(?<=é)(?!e(?:s|nt)?$)[aâeèéêioôu]|(?<=[aeou])[ïëü]|(?<=o)[aoéè]"
-    r"|(?<=[bcdfgptv][lr][iu])(?!e(?:s|nt)?$)[aâeèéêoô]"
-)
+
+
+def _any_of(name: str) -> str:
+    return "|".join(data("words")["spoken"][name].split())
+
+
+_MUTE_MENT = re.compile(rf"(?:{_any_of('mute_ment')})ent$")  # "forment"; else "-ment" is spoken
+_SPOKEN_ENT = re.compile(rf"(?:{_any_of('ent')})$")
+_APART = re.compile(_any_of("apart"))
 _EXCEPTIONS = {"pays": 2, "client": 2}
 
 
@@ -63,17 +53,16 @@ def _spoken(piece: str) -> int:
     return len(_GROUP.findall(spelt)) + len(_APART.findall(spelt))
 
 
+LONGEST_RUN = 8  # words in a row from which on a run is a copy: shorter ones are names and fixed terms
 LONGEST_SENTENCE = 40  # words
 MIN_READABILITY = 36.0  # of `readability`; 2 % of the summaries stood below when it was chosen
 MORE_THAN_LAW = 30  # words by which a summary may exceed the official text
 LONG_LAW, LEAST_SHARE = 100, 0.4  # words of the official text from which on a summary must have that share
 
-_LETTER = re.compile(r"[^\W\d_]")
 
-
-def plain_words(text: str) -> list[str]:
+def _plain_words(text: Wording) -> list[str]:
     """Return the words of a text as spaces part them, without figures and lone signs."""
-    return [word for word in text.split() if _LETTER.search(word)]
+    return [word for word in text.shown.split() if re.search(r"[^\W\d_]", word)]
 
 
 def readability(text: Wording) -> float:
@@ -82,28 +71,50 @@ def readability(text: Wording) -> float:
     207 - 1.015 x words a sentence - 0.736 x syllables in 100 words (Kandel & Moles, "Application de
     l'indice de Flesch à la langue française", 1958). Figures are no words. An empty text has 207.
     """
-    words = plain_words(text.shown)
+    words = _plain_words(text)
     if not words:
         return 207.0
     n_syllables = sum(map(syllables, words))
     return 207 - 1.015 * len(words) / len(sentences(text)) - 73.6 * n_syllables / len(words)
 
 
-def reading(article_no: str, summary: Wording) -> Iterator[Finding]:
+def shared_words(official: Wording, summary: Wording) -> Iterator[Remark]:
+    """Yield the runs of eight or more words that stand in both texts, each as long as it goes.
+
+    Case, accents and punctuation do not count; an apostrophe parts words ("l'action" is two). Figures
+    do not count towards the eight: which articles a text names is not ours to reword.
+    """
+    law = [word[0] for word in WORD.finditer(official.plain)]
+    places = list(WORD.finditer(summary.plain))
+    there = {tuple(law[at : at + LONGEST_RUN]) for at in range(len(law) - LONGEST_RUN + 1)}
+    ours = [word[0] for word in places]
+    first = 0
+    while first + LONGEST_RUN <= len(ours):
+        last = first
+        while tuple(ours[last : last + LONGEST_RUN]) in there:
+            last += 1
+        run = ours[first : last + LONGEST_RUN - 1] if last > first else []
+        if sum(not word.isdigit() for word in run) >= LONGEST_RUN:
+            start, end = places[first].start(), places[first + len(run) - 1].end()
+            yield SHARED_WORDS, " ".join(summary.shown[start:end].split())
+        first = last + 1
+
+
+def reading(summary: Wording) -> Iterator[Remark]:
     """Yield the sentences that are too long, then the score if it is too low."""
     for sentence in sentences(summary):
-        count = len(plain_words(sentence.shown))
+        count = len(_plain_words(sentence))
         if count > LONGEST_SENTENCE:
-            yield Finding(article_no, LONG_SENTENCE, f"{count} words: {quoted(sentence, 0)}")
+            yield LONG_SENTENCE, f"{count} words: {quoted(sentence, 0)}"
     score = readability(summary)
     if score < MIN_READABILITY:
-        yield Finding(article_no, HARD, f"score {score:.0f}")
+        yield HARD, f"score {score:.0f}"
 
 
-def length(article_no: str, official: Wording, summary: Wording) -> Iterator[Finding]:
+def length(official: Wording, summary: Wording) -> Iterator[Remark]:
     """Yield a finding where a summary is too long or too short beside the official text."""
-    law, ours = len(plain_words(official.shown)), len(plain_words(summary.shown))
+    law, ours = len(_plain_words(official)), len(_plain_words(summary))
     if ours > law + MORE_THAN_LAW:
-        yield Finding(article_no, TOO_LONG, f"{ours} words for {law}")
+        yield TOO_LONG, f"{ours} words for {law}"
     if law >= LONG_LAW and ours < law * LEAST_SHARE:
-        yield Finding(article_no, TOO_SHORT, f"{ours} words for {law}")
+        yield TOO_SHORT, f"{ours} words for {law}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from indexes.digest.finding import REFERENCE_ADDED, Finding
+from indexes.digest.finding import REFERENCE_ADDED, Remark
 from indexes.digest.text import Wording
 from rag.text.article_numbers import number_key
 
@@ -26,7 +26,6 @@ _NEIGHBOUR = re.compile(  # "aux deux articles précédents", "ci-dessus"
     r"|\b(?:precedent|suivant)e?s? articles?\b|\bci-(?:dessus|apres)\b"
 )
 _NEAR = 2  # "articles précédents" may be that far away, counted by the number before the first hyphen
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def cited(text: Wording) -> Iterator[CitedNumbers]:
         yield CitedNumbers(*found.span("numbers"), tuple(number_key(one[0]) for one in numbers))
 
 
-def references(article_no: str, official: Wording, summary: Wording) -> Iterator[Finding]:
+def references(article_no: str, official: Wording, summary: Wording) -> Iterator[Remark]:
     """Yield the articles that a summary names and the official text does not, itself aside.
 
     A number inside a range of the official text ("205 à 211") is named by it; so is a neighbour
@@ -61,9 +60,9 @@ def references(article_no: str, official: Wording, summary: Wording) -> Iterator
         within = any(first <= at <= last for first, last in ranges)
         near = neighbour and abs(at[0] - _order(own)[0]) <= _NEAR
         if number not in known and not within and not near:
-            yield Finding(article_no, REFERENCE_ADDED, number)
+            yield REFERENCE_ADDED, number
 
 
 def _order(number: str) -> tuple[int, ...]:
     """Return what a number such as "373-2-6" sorts by; one without digits sorts first."""
-    return tuple(int(digits) for digits in _DIGITS.findall(number)) or (0,)
+    return tuple(int(digits) for digits in re.findall(r"\d+", number)) or (0,)

@@ -1,18 +1,19 @@
-"""French text made comparable: folded at the same places, cut into words, sentences and clauses.
-
-Which clause of one text says what a clause of the other says.
-"""
+"""French text made comparable: folded at the same places, cut into words, sentences and clauses."""
 
 from __future__ import annotations
 
 import math
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import chain
+from typing import Any
 
-from rag.text import Analyser
+from rag.answer.verification import normalise
 from rag.text.analysers import analyser
 from rag.text.folding import level
 
@@ -23,6 +24,15 @@ _SENTENCE_END = re.compile(
 )
 _CLAUSE_END = re.compile(rf"{_SENTENCE_END.pattern}|(?<=;)\s+")
 _SHOWN = 6  # words of a text that a finding quotes: fewer than what counts as copied
+LEAST = 3  # stems that two clauses must share to be compared: fewer are shared by chance
+
+_analyser = cache(analyser)
+
+
+@cache
+def data(name: str) -> dict[str, Any]:
+    """Return what `indexes/digest/NAME.toml` holds."""
+    return tomllib.loads((files("indexes.digest") / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +56,11 @@ def _plain(sign: str) -> str:
 
 
 def word_pattern(*alternatives: str) -> re.Pattern[str]:
-    """Return the pattern of whole words of folded text.
+    """Return the pattern of whole words of folded text, as that of the gate; "*" stands for any letters.
 
-    Args:
-        alternatives: patterns parted by spaces, several to a text; "_" stands for a space inside one,
-            "*" for any letters: "refus* faute_de" finds "refuser" and "faute de".
+    "refus* faute_de" finds "refuser" and "faute de".
     """
-    parts = "|".join(part for text in alternatives for part in text.split())
-    pattern = parts.replace("_", " ").replace("*", r"\w*")
-    return re.compile(rf"\b(?:{pattern})(?:(?!\w)|(?<='))")
+    return normalise.word_pattern(*(text.replace("*", r"\w*") for text in alternatives))
 
 
 def sentences(text: Wording) -> list[Wording]:
@@ -68,10 +74,12 @@ def clauses(text: Wording) -> list[Wording]:
 
 
 def _parted(text: Wording, at: re.Pattern[str]) -> list[Wording]:
-    ends = [(end.start(), end.end()) for end in at.finditer(text.shown)]
-    starts = [0, *(after for _, after in ends)]
-    stops = [*(stop for stop, _ in ends), len(text.shown)]
-    found = [Wording(text.shown[a:b], text.plain[a:b]) for a, b in zip(starts, stops, strict=True)]
+    ends = chain.from_iterable(end.span() for end in at.finditer(text.shown))
+    places = [0, *ends, len(text.shown)]
+    found = [
+        Wording(text.shown[start:end], text.plain[start:end])
+        for start, end in zip(places[::2], places[1::2], strict=True)
+    ]
     return [part for part in found if WORD.search(part.shown)]
 
 
@@ -79,9 +87,6 @@ def quoted(text: Wording, start: int) -> str:
     """Return the few words of a text that begin at a place, to show where something stands."""
     ends = [word.end() for _, word in zip(range(_SHOWN), WORD.finditer(text.shown, start), strict=False)]
     return " ".join(text.shown[start : ends[-1] if ends else None].split())
-
-
-LEAST = 3  # stems that two clauses must share to be compared: fewer are shared by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +99,8 @@ class Clause:
 
 @lru_cache(maxsize=4)  # two rules ask for the same two texts
 def split_clauses(text: Wording) -> tuple[Clause, ...]:
-    """Return the clauses of a text."""
-    return tuple(Clause(clause, frozenset(_french().terms(clause.shown))) for clause in clauses(text))
+    """Return the clauses of a text with their stems."""
+    return tuple(Clause(clause, frozenset(_analyser("fr").terms(clause.shown))) for clause in clauses(text))
 
 
 def partner(clause: Clause, among: Sequence[Clause]) -> Clause | None:
@@ -107,8 +112,3 @@ def partner(clause: Clause, among: Sequence[Clause]) -> Clause | None:
     weighed = [(len(clause.stems & other.stems), other) for other in among]
     near = [(shared / math.sqrt(len(other.stems)), other) for shared, other in weighed if shared >= LEAST]
     return max(near, key=lambda each: each[0])[1] if near else None
-
-
-@lru_cache(maxsize=1)
-def _french() -> Analyser:
-    return analyser("fr")
