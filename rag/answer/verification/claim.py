@@ -1,7 +1,4 @@
-"""A sentence as the gate compares it: its clauses with their force, content terms, parties and numbers.
-
-What two texts write in two ways and mean alike: dates in figures, "or more" for "at least".
-"""
+"""A sentence as the gate compares it: its clauses with their force, content terms, parties and numbers."""
 
 from __future__ import annotations
 
@@ -10,33 +7,20 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from types import MappingProxyType
+from functools import cache, lru_cache, partial
 
 from rag.answer.screening.patterns import data
 from rag.answer.verification.modality import Force, ModalClause, clauses, sign_spans
 from rag.answer.verification.normalise import flat
 from rag.answer.verification.parties import SUBJECT, PartyRole, parts
 from rag.answer.verification.quantities import Quantity, blanked, cited_articles, quantities, telling
-from rag.text import Analyser
 from rag.text.analysers import analyser
 
 YEAR, MONTH = 12, 31  # months, and days at most
 
-_MONTHS = MappingProxyType({
-    "fr": "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
-    "en": "january february march april may june july august september october november december",
-    "de": "januar februar marz april mai juni juli august september oktober november dezember",
-    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-})  # fmt: skip
 _DATE = re.compile(r"(?<![a-z\d_./-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?![a-z\d_/-]|\.\d)")
 _ISO = re.compile(r"(?<![a-z\d_./-])(\d{4})-(\d\d)-(\d\d)(?![a-z\d_/-]|\.\d)")
 _FIGURES = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
-_OR_MORE = MappingProxyType({
-    "fr": (" ou plus", "au moins "), "en": (" or more", "at least "), "de": (" oder mehr", "mindestens "),
-    "nl": (" of meer", "ten minste "), "it": (" o piu", "almeno "),
-})  # fmt: skip
 _OTHERS = re.compile(
     r"(?<!\w)(?:ou|or|oder|of|o) (?:(?P<more>plus|more|mehr|meer|piu)"
     r"|(?P<less>moins|less|weniger|minder|meno))(?!\w)"
@@ -47,7 +31,7 @@ def canonical_form(plain: str, language: str) -> str:
     """Return a normalised text with dates in words and "or more" as "at least"."""
     plain = _ISO.sub(lambda d: _in_words(d, d[3], d[2], d[1], language), plain)
     plain = _DATE.sub(lambda d: _in_words(d, d[1], d[3], d[4], language), plain)
-    behind, prefix = _OR_MORE.get(language, ("", ""))
+    behind, prefix = data("claims")["or_more"].get(language, ("", ""))
     if behind and behind in plain:
         for number in reversed(quantities(plain, language)):
             after = number.end + len(behind)
@@ -71,19 +55,12 @@ def _in_words(found: re.Match[str], day: str, month: str, year: str, language: s
         return found[0]
     if language == "zh":
         return f"{year}年{second}月{first}日"
-    return f"{first} {_MONTHS[language].split()[second - 1]} {year}"
+    return f"{first} {data('claims')['months'][language].split()[second - 1]} {year}"
 
 
 Words = frozenset[str]
 
-_PASSING = {  # by which a writer refers to the law; they claim nothing
-    "fr": "selon article texte code prévoit dispose prévu ainsi donc vertu conformément alinéa",
-    "en": "according article section provides provision states thus therefore hence under pursuant",
-    "de": "gemäß nach artikel paragraph bestimmt vorschrift daher also somit laut absatz",
-    "nl": "volgens artikel bepaalt dus daarom krachtens overeenkomstig lid",
-    "it": "secondo articolo prevede stabilisce dunque pertanto sensi comma ee",
-    "zh": "根据 依据 依照 按照 规定 条文 因此 本条 该条 即",
-}
+_analyser = cache(partial(analyser, chinese="words"))
 _WITH_ZU = re.compile(
     r"^(ab|an|auf|aus|bei|durch|ein|fest|fort|frei|heraus|hin|mit|nach|nieder|vor|weg|weiter|wieder|zuruck)"
     r"zu(?=\w{3})"
@@ -102,9 +79,7 @@ class Piece:
     early: Words  # before the first sign of force: who acts
     loose: Words  # from phrases without force: they may stand elsewhere in a rewording
     parts: tuple[PartyRole, ...]
-    early_numbers: frozenset[tuple[Fraction, str]] = (
-        frozenset()
-    )  # before the first sign: "who is sixteen may"
+    early_numbers: frozenset[tuple[Fraction, str]]  # before the first sign: "who is sixteen may"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +111,9 @@ class Claim:
 
 @lru_cache(maxsize=8192)
 def parse_claim(text: str, codes: tuple[str, ...], language: str) -> Claim:
-    """Parse a sentence into a claim.
+    """Parse a sentence, as it was written, into a claim.
 
-    Args:
-        text: as it was written.
-        codes: names of the codes of the cited articles: numbers of articles are no other numbers.
-        language: "fr", "nl", "en", "de", "it" or "zh".
+    By the names of the cited articles' codes, numbers of articles are told from other numbers.
     """
     text = _NUMBERED.sub("", " ".join(text.split()))
     named = cited_articles(text, codes, language)
@@ -175,22 +147,17 @@ def _tokens(plain: str, numbers: tuple[Quantity, ...], language: str) -> tuple[t
     return tuple(sorted([*found, *((start, term) for start, _, term in named)]))
 
 
-@lru_cache(maxsize=6)
+@cache
 def _passing(language: str) -> Words:
-    return frozenset(_analyser(language).terms(_PASSING[language]))
+    return frozenset(_analyser(language).terms(data("claims")["passing"][language]))
 
 
-@lru_cache(maxsize=6)
+@cache
 def _everyday(language: str) -> Mapping[str, str]:
     """Return the one term for each of several words that say the same: the first of its line."""
     terms = _analyser(language).terms
     lines = [terms(line) for line in data("plain_words").get(language, [])]
     return {term: line[0] for line in reversed(lines) for term in line}
-
-
-@lru_cache(maxsize=6)
-def _analyser(language: str) -> Analyser:
-    return analyser(language, chinese="words")
 
 
 def _piece(
@@ -217,25 +184,18 @@ def _merged(pieces: list[Piece]) -> list[Piece]:
     for piece in pieces:
         last = made[-1] if made and made[-1].segment == piece.segment else None
         if last is not None and not last.condition and not piece.condition:
-            phrase, clause = (piece, last) if not piece.force else (last, piece)
-            acting = any(part.role == SUBJECT for part in phrase.parts)
-            other = any(part.role == SUBJECT for part in clause.parts)
-            if not phrase.force and not (acting and other):
-                made[-1] = _joined(last, piece)
+            both_act = all(any(part.role == SUBJECT for part in each.parts) for each in (last, piece))
+            if not (last.force and piece.force) and not both_act:
+                made[-1] = Piece(
+                    last.force or piece.force,
+                    False,
+                    last.segment,
+                    last.terms | piece.terms,
+                    last.early | piece.early,
+                    last.loose | piece.loose,
+                    last.parts + piece.parts,
+                    last.early_numbers | piece.early_numbers,
+                )
                 continue
         made.append(piece)
     return made
-
-
-def _joined(first: Piece, second: Piece) -> Piece:
-    force = Counter(dict(first.force)) + Counter(dict(second.force))
-    return Piece(
-        tuple(sorted(force.items())),
-        False,
-        first.segment,
-        first.terms | second.terms,
-        first.early | second.early,
-        first.loose | second.loose,
-        first.parts + second.parts,
-        first.early_numbers | second.early_numbers,
-    )

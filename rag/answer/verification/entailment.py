@@ -1,51 +1,35 @@
-"""Whether a sentence says what the sentences that it quotes say: numbers, force, parties, words.
-
-Whether a sentence says one thing where the law that it quotes says another: a word, or "or" for "and".
-"""
+"""Whether a sentence says what the sentences that it quotes say: numbers, force, parties, words."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, takewhile
 from typing import TypeAlias
 
+from rag.answer.screening.patterns import data
 from rag.answer.types import Fault
 from rag.answer.verification.claim import Claim, Piece, Words
-from rag.answer.verification.modality import FOREIGN, Force
-from rag.answer.verification.normalise import signs_of, word_pattern
+from rag.answer.verification.modality import Force
+from rag.answer.verification.normalise import word_pattern
 from rag.answer.verification.number_check import numbers_differ
-from rag.answer.verification.parties import LEAVE, OPPOSED, PartyRole
+from rag.answer.verification.parties import LEAVE, PartyRole, opposed
 
 STEM, ENDING = 4, 3  # letters that forms of a word share, and that each may have after them
 LONGEST = 3  # words that stand for one of the law's; more are a phrase of their own
 
 _Item: TypeAlias = str | tuple[object, str]  # a content term, or a number with its unit
 
-_JOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(  # and, or
-    {
-        "fr": (r"\bet\b", r"\bou\b"),
-        "en": (r"\band\b", r"\bor\b"),
-        "de": (r"\bund\b|\bsowie\b", r"\boder\b"),
-        "nl": (r"\ben\b", r"\bof\b"),
-        "it": (r"\bed?\b", r"\bo\b"),
-        "zh": (r"和|以及|及|并且?", r"或者?"),
-    }
-)
+_FOREIGN = word_pattern(*data("claims")["foreign"])
 
 
-def replaced(claim: Claim, premises: Sequence[Claim]) -> bool:
+def _replaced(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether a word of the law was exchanged for another one.
 
     A term of the law that the sentence leaves out, in whose place (between the same neighbours, or
     beside one of them) the sentence has a term that the law has not, or not there: "the commercial
     court" for "the county court". Everyday words for words of law are one term (`plain_words.toml`).
-
-    Args:
-        claim: the sentence.
-        premises: each sentence of the law that a quote touches.
     """
     terms = [term for _, term in claim.tokens]
     law = frozenset().union(*(premise.terms for premise in premises))
@@ -64,29 +48,20 @@ def replaced(claim: Claim, premises: Sequence[Claim]) -> bool:
 
 def _kin(one: str, other: str) -> bool:
     """Tell whether two terms are forms of one word that the stemmer left apart: "exerc", "exercent"."""
-    same = next(
-        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-        min(len(one), len(other)),
-    )
+    same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
     return same >= STEM and max(len(one), len(other)) - same <= ENDING
 
 
 def _gaps(premise: Claim, claim: Claim) -> Iterator[tuple[str | None, str | None]]:
     """Yield what stands before and after each run of the law's terms that the sentence leaves out."""
     law = [term for _, term in premise.tokens]
-    same_number = claim.has(frozenset(law))
-    same_number |= {
-        term for term in set(law) - same_number if any(_kin(term, other) for other in claim.terms)
-    }
+    told = claim.has(frozenset(law))
+    told |= {term for term in set(law) - told if any(_kin(term, other) for other in claim.terms)}
     at = 0
-    while at < len(law):
-        if law[at] in same_number:
-            at += 1
-            continue
-        end = at
-        while end < len(law) and law[end] not in same_number:
-            end += 1
-        yield law[at - 1] if at else None, law[end] if end < len(law) else None
+    for kept, run in groupby(law, told.__contains__):
+        end = at + len(list(run))
+        if not kept:
+            yield law[at - 1] if at else None, law[end] if end < len(law) else None
         at = end
 
 
@@ -105,7 +80,7 @@ def _stands_for(
     return False
 
 
-def joined_otherwise(claim: Claim, premises: Sequence[Claim]) -> bool:
+def _joined_otherwise(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether the sentence joins by "or" what the law joins by "and", or the other way round."""
     law: defaultdict[frozenset[_Item], set[str]] = defaultdict(set)
     for premise in premises:
@@ -114,19 +89,14 @@ def joined_otherwise(claim: Claim, premises: Sequence[Claim]) -> bool:
     return any(pair in law and kind not in law[pair] for pair, kind in _joints(claim))
 
 
-def joints(plain: str, language: str) -> tuple[list[int], list[int]]:
-    """Return where "and" stands in a flat text, and where "or" does."""
-    both, either = _JOINTS[language]
-    return [m.start() for m in re.finditer(both, plain)], [m.start() for m in re.finditer(either, plain)]
-
-
 def _joints(text: Claim) -> Iterator[tuple[frozenset[_Item], str]]:
+    """Yield the two items on either side of each "and" and "or", and the pattern of which it is."""
     items: list[tuple[int, _Item]] = [*text.tokens, *((each.start, each.key) for each in text.numbers)]
     items.sort(key=lambda item: item[0])
-    for kind, places in zip(("and", "or"), joints(text.plain, text.language), strict=True):
-        for place in places:
-            left = [item for at, item in items if at < place]
-            right = [item for at, item in items if at > place]
+    for kind in data("claims")["joints"][text.language]:
+        for joint in re.finditer(kind, text.plain):
+            left = [item for at, item in items if at < joint.start()]
+            right = [item for at, item in items if at > joint.start()]
             if left and right:
                 yield frozenset((left[-1], right[0])), kind
 
@@ -141,11 +111,9 @@ _Matches = Callable[[Piece, Piece], bool]
 
 
 def disagreements(claim: Claim, premises: Sequence[Claim]) -> Iterator[Fault]:
-    """Yield how a sentence differs from what it quotes; a fault may come more than once.
+    """Yield how a sentence differs from the premises, the sentences of the law that its quotes touch.
 
-    Args:
-        claim: the sentence.
-        premises: each sentence of the law that a quote touches.
+    A fault may come more than once.
     """
     if numbers_differ(claim, premises):
         yield Fault.NUMBER
@@ -154,7 +122,7 @@ def disagreements(claim: Claim, premises: Sequence[Claim]) -> Iterator[Fault]:
     force = _force_differs(claim, premises)
     if force:
         yield Fault.FORCE
-    alike = _same_parts if force else _same
+    alike = _same_parts if force else _same_force_and_parts
     if _words_differ(claim, premises) or not _all_stand(claim, premises, alike):
         yield Fault.UNSUPPORTED
 
@@ -176,17 +144,14 @@ def _force_differs(claim: Claim, premises: Sequence[Claim]) -> bool:
     law = sum((premise.force for premise in premises), Counter[Force]())
     if claim.force - law:
         return True
-    if any(FOREIGN.fullmatch(term) for term in claim.terms - _anywhere(claim.terms, premises)):
+    if any(_FOREIGN.fullmatch(term) for term in claim.terms - _anywhere(claim.terms, premises)):
         return True
-    return _dropped(claim, premises) or not _all_stand(claim, premises, _same_force)
-
-
-def _dropped(claim: Claim, premises: Sequence[Claim]) -> bool:
-    """Tell whether a clause is told without its "not", or without what limits it."""
-    return any(_denial_dropped(claim, premise) or _limit_dropped(claim, premise) for premise in premises)
+    dropped = any(_denial_dropped(claim, premise) or _limit_dropped(claim, premise) for premise in premises)
+    return dropped or not _all_stand(claim, premises, _same_force)
 
 
 def _denial_dropped(claim: Claim, premise: Claim) -> bool:
+    """Tell whether a clause is told without its "not"."""
     whole = len(claim.has(premise.terms)) >= COVERED * len(premise.terms)
     law = [Counter(dict(piece.force)) for piece in premise.pieces if whole or _tells(claim, piece)]
     return bool(sum(law, Counter[Force]()) - claim.force)
@@ -202,39 +167,32 @@ def _limit_dropped(claim: Claim, premise: Claim) -> bool:
             # a Chinese condition ("…的，") stands before what it is the condition of
             reach = premise.pieces[:place] if premise.language == "zh" else premise.pieces
             conditions = [other for other in reach if other.segment == piece.segment and other.condition]
+            forces = [dict(other.force) for other in premise.pieces if other.segment == piece.segment]
             if (
                 piece.early_numbers - numbers  # "who is sixteen may" told without the age
-                or _exception_dropped(claim, premise, piece.segment)
+                or (not claim.force[Force.EXCEPT] and any(Force.EXCEPT in force for force in forces))
                 or (not piece.condition and _condition_dropped(claim, premise, conditions))
             ):
                 return True
     return False
 
 
-def _exception_dropped(claim: Claim, premise: Claim, segment: int) -> bool:
-    forces = [dict(other.force) for other in premise.pieces if other.segment == segment]
-    return not claim.force[Force.EXCEPT] and any(force.get(Force.EXCEPT) for force in forces)
-
-
 def _condition_dropped(claim: Claim, premise: Claim, conditions: Sequence[Piece]) -> bool:
     if conditions and not any(piece.condition for piece in claim.pieces):
         return True
-    alternatives = joints(premise.plain, premise.language)[1]
-    return not alternatives and any(_halved(claim, each) for each in conditions)
+    _, either = data("claims")["joints"][premise.language]
+    return not re.search(either, premise.plain) and any(_halved(claim, each) for each in conditions)
 
 
 def _leave_dropped(claim: Claim, premise: Claim) -> bool:
     """Tell whether somebody's consent that the law asks for is not told."""
     read = LEAVE[premise.language]
-    consents = [piece for piece in premise.pieces if piece.force and read.search(premise.plain)]
+    consents = {term for at, term in premise.tokens if read.match(premise.plain, at)}
     return read.search(claim.plain) is None and any(
-        len(claim.has(piece.terms)) >= HALF * len(piece.terms) and _leaves(piece, premise, read)
-        for piece in consents
+        len(claim.has(piece.terms)) >= HALF * len(piece.terms) and not consents.isdisjoint(piece.terms)
+        for piece in premise.pieces
+        if piece.force
     )
-
-
-def _leaves(piece: Piece, premise: Claim, read: re.Pattern[str]) -> bool:
-    return any(term in piece.terms for at, term in premise.tokens if read.match(premise.plain, at))
 
 
 def _halved(claim: Claim, condition: Piece) -> bool:
@@ -256,7 +214,7 @@ def _same_force(own: Piece, other: Piece) -> bool:
     return own.force == other.force and (own.condition or not other.condition)
 
 
-def _same(own: Piece, other: Piece) -> bool:
+def _same_force_and_parts(own: Piece, other: Piece) -> bool:
     return _same_force(own, other) and _same_parts(own, other)
 
 
@@ -296,20 +254,14 @@ def _same_parts(own: Piece, other: Piece) -> bool:
     for pair in {part.pair for part in own.parts}:
         there = [part for part in other.parts if part.pair == pair]
         for role in {part.role for part in own.parts if part.pair == pair}:
-            ours = _sides(own.parts, pair, role)
-            if there and not _in_order(ours, _sides(there, pair, role)):
+            theirs = iter(_sides(there, pair, role))  # the law may name more, but in the same order
+            if there and not all(side in theirs for side in _sides(own.parts, pair, role)):
                 return False
     return True
 
 
 def _sides(parts: Sequence[PartyRole], pair: int, role: str) -> list[int]:
-    sides = [part.side for part in parts if part.pair == pair and part.role == role]
-    return [side for place, side in enumerate(sides) if not place or side != sides[place - 1]]
-
-
-def _in_order(ours: list[int], theirs: list[int]) -> bool:
-    rest = iter(theirs)
-    return all(side in rest for side in ours)
+    return [side for side, _ in groupby(p.side for p in parts if p.pair == pair and p.role == role)]
 
 
 def _words_differ(claim: Claim, premises: Sequence[Claim]) -> bool:
@@ -319,7 +271,7 @@ def _words_differ(claim: Claim, premises: Sequence[Claim]) -> bool:
         return True
     if any(term[0] == "@" for term in terms - found) or _exchanged(claim, premises):
         return True  # a party of whom the law does not speak, or not here
-    if replaced(claim, premises) or joined_otherwise(claim, premises):
+    if _replaced(claim, premises) or _joined_otherwise(claim, premises):
         return True
     return _contrary(claim, premises) or any(_scattered(own, premises) for own in claim.pieces)
 
@@ -342,14 +294,8 @@ def _scattered(own: Piece, premises: Sequence[Claim]) -> bool:
 
 def _contrary(claim: Claim, premises: Sequence[Claim]) -> bool:
     law = "\n".join(premise.plain for premise in premises)
-    for pair in _opposed(claim.language):
-        for one, other in (pair, pair[::-1]):
-            if one.search(claim.plain) and not one.search(law) and other.search(law):
-                return True
-    return False
-
-
-@lru_cache(maxsize=6)
-def _opposed(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    read = signs_of if language == "zh" else word_pattern
-    return tuple((read(one), read(other)) for one, other in OPPOSED[language])
+    return any(
+        one.search(claim.plain) and not one.search(law) and other.search(law)
+        for pair in opposed("opposed", claim.language)
+        for one, other in (pair, pair[::-1])
+    )

@@ -1,13 +1,11 @@
-"""The gate: lets a sentence through only if code finds that the law which it quotes says it.
-
-Support scored by a model, beside what code can decide: cosine of an encoder, or entailment.
-"""
+"""The gate: lets a sentence through only if code finds that the law which it quotes says it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,7 +30,7 @@ ENTAILED = 0.5  # probability; more likely than not
 
 
 class Support(Protocol):
-    """Scores how far a premise supports a claim, and says from which score on that is enough."""
+    """A model, asked beside what code can decide: scores how far a premise supports a claim."""
 
     @property
     def threshold(self) -> float:
@@ -62,12 +60,9 @@ class EntailmentSupport:
     """The probability that a premise entails a claim, by a cross-encoder for natural language inference."""
 
     def __init__(self, model: str | Path, threshold: float = ENTAILED, *, device: str | None = None) -> None:
-        """Load the model.
+        """Load a folder or an id on the hub; one of its labels must begin with "entail".
 
-        Args:
-            model: a folder, or an id on the hub; its labels must hold one that begins with "entail".
-            threshold: the least probability that supports, 0 to 1.
-            device: "cpu", "cuda", …; None takes the best there is.
+        The threshold is the least probability that supports; without a device the best there is is taken.
 
         Raises:
             MissingExtra: sentence-transformers is not installed.
@@ -85,17 +80,15 @@ class EntailmentSupport:
             self._model: CrossEncoder = CrossEncoder(str(model), device=device)
         except (OSError, ValueError) as error:
             raise BadInput(
-                f"entailment model {model} cannot be loaded ({error}): give a folder that holds a"
-                f" model, or a "
-                "hub id and a connection to the hub"
+                f"entailment model {model} cannot be loaded ({error}): give a folder that holds a model, or "
+                "a hub id and a connection to the hub"
             ) from error
         labels = {str(name).lower(): int(at) for at, name in self._model.config.id2label.items()}
         places = [at for name, at in labels.items() if name.startswith("entail")]
         if len(places) != 1 or len(labels) < 2:
             raise BadInput(
-                f"entailment model {model} has the labels {', '.join(labels)}: give a model for"
-                f" natural language "
-                'inference, with one label "entailment"'
+                f"entailment model {model} has the labels {', '.join(labels)}: give a model for natural "
+                'language inference, with one label "entailment"'
             )
         self._place, self.threshold = places[0], threshold
 
@@ -137,23 +130,15 @@ class _MatchedQuote:
 class CitationGate:
     """Checks one sentence at a time, by code alone; a support model, if given, is asked last.
 
-    Every fault is found, so that what is counted is true. Safe to share between threads if the
-    support is.
-
-    Args:
-        support: scores what code found nothing against; it can only remove more.
+    Every fault is found, so that what is counted is true. The support scores what code found nothing
+    against: it can only remove more. Safe to share between threads if the support is.
     """
 
     def __init__(self, support: Support | None = None) -> None:
         self._support = support
 
     def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
-        """Check one sentence against the articles that were shown.
-
-        Args:
-            statement: as the model wrote it.
-            articles: those shown, with the text that is in force.
-        """
+        """Check one sentence as the model wrote it against the articles shown, with their text in force."""
         shown = {article.id: article for article in reversed(articles)}
         cited = tuple(dict.fromkeys(map(_bare, statement.article_ids)))
         known = [_source_article(shown[id_]) for id_ in cited if id_ in shown]
@@ -171,17 +156,14 @@ class CitationGate:
             faults |= _claim_faults(text, known, found)
         else:
             faults.add(Fault.UNSUPPORTED)
-        if not faults and self._support is not None and not self._supported(text, found):
-            faults.add(Fault.UNSUPPORTED)
+        if not faults and (support := self._support) is not None:
+            premise = " ".join(dict.fromkeys(sentence for each in found for sentence in each.premises))
+            supported = support.score(text, premise) >= support.threshold  # a NaN supports nothing
+            if not supported:
+                faults.add(Fault.UNSUPPORTED)
         if faults:
             return RejectedSentence(statement, tuple(fault for fault in Fault if fault in faults))
-        passages = tuple(dict.fromkeys(each.passage for each in found))
-        return AcceptedSentence(text, cited, passages)
-
-    def _supported(self, text: str, found: Sequence[_MatchedQuote]) -> bool:
-        support = self._support
-        premise = " ".join(dict.fromkeys(sentence for each in found for sentence in each.premises))
-        return support is None or support.score(text, premise) >= support.threshold
+        return AcceptedSentence(text, cited, tuple(dict.fromkeys(each.passage for each in found)))
 
 
 def _bare(article_id: str) -> str:
@@ -236,12 +218,13 @@ def _claim_faults(text: str, known: Sequence[_SourceArticle], found: Sequence[_M
     language = known[0].language
     codes = tuple(dict.fromkeys(place.article.code for place in known))
     claim = parse_claim(text, codes, language)
-    faults = set(_number_faults(text, known, codes, language))
-    by_article = [
-        _premises([each for each in found if each.passage.article_id == place.article.id], codes, language)
-        for place in known
-    ]
-    premises = [premise for own in by_article for premise in own]
+    faults = {Fault.NUMBER} if _names_other_articles(text, known, codes, language) else set()
+    by_article: list[list[Claim]] = []
+    for place in known:
+        own = (each.premises for each in found if each.passage.article_id == place.article.id)
+        sentences_of = dict.fromkeys(chain.from_iterable(own))
+        by_article.append([parse_claim(sentence, codes, language) for sentence in sentences_of])
+    premises = list(chain.from_iterable(by_article))
     if not premises:
         return faults | {Fault.UNSUPPORTED}
     faults |= set(disagreements(claim, premises))
@@ -250,18 +233,13 @@ def _claim_faults(text: str, known: Sequence[_SourceArticle], found: Sequence[_M
     return faults
 
 
-def _premises(found: Sequence[_MatchedQuote], codes: tuple[str, ...], language: str) -> list[Claim]:
-    texts = dict.fromkeys(sentence for each in found for sentence in each.premises)
-    return [parse_claim(text, codes, language) for text in texts]
-
-
-def _number_faults(
+def _names_other_articles(
     text: str, known: Sequence[_SourceArticle], codes: tuple[str, ...], language: str
-) -> Iterator[Fault]:
-    """Yield a fault where an article is named that is none of the cited, nor named by one of them."""
+) -> bool:
+    """Tell whether an article is named that is none of the cited, nor named by one of them."""
     named = cited_articles(text, codes, language)
     if not named:
-        return
+        return False
     own = {(number_key(place.article.article_no), place.article.code) for place in known}
     in_articles = {
         (each.number, each.code, each.code_named)
@@ -269,15 +247,15 @@ def _number_faults(
         for each in _cited_articles(place.article.text, codes, language)
     }
     for each in named:
-        cited = (each.code is None and each.code_named is None) or each.code is not None
-        mine = cited and any(number == each.number and each.code in (None, code) for number, code in own)
+        of_cited = each.code is not None or each.code_named is None
+        mine = of_cited and any(number == each.number and each.code in (None, code) for number, code in own)
         theirs = any(
-            (number == each.number and (each.code, each.code_named) == (code, name))
-            or (number == each.number and not each.code_named)
+            number == each.number and (not each.code_named or (each.code, each.code_named) == (code, name))
             for number, code, name in in_articles
         )
         if not (mine or theirs):
-            yield Fault.NUMBER
+            return True
+    return False
 
 
 @lru_cache(maxsize=512)

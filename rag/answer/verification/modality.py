@@ -1,24 +1,21 @@
-"""Clauses of a sentence and their force: must, may, not, forbidden, only, unless.
-
-How six languages say must, may, not, only and unless; patterns of flat text, as `word_pattern` reads them.
-"""
+"""Clauses of a sentence and their force: must, may, not, forbidden, only, unless."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 from rag.answer.screening.patterns import data
-from rag.answer.verification.normalise import signs_of, word_pattern
+from rag.answer.verification.normalise import word_pattern
 
 
-@dataclass(frozen=True, slots=True)
-class ForceWords:
-    """What gives a clause its force in one language."""
+class ForceWords(NamedTuple):
+    """What gives a clause its force in one language: patterns of flat text."""
 
     negation: re.Pattern[str]
     may: re.Pattern[str]  # denied it forbids
@@ -33,22 +30,15 @@ class ForceWords:
     bound: re.Pattern[str]  # at least, at most, before, after: a limit read the other way round is another
 
 
-def _pattern(language: str, value: str | Sequence[str]) -> re.Pattern[str]:
-    if isinstance(value, str):
-        return re.compile(value)
-    return (signs_of if language == "zh" else word_pattern)(*value)
-
-
 WORDS: Mapping[str, ForceWords] = {
-    language: ForceWords(**{name: _pattern(language, value) for name, value in words.items()})
+    language: ForceWords(
+        **{
+            name: re.compile(read) if isinstance(read, str) else word_pattern(*read, language=language)
+            for name, read in words.items()
+        }
+    )
     for language, words in data("modality").items()
 }
-
-# Words that deny or oblige in one of the languages: in a text of another they are no harmless noise.
-FOREIGN = word_pattern(
-    "not never nicht kein\\w* niet geen pas jamais mai must shall doit peut muss darf moet mag deve puo sauf",
-    "unless tenzij salvo ausser",
-)
 
 
 class Force(StrEnum):
@@ -90,6 +80,7 @@ class _Sign:
     when_denied: Force | None = None  # None: "not" beside it stays a sign of its own
 
 
+_VERBS = frozenset({Force.MAY, Force.MUST, Force.FORBIDDEN, Force.NOT})
 _CUT = re.compile(r"[,，:：]\s*|(?<!\d) ?[—–]\s|\s-\s|[()（）]|(?<!\d)[.!?。！？](?=\s|[^\W\d]|$)")
 _BETWEEN = 12  # characters between "ne" and its verb: "ne lui est permis", "non gli e permesso"
 _SEGMENT = re.compile(r"[;；]")
@@ -99,47 +90,35 @@ def clauses(plain: str, language: str) -> list[ModalClause]:
     """Return the clauses of one sentence or more, in order.
 
     Signs and words such as "if", "unless", "but" part them; "and" does only where what stands on
-    either side has a force of its own.
-
-    Args:
-        plain: flat text.
-        language: "fr", "nl", "en", "de", "it" or "zh".
+    either side has a force of its own. The text is flat.
     """
     words = WORDS[language]
     signs = list(_signs(plain, words))
-    exceptions = [found.start() for found in words.exception.finditer(plain)]
+    starts = [sign.start for sign in signs]
     conditions = [found.start() for found in words.condition.finditer(plain)]
-    ends = {0, len(plain)}
-    ends |= {found.end() for found in _CUT.finditer(plain)} | {m.end() for m in _SEGMENT.finditer(plain)}
-    ends |= set(exceptions) | set(conditions)
-    at = sorted(ends)
-    for joint in words.joint.finditer(plain):
-        left = max(end for end in at if end <= joint.start())
-        after = min((end for end in at if end > joint.start()), default=len(plain))
-        starts = [sign.start for sign in signs]
-        if any(left <= s < joint.start() for s in starts) and any(joint.start() < s < after for s in starts):
-            ends.add(joint.start())
-            at = sorted(ends)
     segments = [found.start() for found in _SEGMENT.finditer(plain)]
+    ends = {0, len(plain), *conditions, *(found.start() for found in words.exception.finditer(plain))}
+    ends |= {found.end() for cut in (_CUT, _SEGMENT) for found in cut.finditer(plain)}
+    for found in words.joint.finditer(plain):
+        joint = found.start()
+        left = max(end for end in ends if end <= joint)
+        after = min((end for end in ends if end > joint), default=len(plain))
+        if any(left <= at < joint for at in starts) and any(joint < at < after for at in starts):
+            ends.add(joint)
     return [
-        _clause((start, end), signs, conditions, sum(1 for s in segments if s < start), language)
-        for start, end in pairwise(at)
+        _clause((start, end), signs, conditions, sum(at < start for at in segments), language)
+        for start, end in pairwise(sorted(ends))
         if any(map(str.isalnum, plain[start:end]))
     ]
 
 
 def sign_spans(plain: str, language: str) -> list[tuple[int, int]]:
     """Return where the words stand that give force, set conditions or bound a number."""
-    words = WORDS[language]
-    patterns = (
-        *(words.exception, words.only, words.without, words.ban, words.duty, words.may, words.must),
-        *(words.negation, words.condition, words.bound, words.joint),
-    )
-    return [found.span() for pattern in patterns for found in pattern.finditer(plain)]
+    return [found.span() for pattern in WORDS[language] for found in pattern.finditer(plain)]
 
 
 def bounds(plain: str, language: str) -> Counter[str]:
-    """Return the words that bound a quantity or a time: at least, at most, before, after."""
+    """Count the words that bound a quantity or a time: at least, at most, before, after."""
     return Counter(found[0] for found in WORDS[language].bound.finditer(plain))
 
 
@@ -153,9 +132,6 @@ def _clause(
     begins = any(start <= at < start + 4 for at in conditions)  # "et si", "und wenn"
     verb = min((sign.start for sign in inside if sign.kind in _VERBS), default=start)
     return ModalClause(start, end, first, verb, tuple(sorted(forces.items())), begins, segment)
-
-
-_VERBS = frozenset({Force.MAY, Force.MUST, Force.FORBIDDEN, Force.NOT})
 
 
 def _combined(signs: list[_Sign], language: str) -> Iterator[Force]:

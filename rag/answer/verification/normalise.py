@@ -1,7 +1,4 @@
-"""Text in the form that the gate's word lists are written in.
-
-Which of the supported languages a text is in.
-"""
+"""Text in the form that the gate's word lists are written in, and the language of a text."""
 
 from __future__ import annotations
 
@@ -29,21 +26,15 @@ def _plain(sign: str) -> str:
     return folded if folded.isalnum() else sign
 
 
-def word_pattern(*alternatives: str) -> re.Pattern[str]:
+def word_pattern(*alternatives: str, language: str = "") -> re.Pattern[str]:
     """Return the pattern of whole words of flat text; in Chinese, where nothing parts words, of signs.
 
-    Args:
-        alternatives: patterns parted by spaces; "_" stands for a space inside one.
+    Alternatives are patterns parted by spaces; "_" stands for a space inside one. None match nothing.
     """
-    parts = [part for text in alternatives for part in text.split()]
-    words = "|".join(part.replace("_", " ") for part in parts)
-    return re.compile(rf"(?<!\w)(?:{words})(?:(?!\w)|(?<='))" if words else r"(?!)")
-
-
-def signs_of(*alternatives: str) -> re.Pattern[str]:
-    """Return the pattern of Chinese words, parted by spaces; each may be a pattern."""
-    parts = [part for text in alternatives for part in text.split()]
-    return re.compile("|".join(parts) if parts else r"(?!)")
+    words = "|".join(" ".join(alternatives).split()).replace("_", " ")
+    if not words or language == "zh":
+        return re.compile(words or r"(?!)")
+    return re.compile(rf"(?<!\w)(?:{words})(?:(?!\w)|(?<='))")
 
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -52,11 +43,9 @@ _LOOKED_AT = 1_500  # characters; the function words of a few sentences tell
 
 
 def language_of(text: str, stated: str | None = None) -> str:
-    """Return the two letters of a text's language: the one stated, else told by function words.
+    """Return the two letters of a text's language, told by function words unless its corpus states it.
 
-    Args:
-        text: an article, or what there is of one.
-        stated: what its corpus says, such as "fr" or "de-AT"; another language than the six is ignored.
+    A language such as "de-AT" is one of the six; any other that is stated is ignored.
     """
     if stated and stated[:2].lower() in LANGUAGES:
         return stated[:2].lower()

@@ -1,61 +1,40 @@
-"""Whether the numbers of a sentence are the law's: value, unit, bound, and what each is given to.
-
-What narrows a number beside its unit: "per day", "for each year", "working days", in six languages.
-"""
+"""Whether the numbers of a sentence are the law's: value, unit, bound, and what each is given to."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
+from rag.answer.screening.patterns import data
 from rag.answer.verification.claim import Claim, Words, is_han, open_bounds
 from rag.answer.verification.modality import bounds
-from rag.answer.verification.quantities import PART, Quantity, time_words, unit_of
+from rag.answer.verification.normalise import word_pattern
+from rag.answer.verification.quantities import PART, TIME_WORDS, Quantity, unit_of
 
-_EACH = (
-    r"(?:par|chaque|per|each|every|pro|je|jede[mnrs]?|elke?|ogni|al|alla|all')[ ]?"
-    r"(?:full |complete |complete?d |entiere? |revolue? |volle[nrms]? |volledige? |begonnen[er]* |intero )?"
-)
+_UNITS = data("units")
 _HAN_EACH = re.compile(r"(?:每满?一?|按)(?P<unit>年|个?月|日|天|周|个?星期|个?季度|个?小时)")
-_DAYS = re.compile(  # what is no plain day; "francs" is money but after days
-    r"(?<!\w)(?:ouvrables?|ouvree?s?|calendaires?|(?<=jours )francs|working|business|calendar|werktag\w*|"
-    r"arbeitstag\w*|kalendertag\w*|werkdag\w*|kalenderdag\w*|lavorativ\w+|ferial[ei])(?!\w)|工作日"
-)
+_DAYS = re.compile(f"{word_pattern(_UNITS['days']).pattern}|工作日")  # what is no plain day
 _STOPS = re.compile(r"[,;:，；。：]|\.(?!\d)")
 _REACH = 60  # characters after a number within which "per day" belongs to it: "of wages for each full year"
 
 
 @cache
 def _each() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){_EACH}(?P<unit>{time_words()})(?!\w)")
+    each, full = ("|".join(_UNITS[name].split()) for name in ("each", "full"))
+    return re.compile(rf"(?<!\w)(?:{each}) ?(?:(?:{full}) )?(?P<unit>{TIME_WORDS})(?!\w)")
 
 
 def rhythms(plain: str) -> frozenset[str]:
-    """Return what a flat text counts by and which kind of days it means, as names that can be compared."""
-    return frozenset(_found(plain))
-
-
-def qualified(plain: str, start: int, following: int) -> frozenset[str]:
-    """Return what narrows the number that begins at `start`, up to the next number or sign.
-
-    Args:
-        plain: flat text.
-        start: of the number.
-        following: where the next number begins; the text's end if there is none.
-    """
-    end = min(following, start + _REACH)
-    stop = _STOPS.search(plain, start, end)
-    return rhythms(plain[start : stop.start() if stop else end])
-
-
-def _found(plain: str) -> Iterator[str]:
-    for pattern in (_each(), _HAN_EACH):
-        for found in pattern.finditer(plain):
-            unit, times = unit_of(found["unit"])
-            yield f"each {times} {unit}"
-    yield from (found[0][:6] for found in _DAYS.finditer(plain))
+    """Return what a flat text counts by ("per day") and which kind of days it means, to be compared."""
+    counted = {
+        unit_of(found["unit"]) for pattern in (_each(), _HAN_EACH) for found in pattern.finditer(plain)
+    }
+    return frozenset(
+        {f"each {times} {unit}" for unit, times in counted}
+        | {found[0][:6] for found in _DAYS.finditer(plain)}
+    )
 
 
 MIN_NUMBERS = 2  # numbers of a unit: fewer cannot be mixed up
@@ -63,23 +42,17 @@ _SHARES = frozenset({PART, "%"})
 
 
 def numbers_differ(claim: Claim, premises: Sequence[Claim]) -> bool:
-    """Tell whether a number is not the law's, or is not told as the law tells it.
-
-    Args:
-        claim: the sentence.
-        premises: each sentence of the law that a quote touches.
-    """
-    known = {number.key for premise in premises for number in premise.numbers}
-    if any(number.key not in known for number in claim.numbers):
-        return True
-    if not claim.telling <= frozenset().union(*(premise.telling for premise in premises)):
+    """Tell whether a number is not that of the quoted sentences, or is not told as they tell it."""
+    told: tuple[Callable[[Claim], frozenset[object]], ...] = (
+        lambda text: frozenset(number.key for number in text.numbers),
+        lambda text: text.telling,
+        lambda text: open_bounds(text.plain),
+        lambda text: rhythms(text.plain),
+    )
+    if any(read(claim) - frozenset().union(*map(read, premises)) for read in told):
         return True
     law = sum((bounds(premise.plain, premise.language) for premise in premises), Counter[str]())
     if bounds(claim.plain, claim.language) - law:
-        return True
-    if open_bounds(claim.plain) - frozenset().union(*(open_bounds(premise.plain) for premise in premises)):
-        return True
-    if not rhythms(claim.plain) <= frozenset().union(*(rhythms(premise.plain) for premise in premises)):
         return True
     return any(_unbound(claim, number, premises) for number in claim.numbers) or any(
         _crossed(claim, premise) or _exchanged(claim, premise) or _share_dropped(claim, premise)
@@ -101,10 +74,11 @@ def _unbound(claim: Claim, number: Quantity, premises: Sequence[Claim]) -> bool:
 
 
 def _qualified(text: Claim, number: Quantity) -> frozenset[str]:
-    following = min(
-        (each.start for each in text.numbers if each.start > number.start), default=len(text.plain)
-    )
-    return qualified(text.plain, number.start, following)
+    """Return what narrows a number, up to the next number or sign."""
+    following = (each.start for each in text.numbers if each.start > number.start)
+    end = min(*following, len(text.plain), number.start + _REACH)
+    stop = _STOPS.search(text.plain, number.start, end)
+    return rhythms(text.plain[number.start : stop.start() if stop else end])
 
 
 _BEHIND = re.compile(r" (?:au (?:moins|plus)|at (?:least|most)|al massimo|ten (?:minste|hoogste))(?!\w)")
@@ -174,13 +148,9 @@ def _exchanged(claim: Claim, premise: Claim) -> bool:
 
 
 def _swapped(own: Words, law: Words, claim: Claim, premise: Claim) -> bool:
-    came = {term for term in premise.has(own) - law if not _syllable(term)}
+    # one Chinese character is cut off one word here and another there
+    came = {term for term in premise.has(own) - law if len(term) > 1 or not is_han(term)}
     return bool(came) and bool(claim.has(law) - own)
-
-
-def _syllable(term: str) -> bool:
-    """Tell whether a term is one Chinese character, which is cut off one word here and another there."""
-    return len(term) == 1 and is_han(term)
 
 
 def _share_dropped(claim: Claim, premise: Claim) -> bool:
@@ -191,6 +161,7 @@ def _share_dropped(claim: Claim, premise: Claim) -> bool:
         if number.unit in _SHARES:
             left = [term for at, term in premise.tokens if at < number.start][-1:]
             after = [term for at, term in premise.tokens if at >= number.end][:1]
-            if after and claim.has(frozenset(left + after)) == frozenset(left + after):
+            beside = frozenset(left + after)
+            if after and claim.has(beside) == beside:
                 return True
     return False

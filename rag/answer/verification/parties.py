@@ -1,25 +1,18 @@
-"""Opposed parties (landlord and tenant, creditor and debtor), and what part each has in a clause.
-
-Words that turn a claim into its contrary, and those for a consent, in six languages; flat text.
-"""
+"""Opposed parties (landlord and tenant, creditor and debtor) and words, and the part of each in a clause."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from rag.answer.screening.patterns import data
-from rag.answer.verification.normalise import signs_of, word_pattern
+from rag.answer.verification.normalise import word_pattern
 
 _DATA = data("parties")
 
-SUBJECT, OTHER, OWNER = (
-    "subject",
-    "other",
-    "owner",
-)  # what is acted on, and for whom, is one: rewordings mix them
+# what is acted on, and for whom, is one: rewordings mix them
+SUBJECT, OTHER, OWNER = "subject", "other", "owner"
 # what stands right before a party and tells its part
 _AGENT, _OBLIQUE, _OWNER = (
     {language: re.compile(before) for language, before in _DATA[part].items()}
@@ -49,7 +42,7 @@ def parts(clause: str, language: str) -> list[PartyRole]:
         return []
     found = sorted(
         (place.start(), place.end(), pair, side)
-        for pair, sides in enumerate(_patterns(language))
+        for pair, sides in enumerate(opposed("pairs", language))
         for side, pattern in enumerate(sides)
         for place in pattern.finditer(clause)
     )
@@ -76,21 +69,20 @@ def _role(clause: str, start: int, end: int, language: str) -> str:
     return OTHER if _OBLIQUE[language].search(left) else ""
 
 
-@lru_cache(maxsize=6)
+@cache
 def _any_party(language: str) -> re.Pattern[str]:
     """Return one pattern for all parties: most clauses name none, and thirty searches cost more than one."""
-    return re.compile("|".join(side.pattern for pair in _patterns(language) for side in pair))
+    return re.compile("|".join(side.pattern for pair in opposed("pairs", language) for side in pair))
 
 
-@lru_cache(maxsize=6)
-def _patterns(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    read = signs_of if language == "zh" else word_pattern
-    return tuple((read(one), read(other)) for one, other in _DATA["pairs"][language])
+@cache
+def opposed(kind: str, language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """Return the "pairs" of parties, or the "opposed" words that turn a claim into its contrary."""
+    return tuple(
+        (word_pattern(one, language=language), word_pattern(other, language=language))
+        for one, other in _DATA[kind][language]
+    )
 
 
-OPPOSED: Mapping[str, Sequence[tuple[str, str]]] = _DATA["opposed"]
 # Somebody's consent that the law asks for: who leaves it out allows what is not allowed.
-LEAVE = {
-    language: (signs_of if language == "zh" else word_pattern)(words)
-    for language, words in _DATA["consent"].items()
-}
+LEAVE = {language: word_pattern(words, language=language) for language, words in _DATA["consent"].items()}

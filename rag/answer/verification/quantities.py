@@ -1,7 +1,4 @@
-"""What can be counted in a sentence: amounts, time limits, ages, dates, shares, ordinals, article numbers.
-
-Units of time, money, length and share in six languages, each with what it is compared in.
-"""
+"""What can be counted in a sentence: amounts, time limits, ages, dates, shares, ordinals, article numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 
 from rag.answer.screening.patterns import data
-from rag.answer.verification.normalise import signs_of, word_pattern
+from rag.answer.verification.normalise import word_pattern
 from rag.text.article_numbers import chinese_number
 from rag.text.code_names import CodeNames
 from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, parse_number_words
@@ -21,9 +19,13 @@ from rag.text.references import Reference, find_references
 PART = "part"  # the unit of fractions
 
 _DATA = data("units")
-# unit -> how many of it one is, and the words (patterns of flat text, parted by spaces)
+# (unit, how many of it one is) -> patterns of flat text
 _TIME, _OTHER, _HAN = (
-    {(unit, factor): words for unit, factor, words in _DATA[name]} for name in ("time", "other", "han")
+    {
+        (unit, factor): [word.replace("_", " ") for word in words.split()]
+        for unit, factor, words in _DATA[name]
+    }
+    for name in ("time", "other", "han")
 )
 FRACTIONS = dict.fromkeys(_DATA["half"].split(), Fraction(1, 2))  # words that are a share by themselves
 BELOW = {word: int(n) for n, words in _DATA["below"].items() for word in words.split()}
@@ -34,13 +36,9 @@ def unit_pattern(chinese: bool) -> re.Pattern[str]:
     """Return the pattern of a unit right after a number, a few words such as "full" or "clear" between."""
     if chinese:
         return re.compile(rf" ?(?P<unit>{_alternatives(_HAN)})")
-    words = _alternatives(_TIME) + "|" + _alternatives(_OTHER)
-    between = (
-        r"(?:autres|premiers|premieres|derniers|dernieres|seule?|full|clear|calendar|working|business"
-        r"|volle[nr]?"
-        r"|weitere[nr]?|ganze[nr]?|volledige|interi|pieni|consecutive|consecutifs|aufeinanderfolgende[nr]?)"
-    )
-    return re.compile(rf"\.?(?:[ -]{between})?[ -]?(?:d'|de )?(?P<unit>{words})(?!\w)")
+    between = "|".join(_DATA["between"].split())
+    words = f"{_alternatives(_TIME)}|{_alternatives(_OTHER)}"
+    return re.compile(rf"\.?(?:[ -](?:{between}))?[ -]?(?:d'|de )?(?P<unit>{words})(?!\w)")
 
 
 @lru_cache(maxsize=256)
@@ -48,23 +46,16 @@ def unit_of(typed: str) -> tuple[str, int]:
     """Return the unit that is compared, and how many of it one is; typed as `unit_pattern` found it."""
     for units in (_TIME, _OTHER, _HAN):
         for key, words in units.items():
-            if any(re.fullmatch(word, typed) for word in _each(words)):
+            if any(re.fullmatch(word, typed) for word in words):
                 return key
-    raise KeyError(typed)  # `after` reads the same tables
+    raise KeyError(typed)  # `unit_pattern` reads the same tables
 
 
-def time_words() -> str:
-    """Return the pattern of all words for spans of time that are written with letters."""
-    return _alternatives(_TIME)
+def _alternatives(units: Mapping[tuple[str, int], Sequence[str]]) -> str:
+    return "|".join(sorted(chain.from_iterable(units.values()), key=len, reverse=True))
 
 
-def _each(words: str) -> list[str]:
-    return [word.replace("_?", " ?").replace("_", " ") for word in words.split()]
-
-
-def _alternatives(units: Mapping[tuple[str, int], str]) -> str:
-    each = [word for words in units.values() for word in _each(words)]
-    return "|".join(sorted(each, key=len, reverse=True))
+TIME_WORDS = _alternatives(_TIME)  # the pattern of all words for spans of time that are written with letters
 
 
 ORDINAL = "ordinal"
@@ -83,19 +74,15 @@ _CURRENCY_BEFORE = re.compile(r"(?P<unit>€|\$|£|eur|chf|usd|gbp) ?$")
 _ONWARD = re.compile(  # "two or three years": the unit stands once
     r"(?: ?,)? ?(?:a|ou|et|or|and|to|oder|und|bis|of|en|tot|o|e|或者?|至|到|、|-) ?(?:de |von |da |di )?"
 )
-_SELDOM = frozenset(  # words that are a number only before a unit: one, nine or new, eight or respect
-    {
-        *("un", "une", "neuf", "one", "a", "ein", "eins", "eine", "einen", "einem", "einer", "eines", "acht"),
-        *("een", "uno", "una", "sei", "zero", "null", "nul", "一", "零", "〇"),
-    }
-)
+_SELDOM = frozenset(_DATA["seldom"].split())  # a number only before a unit: one, nine or new
+_HAN_IDIOM = frozenset("十千百万一两")  # alone they are seldom numbers
 _SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
 _ONE = re.compile(r"(?<!\w)one[ -]$")  # "one half" is no one
 _HAN_SHARE = re.compile(r"([零一二三四五六七八九十百千万\d]+)分之([零一二三四五六七八九十百千万\d.]+)")
 _HAN_RANK = re.compile(r"第([零一二三四五六七八九十百\d]+)(?![零一二三四五六七八九十百\d]*[条章节编款项目])")
 _OF = re.compile(r" (?:de|du|des|of|der|van)\b")  # "un tiers" alone is somebody else
 _HAN_SIGN = re.compile(r"[\u4e00-\u9fff]")
-_TELLING, _HAN_TELLING = word_pattern(*_DATA["words_alone"]), signs_of(_DATA["han_alone"])
+_TELLING, _HAN_TELLING = word_pattern(*_DATA["words_alone"]), word_pattern(_DATA["han_alone"], language="zh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +109,16 @@ class _Number:
 
 
 def quantities(plain: str, language: str) -> list[Quantity]:
-    """Return the numbers of a text in order, in words and in figures alike.
-
-    Args:
-        plain: flat text, numbers of articles blanked.
-        language: "fr", "nl", "en", "de", "it" or "zh".
-    """
+    """Return the numbers of a flat text in order, in words and in figures; those of articles are blanked."""
     found = list(_shares(plain, language))
-    rest = blanked(plain, [(each.start, each.end) for each in found])
-    ranks = list(_ranks(rest, language))
-    rest = blanked(rest, [(each.start, each.end) for each in ranks])
-    found_numbers = list(_numbers_with_units(rest, language))
+    plain = blanked(plain, [(each.start, each.end) for each in found])
+    ranks = list(_ranks(plain, language))
+    plain = blanked(plain, [(each.start, each.end) for each in ranks])
+    numbers = list(_numbers_with_units(plain, language))
     whole = [  # "cent" of "2 pour cent" is no hundred
         each
-        for each in found_numbers
-        if not any(other.start < each.start and each.end <= other.end for other in found_numbers)
+        for each in numbers
+        if not any(other.start < each.start and each.end <= other.end for other in numbers)
     ]
     return sorted([*found, *ranks, *whole], key=lambda each: each.start)
 
@@ -147,13 +129,7 @@ def telling(plain: str) -> frozenset[str]:
 
 
 def cited_articles(text: str, codes: Sequence[str], language: str) -> tuple[Reference, ...]:
-    """Return the articles that a text names by number, with the code where one is named.
-
-    Args:
-        text: as it was written.
-        codes: names of the codes that the cited articles belong to.
-        language: of the text.
-    """
+    """Return the articles that a text names by number, with the code where one of these is named."""
     return find_references(text, _names(tuple(dict.fromkeys(codes)), language))
 
 
@@ -171,10 +147,11 @@ def blanked(plain: str, spans: Sequence[tuple[int, int]]) -> str:
 
 def _shares(plain: str, language: str) -> Iterator[Quantity]:
     for found in _HAN_SHARE.finditer(plain):
-        below, above = chinese_number(found[1]), _han_value(found[2])
-        if below and above is not None:
+        below, above = chinese_number(found[1]), found[2]
+        value = above if re.fullmatch(r"\d+(?:\.\d+)?", above) else chinese_number(above)
+        if below and value is not None:
             unit, times = ("%", 1) if below == 100 else (PART, below)
-            yield Quantity(above / times, unit, *found.span())
+            yield Quantity(Fraction(value) / times, unit, *found.span())
     for found in _SLASHED.finditer(plain):
         if int(found[2]):
             yield Quantity(Fraction(int(found[1]), int(found[2])), PART, *found.span())
@@ -191,13 +168,6 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
         number = numbers.get(word.start() - 1)
         if parted and number and (number[0] > 1 or _OF.match(plain, word.end())):
             yield Quantity(Fraction(number[0], parted), PART, number[1], word.end())
-
-
-def _han_value(numeral: str) -> Fraction | None:
-    if re.fullmatch(r"\d+(?:\.\d+)?", numeral):
-        return Fraction(numeral)
-    value = chinese_number(numeral)
-    return None if value is None else Fraction(value)
 
 
 def _ranks(plain: str, language: str) -> Iterator[Quantity]:
@@ -227,16 +197,10 @@ def _numbers(plain: str, language: str) -> Iterator[_Number]:
         if rest:
             value += Fraction(int(rest), 10 ** len(rest))
         yield _Number(value, *digits.span(), alone=True)
-    for value_, start, end in parse_number_words(plain, language):
+    for count, start, end in parse_number_words(plain, language):
         word = plain[start:end]
-        seldom = word in _SELDOM or (language == "zh" and _idiom(plain, start, end))
-        yield _Number(Fraction(value_), start, end, alone=not seldom)
-
-
-def _idiom(plain: str, start: int, end: int) -> bool:
-    return plain[start:end] in ("十", "千", "百", "万", "一", "两") and not plain[end : end + 1].strip(
-        "分万方"
-    )
+        idiom = language == "zh" and word in _HAN_IDIOM and not plain[end : end + 1].strip("分万方")
+        yield _Number(Fraction(count), start, end, alone=not (idiom or word in _SELDOM))
 
 
 def _numbers_with_units(plain: str, language: str) -> Iterator[Quantity]:
@@ -247,9 +211,8 @@ def _numbers_with_units(plain: str, language: str) -> Iterator[Quantity]:
         if times := _TIMES.match(plain, end):
             value *= _POWER[times.lastgroup or "k"]
             end = times.end()
-        after = unit_pattern(chinese=language == "zh" or _HAN_SIGN.match(plain, end) is not None).match(
-            plain, end
-        )
+        chinese = language == "zh" or _HAN_SIGN.match(plain, end) is not None
+        after = unit_pattern(chinese).match(plain, end)
         currency = _CURRENCY_BEFORE.search(plain, max(0, number.start - 5), number.start)
         unit, scale = "", 1
         if after:

@@ -1,10 +1,9 @@
-"""Finds a quote in an article whatever its blanks, quotation marks and dashes, and says where it stands.
+"""Finds a quote in an article whatever its blanks, quotation marks and dashes, and the sentences it is in.
 
 What a typesetter may change is unified: blanks and line breaks, quotation marks, apostrophes, dashes,
 the ellipsis, capitals, ligatures, full-width signs, soft hyphens. What a reader would read otherwise
-is not: accents, digits, punctuation, letters of another script that look the same.
-
-Sentences of an article: what a quote is read in, so that a cut quote loses neither "not" nor "unless".
+is not: accents, digits, punctuation, letters of another script that look the same. Sentences are what
+a quote is read in, so that a cut one loses neither "not" nor "unless".
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from rag.text.chinese import HAN
@@ -95,7 +95,6 @@ class Places:
     """An article's text, ready to be searched for quotes."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
         self._normal = normal(text)
 
     def find(self, quote: str) -> list[tuple[int, int]]:
@@ -105,20 +104,16 @@ class Places:
         "1 500 euros", nor "得" in "不得".
         """
         wanted = trimmed(quote)
+        flat = self._normal.text
         found: list[tuple[int, int]] = []
-        at = self._normal.text.find(wanted) if wanted and len(wanted) <= LONGEST else -1
+        at = flat.find(wanted) if wanted and len(wanted) <= LONGEST else -1
         while at >= 0:
             end = at + len(wanted)
-            if self._whole(at, end):
+            inside = _joined(flat, at) or _joined(flat, end) or (at and flat[at - 1] in _HAN_NOT)
+            if not inside:
                 found.append((self._normal.starts[at], self._normal.ends[end - 1]))
-            at = self._normal.text.find(wanted, at + 1)
+            at = flat.find(wanted, at + 1)
         return found
-
-    def _whole(self, start: int, end: int) -> bool:
-        flat = self._normal.text
-        return not (_joined(flat, start) or _joined(flat, end)) and not (
-            start and flat[start - 1] in _HAN_NOT
-        )
 
 
 def trimmed(quote: str) -> str:
@@ -158,10 +153,9 @@ def _grouped(flat: str, at: int) -> bool:
 
 Span: TypeAlias = tuple[int, int]  # start and end, in characters
 
-_SHORT = (  # a full stop after these ends no sentence: art. 5, L. 121-1, Nr. 3, 1. Januar
-    r"(?:\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|co|bzw|ggf|lid|[^\W\d_])|(?<![^\W_])\d{1,2})$"
+_ABBREVIATED = re.compile(  # a full stop after these ends no sentence: art. 5, L. 121-1, Nr. 3, 1. Januar
+    r"(?:\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|co|bzw|ggf|lid|[^\W\d_])|(?<![^\W_])\d{1,2})$", re.IGNORECASE
 )
-_ABBREVIATED = re.compile(_SHORT, re.IGNORECASE)
 _END = re.compile(r"(?P<dot>\.)[»”\")’]*\s+|[!?][»”\")’]*\s+|[。！？][”」』）]*\s*|\s*\n\s*")
 _GOES_ON = ",;:，；：、"  # a line that ends so leads into the next one
 
@@ -172,13 +166,12 @@ def sentences(text: str) -> list[Span]:
     A line that leads into a list ("if", then "1. ...") is one sentence with it: what is denied or
     excepted there holds for every item.
     """
+    places = [0, *(end.end() for end in _END.finditer(text) if _ends(text, end)), len(text)]
     found: list[Span] = []
-    start = 0
-    for end in _END.finditer(text):
-        if _ends(text, end):
-            _add(found, text, start, end.end())
-            start = end.end()
-    _add(found, text, start, len(text))
+    for start, end in pairwise(places):
+        piece = text[start:end]
+        if any(map(str.isalnum, piece)):
+            found.append((start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())))
     return found
 
 
@@ -199,11 +192,3 @@ def _ends(text: str, end: re.Match[str]) -> bool:
             return True
         return last not in _GOES_ON and not (after.islower() or after.isdigit() or after in "-–•*")
     return True
-
-
-def _add(found: list[Span], text: str, start: int, end: int) -> None:
-    piece = text[start:end]
-    left = start + len(piece) - len(piece.lstrip())
-    right = start + len(piece.rstrip())
-    if any(map(str.isalnum, text[left:right])):
-        found.append((left, right))

@@ -1,11 +1,4 @@
-"""The forms in which six languages say that articles do not tell something; patterns of flat text.
-
-A form that is not here is not shown, for a remark cites nothing: better none than one that claims.
-
-Signs that have no place in a plain sentence: links, HTML, Markdown, control and look-alike characters.
-
-What a model says that the articles do not tell: let through only if it claims nothing else.
-"""
+"""What has no place in a plain sentence, such as a link; remarks that articles do not tell something."""
 
 from __future__ import annotations
 
@@ -17,7 +10,7 @@ from typing import Any
 
 from rag.answer.screening.patterns import data
 from rag.answer.verification.modality import WORDS
-from rag.answer.verification.normalise import flat, language_of, signs_of, word_pattern
+from rag.answer.verification.normalise import flat, language_of, word_pattern
 from rag.answer.verification.quantities import cited_articles, quantities, telling
 
 
@@ -36,7 +29,7 @@ class Remarks:
 def _remarks(language: str, record: Mapping[str, Any]) -> Remarks:
     def pattern(value: str | Sequence[str]) -> re.Pattern[str]:
         if not isinstance(value, str):
-            return (signs_of if language == "zh" else word_pattern)(*value)
+            return word_pattern(*value, language=language)
         for name, part in record["parts"].items():
             value = value.replace(f"<{name}>", part)
         return re.compile(value)
@@ -48,11 +41,7 @@ REMARKS = tuple(_remarks(language, record) for language, record in data("remarks
 
 
 _HTML = r"<\s*[/!?]?\s*[a-z]|&(?:#x?[0-9a-f]+|[a-z]{2,8});|\bon[a-z]{3,15}\s*=|\bstyle\s*="
-_ENDINGS = (  # of addresses; two letters in lower case alone: "bail.De" is a full stop without its blank
-    r"com|org|net|info|biz|xyz|app|dev|site|online|top|example|test|invalid|shop|store|club|live|news|blog"
-    r"|page|link|click|tech|cloud|space|website|email|chat|mobi|pro|help|support|world|today|vip|fun|gov|edu"
-    r"|(?-i:io|fr|de|be|nl|it|cn|eu|uk|us|ru|ch|at|lu)"
-)
+_ENDINGS = "|".join(data("claims")["addressed"]["endings"].split())
 _LINK = (
     r"\b[a-z][a-z0-9+.-]{1,15}:/{1,2}|\bwww\.|\b(?:https?|ftp|hxxps?)(?![a-z])"
     r"|\b(?:javascript|data|mailto|tel|sms|file|vbscript|blob)\s*:\s*\S"
@@ -79,11 +68,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def marked(text: str, articles: str = "") -> bool:
-    """Tell whether a text holds what must not be rendered, or what reads otherwise than it looks.
+    """Tell whether a line holds what must not be rendered, or what reads otherwise than it looks.
 
-    Args:
-        text: one sentence as a model wrote it, in one line.
-        articles: what the cited articles say; a long number or word that stands there is the law's.
+    A long number or word that stands in what the cited articles say is the law's.
     """
     composed = unicodedata.normalize("NFC", text)
     read = unicodedata.normalize("NFKC", composed.replace("\u00ad", "")).replace("。", ".")
@@ -149,25 +136,17 @@ HAN_A_WORD = 2  # Chinese characters that are taken for a word
 
 _GOES_ON = re.compile(r"[;:!?；：！？。\n\"“”«»„「」—–=()…/]|\.(?=\s*\S)|\s-|-\s")
 _COMMA = re.compile("[,，、]")
-_ADDRESSES = (  # instructions, and what belongs to no law
-    word_pattern(
-        "clique[rz] visite[rz] appele[rz] contacte[rz] envoye[rz] signe[rz] verse[rz] ignore[rz]"
-        " consulte[rz] telephone[rz] tapez vire[rz]",
-        "click\\w* visit\\w* call contact\\w* send email\\w* transfer download\\w* please ignore",
-        "klick\\w+ besuch(?:en|t) ruf(?:en|t) kontaktier\\w+ senden unterschreib\\w+ ignorier\\w+ bitte",
-        "klik\\w* bezoek bel bellen stuur betaal negeer",
-        "clicca\\w* visita\\w* chiama\\w* invia\\w* ignora\\w*",
-        "prompts? api tokens? passwor\\w+ passwort\\w* secrets? admins? assistant\\w* hotline whatsapp",
-    ),
-    signs_of("点击 访问 拨打 发送 转账 汇款 忽略 密码 密钥 提示词 管理员 微信"),
+_ADDRESSED = (  # instructions, and what belongs to no law
+    word_pattern(*data("claims")["addressed"]["words"]),
+    word_pattern(data("claims")["addressed"]["han"], language="zh"),
 )
 
 
 def missing_text(text: str) -> str | None:
     """Return what may be shown of a model's remark that the articles do not tell something; None for nothing.
 
-    The remark stands without a citation, so it may claim nothing. It has one of a few forms
-    (`rag.answer.verification.sanitise`): that the articles do not tell, and what, as a noun phrase or as an
+    The remark stands without a citation, so it may claim nothing. It has one of a few forms (remarks.toml;
+    better none than one that claims): that the articles do not tell, and what, as a noun phrase or as an
     indirect question ("whether", "what happens if", "who pays"). No clause may follow it or stand in it that
     tells something ("that", "who", "and", a comma), no number, article, date, right, instruction,
     quotation mark, link or markup. "Must" and "may" may stand after "whether" alone.
@@ -181,7 +160,7 @@ def missing_text(text: str) -> str | None:
         return None
     if any(quantity.value > 1 or quantity.unit for quantity in quantities(text_flat, language)):
         return None
-    if any(pattern.search(text_flat) for pattern in _ADDRESSES):
+    if any(pattern.search(text_flat) for pattern in _ADDRESSED):
         return None
     return joined if any(_claims_nothing(text_flat, forms) for forms in REMARKS) else None
 
@@ -190,33 +169,20 @@ def _claims_nothing(remark: str, forms: Remarks) -> bool:
     """Tell whether a flat text has one of the forms of a language, with nothing told in it."""
     if forms.silent.fullmatch(remark):
         return True
-    if found := forms.whether.fullmatch(remark):
-        return _in_one(found, CLAUSE, forms.joins)
-    if found := forms.happens.fullmatch(remark):
-        return _in_one(found, CLAUSE, forms.joins) and not _obliges(_rest(found))
-    if found := forms.about.fullmatch(remark):
-        rest = _rest(found)
-        return _in_one(found, NOUNS, forms.joins) and not (forms.finite.search(rest) or _obliges(rest))
-    return False
-
-
-def _rest(found: re.Match[str]) -> str:
-    return " ".join(filter(None, found.groups()))
-
-
-def _in_one(found: re.Match[str], most: int, joins: re.Pattern[str]) -> bool:
-    """Tell whether what is not told is short, and one clause or phrase."""
-    rest = _rest(found)
-    han = sum("\u4e00" <= sign <= "\u9fff" for sign in rest)
-    if len(rest.split()) > most or han > most * HAN_A_WORD:
+    for form in (forms.whether, forms.happens, forms.about):
+        if found := form.fullmatch(remark):
+            break
+    else:
         return False
-    return not (_COMMA.search(rest) or joins.search(rest))
-
-
-def _obliges(remark: str) -> bool:
-    """Tell whether a text permits, obliges, forbids or excepts in any of the languages."""
-    return any(
-        pattern.search(remark)
+    rest = " ".join(filter(None, found.groups()))
+    most = NOUNS if form is forms.about else CLAUSE
+    han = sum("\u4e00" <= sign <= "\u9fff" for sign in rest)
+    if len(rest.split()) > most or han > most * HAN_A_WORD or _COMMA.search(rest) or forms.joins.search(rest):
+        return False  # not short, or not one clause or phrase
+    if form is forms.about and forms.finite.search(rest):
+        return False
+    return form is forms.whether or not any(  # permits, obliges, forbids or excepts
+        pattern.search(rest)
         for words in WORDS.values()
         for pattern in (words.may, words.must, words.duty, words.ban, words.only, words.exception)
     )
