@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from indexes.digest.finding import PERSON_ADDED, PERSON_LOST, Remark
 from indexes.digest.text import Wording, data, word_pattern
+from rag.answer.screening.patterns import filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,8 @@ class Person:
     authority: bool = False  # a summary must not lose it
 
 
-def _words(pattern: str) -> str:
-    for field, words in data("people")["fields"].items():
-        pattern = pattern.replace(f"<{field}>", words)
-    return pattern
-
-
 PEOPLE = tuple(
-    Person(name, _words(said), _words(akin), authority)
+    Person(name, *(filled(words, data("people")["fields"]) for words in (said, akin)), authority)
     for name, said, akin, authority in data("people")["people"]
 )
 

@@ -1,13 +1,10 @@
-"""The sentence of each article that best meets a question, as a writer: an answer without any model.
-
-An answer without any model: of each article shown, the sentence that best meets the question.
-"""
+"""An answer without any model: of each article shown, the sentence that best meets the question."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
@@ -96,11 +93,8 @@ class Extractor:
     ) -> tuple[Extract, ...]:
         """Return one extract for each article that has a text, in their order.
 
-        Args:
-            question: as typed.
-            articles: those shown, best first.
-            law_words: analysed terms of law that the question's words were related to, with weights from
-                0 to 1: they count as much of a question's term as that, and their places are told.
+        The law words are analysed terms that the question's words were related to, with weights from 0 to 1:
+        they count as much of a question's term as that, and their places are told.
         """
         terms = frozenset(self.analyser.terms(question))
         related = {t: w for t, w in (law_words or {}).items() if t not in terms and w > 0}
@@ -120,13 +114,15 @@ class Extractor:
         cut = self._cut(article.text)
         if not cut.spans:
             return None
-        spans, scores = cut.spans, _scores(cut, weights, meant)
+        text, spans, scores = article.text, cut.spans, _scores(cut, weights, meant)
         best = max(range(len(spans)), key=lambda i: (scores[i], -i))
-        hits = _hits(article.text, spans[best], weights, self.analyser)
-        start, end = _window(article.text, spans[best], hits, weights)
+        at = spans[best][0]
+        tokens = (t for t in self.analyser.tokens(text[slice(*spans[best])]) if t.term in weights)
+        hits = [Token(at + t.start, at + t.end, t.term) for t in tokens]
+        start, end = _window(text, spans[best], hits, weights)
         law = frozenset(related)
         inside = [token for token in hits if start <= token.start and token.end <= end]
-        after = article.text[slice(*spans[best + 1])] if best + 1 < len(spans) else ""
+        after = text[slice(*spans[best + 1])] if best + 1 < len(spans) else ""
         return Extract(
             article.id,
             start,
@@ -136,7 +132,7 @@ class Extractor:
             scores[best],
             cut_before=start > spans[best][0],
             cut_after=end < spans[best][1],
-            limited=bool(_limits()[1].search(plain(after[:40]))),
+            limited=_limits("opens").search(plain(after[:40])) is not None,
             summary=self.summary,
         )
 
@@ -165,16 +161,8 @@ def _scores(cut: _SplitText, weights: Mapping[str, float], meant: Floats | None)
 
 
 @cache
-def _limits() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    read = data("limits")
-    return any_of(read["words"]), any_of(read["opens"])
-
-
-def _hits(text: str, span: Span, terms: Container[str], analyser: Analyser) -> list[Token]:
-    """Return the tokens of a sentence that are asked for, with their places in the article."""
-    start, end = span
-    tokens = analyser.tokens(text[start:end])
-    return [Token(start + t.start, start + t.end, t.term) for t in tokens if t.term in terms]
+def _limits(kind: str) -> re.Pattern[str]:
+    return any_of(data("limits")[kind])
 
 
 def _places(tokens: Iterable[Token]) -> tuple[Span, ...]:
@@ -209,17 +197,11 @@ def _window(text: str, span: Span, hits: Sequence[Token], weights: Mapping[str, 
             score = round(math.fsum(weights[t] for t in sorted(held)), 5)
             if score > most:
                 best, most = (i, j), score
-    first, last = _with_limits(text, clauses, *best)
+    kept = {*best, *(i for i, it in enumerate(clauses) if _limits("words").search(plain(text[slice(*it)])))}
+    first, last = min(kept), max(kept)
+    if clauses[last][1] - clauses[first][0] > LONGEST:
+        first, last = best
     return clauses[first][0], clauses[last][0] + len(text[slice(*clauses[last])].rstrip())
-
-
-def _with_limits(text: str, clauses: Sequence[Span], first: int, last: int) -> tuple[int, int]:
-    limiting = [i for i, clause in enumerate(clauses) if _limits()[0].search(plain(text[slice(*clause)]))]
-    if limiting:
-        wider = min(first, limiting[0]), max(last, limiting[-1])
-        if clauses[wider[1]][1] - clauses[wider[0]][0] <= LONGEST:
-            return wider
-    return first, last
 
 
 FROM = 3  # articles, as on the page

@@ -55,27 +55,15 @@ def screen_question(question: str, result: Result, card: CorpusCard, *, leaves: 
 
     A question that names an article by number may be asked without confidence, which is not calibrated
     for it. A topic of a law that is not loaded stops the model only where the list is doubtful too: the
-    notice of the topic stands on the page in any case.
-
-    Args:
-        question: as typed.
-        result: what the engine answered to it.
-        card: of the corpus.
-        leaves: whether the question could leave the machine: a model is configured. Else personal data
-            is not looked for, which needs the extra [llm].
+    notice of the topic stands on the page in any case. Personal data, which needs the extra [llm], is
+    looked for only if the question could leave the machine: a model is configured.
 
     Raises:
         MissingExtra: `leaves`, and the packages that know telephone and identity numbers are not there.
     """
     urgent = situations(question)
-    reason, country = _reason(question, result, card)
-    return Decision(
-        reason,
-        country,
-        urgent,
-        help_for(urgent, card),
-        personal_data(question, card.jurisdiction) if leaves else (),
-    )
+    personal = personal_data(question, card.jurisdiction) if leaves else ()
+    return Decision(*_reason(question, result, card), urgent, help_for(urgent, card), personal)
 
 
 def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionReason | None, str | None]:
@@ -85,11 +73,8 @@ def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionRe
     if country is not None:
         return DecisionReason.OTHER_COUNTRY, country
     known = any(item.found or item.moved for item in result.known)
-    if (
-        not known
-        and not_law(question)
-        and (result.confidence is None or result.confidence < OFF_TOPIC_THRESHOLD)
-    ):
+    unsure = result.confidence is None or result.confidence < OFF_TOPIC_THRESHOLD
+    if not known and unsure and not_law(question):
         return DecisionReason.NOT_LAW, None
     if not result.shown:
         return DecisionReason.NOTHING, None
@@ -100,12 +85,10 @@ def _reason(question: str, result: Result, card: CorpusCard) -> tuple[DecisionRe
 
 def not_law(question: str) -> bool:
     """Tell whether the words of a question are those of another matter, and none is one of law."""
-    topics, law = _words()
     text = plain(question)
-    return topics.search(text) is not None and law.search(text) is None
+    return _words("topics").search(text) is not None and _words("law").search(text) is None
 
 
 @cache
-def _words() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    read = data("not_law")
-    return any_of(read["topics"]), any_of(read["law"])
+def _words(kind: str) -> re.Pattern[str]:
+    return any_of(data("not_law")[kind])

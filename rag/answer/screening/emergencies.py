@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -33,18 +33,10 @@ class Emergency:
     now: bool  # somebody seems to be in it; False: the question only names the subject
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    now: re.Pattern[str]
-    named: re.Pattern[str]
-    contact: re.Pattern[str]
-
-
 @cache
-def _patterns() -> dict[Danger, _Patterns]:
+def _patterns() -> Mapping[Danger, Mapping[str, re.Pattern[str]]]:
     read = data("urgent")
-    parts = ("now", "named", "contact")
-    return {d: _Patterns(*(any_of(read[d].get(part, ())) for part in parts)) for d in Danger}
+    return {d: {part: any_of(read[d].get(part, ())) for part in ("now", "named", "contact")} for d in Danger}
 
 
 def situations(question: str) -> tuple[Emergency, ...]:
@@ -55,31 +47,24 @@ def situations(question: str) -> tuple[Emergency, ...]:
     text = plain(question)
     found = []
     for danger, patterns in _patterns().items():
-        if patterns.now.search(text):
-            found.append(Emergency(danger, now=True))
-        elif patterns.named.search(text):
-            found.append(Emergency(danger, now=False))
+        now = patterns["now"].search(text) is not None
+        if now or patterns["named"].search(text):
+            found.append(Emergency(danger, now))
     return tuple(found)
 
 
 def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...]:
-    """Return whom to call: the card's contacts that fit, then numbers of its jurisdiction.
+    """Return whom to call in what was found: the card's contacts that fit, then numbers of its jurisdiction.
 
     A contact fits by its topics, or where it has none by words of its name and note. A number that
     the card has already is not told twice. Where nothing is known of the jurisdiction, nothing is
     invented: the card's own contacts alone are returned.
-
-    Args:
-        found: what `situations` returned.
-        card: of the corpus that was asked.
     """
     dangers = list(dict.fromkeys(situation.danger for situation in found))
-    own = [c for danger in dangers for c in card.contacts if _fits(c, danger)]
-    own = list(dict.fromkeys(own))
+    own = list(dict.fromkeys(c for danger in dangers for c in card.contacts if _fits(c, danger)))
     known = {_digits(contact.phone) for contact in own if contact.phone}
     numbers = data("emergency").get(card.jurisdiction.upper(), [])
-    wanted = [n for danger in dangers for n in numbers if danger in n["for"]]
-    for number in wanted:
+    for number in (each for danger in dangers for each in numbers if danger in each["for"]):
         if _digits(number["phone"]) not in known:
             known.add(_digits(number["phone"]))
             own.append(Contact(number["name"], phone=number["phone"]))
@@ -89,7 +74,7 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
 def _fits(contact: Contact, danger: Danger) -> bool:
     if contact.topics:
         return danger in contact.topics
-    return bool(_patterns()[danger].contact.search(plain(f"{contact.name} {contact.note or ''}")))
+    return bool(_patterns()[danger]["contact"].search(plain(f"{contact.name} {contact.note or ''}")))
 
 
 def _digits(phone: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -34,6 +34,13 @@ def plain(text: str) -> str:
     apart = unicodedata.normalize("NFKD", lowered)
     bare = unicodedata.normalize("NFC", "".join(c for c in apart if not unicodedata.combining(c)))
     return _BLANKS.sub(" ", bare).strip()
+
+
+def filled(pattern: str, parts: Mapping[str, str]) -> str:
+    """Return the pattern with the part of that name in place of each <name>."""
+    for name, part in parts.items():
+        pattern = pattern.replace(f"<{name}>", part)
+    return pattern
 
 
 def any_of(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -4,18 +4,17 @@ Numbers are found by the packages that know them (phonenumbers, python-stdnum: b
 [llm]), so that their check digits are looked at; names, addresses and plates by patterns. Presidio was
 considered: it finds the same numbers, and names by a spaCy model for each language, which is more than the
 rest of Pandect weighs.
-
-Names, addresses and number plates, found by the words and signs that show them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
 from importlib import import_module
+from types import ModuleType
 
 from rag.answer.screening.patterns import data
 from rag.errors import MissingExtra, install_hint
@@ -24,6 +23,7 @@ from rag.text.folding import level
 _NAME_LETTER = r"[^\W\d_\u4e00-\u9fff]"
 _WORD = rf"{_NAME_LETTER}(?:{_NAME_LETTER}|[\u0300-\u036f'-])*"
 _CHINESE_TITLES = ("先生", "女士", "小姐", "太太", "律师", "医生", "老师", "经理", "某")
+_Span = tuple[int, int]
 
 
 @cache
@@ -31,15 +31,14 @@ def _patterns(part: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for pattern in data("personal")[part].values())
 
 
-def addresses(text: str, _: str) -> Iterator[tuple[int, int]]:
+def _addresses(text: str, _: str) -> Iterator[_Span]:
     """Yield the places of streets with a number, with the town where it follows."""
     for pattern in _patterns("addresses"):
         for found in pattern.finditer(text):
             yield found.start(), found.start() + len(found[0].rstrip(" ,"))
 
 
-def plates(text: str, region: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of number plates."""
+def _plates(text: str, region: str) -> Iterator[_Span]:
     for country, pattern in zip(data("personal")["plates"], _patterns("plates"), strict=True):
         if country != "IT" or region == "IT":  # letters and digits without a hyphen are much else elsewhere
             for found in pattern.finditer(text):
@@ -59,53 +58,37 @@ def _name_patterns() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern.format(**fill)) for pattern in read["names"])
 
 
-def names(text: str, _: str) -> Iterator[tuple[int, int]]:
+def _names(text: str, _: str) -> Iterator[_Span]:
     """Yield the places of names that a title, a relation or "my name is" shows, the longest first.
 
-    They may overlap.
+    They may overlap: "Frau Dr. Weber" comes before "Dr. Weber".
     """
     read = data("personal")
-    none = frozenset(read["not_names"].split())
     spans = []
     for pattern in _name_patterns():
         for found in pattern.finditer(text):
             typed = found["found"]
-            if typed[0] in read["everyday"] and not typed.endswith(_CHINESE_TITLES):
-                continue
-            span = _name(text, *found.span("found"), none)
-            if span is not None:
-                spans.append(span)
-    yield from sorted(
-        spans, key=lambda span: (span[0] - span[1], span)
-    )  # "Frau Dr. Weber" before "Dr. Weber"
+            if typed[0] not in read["everyday"] or typed.endswith(_CHINESE_TITLES):
+                start, end = found.span("found")
+                if (last := _end_of_name(text, start, end)) is not None:
+                    spans.append((start, last))
+    yield from sorted(spans, key=lambda span: (span[0] - span[1], span))
 
 
-@cache
-def _particles() -> frozenset[str]:
-    return frozenset(word for part in data("personal")["parts"].split("|") for word in part.split())
-
-
-_PIECE = re.compile(r"\S+")
-_TITLE = re.compile(
-    r"(?:MM?|Mr|Mmes?|Mlle|Monsieur|Madame|Mademoiselle|Maître|Mes?|Dr|Docteur|Mrs|Ms|Miss|Mx|mevrouw|meneer|mevr|mw|"
-    r"dhr|de|heer|Herrn?|Frau|Prof|signora|signore?|signorina|sig\.ra|sig|avv|dott\.ssa|dott)\.?",
-    re.IGNORECASE,
-)
-
-
-def _name(text: str, start: int, end: int, none: Collection[str]) -> tuple[int, int] | None:
-    """Return the span up to the first word that is no name; None where no name is left."""
+def _end_of_name(text: str, start: int, end: int) -> int | None:
+    """Return where the last word of a name ends, before one that is none; None where no name is left."""
+    read = data("personal")
+    titles, none = re.compile(read["titles"], re.IGNORECASE), read["not_names"].split()
+    particles = read["parts"].replace("|", " ").split()  # "Le" of "Le Goff": a name only before another word
     last = None
-    for word in _PIECE.finditer(text, start, end):
+    for word in re.compile(r"\S+").finditer(text, start, end):
         bare = word[0].strip(".,'-")
-        if last is None and _TITLE.fullmatch(word[0]):
-            continue
-        if bare in _particles():  # "Le" of "Le Goff": a name only before another word
+        if (last is None and titles.fullmatch(word[0])) or bare in particles:
             continue
         if bare.casefold() in none:
             break
         last = word.end()
-    return None if last is None else (start, last)
+    return last
 
 
 class PersonalDataKind(StrEnum):
@@ -129,8 +112,6 @@ class PersonalDataSpan:
     end: int
     kind: PersonalDataKind
 
-
-_Find = Callable[[str, str], Iterator[tuple[int, int]]]  # text, region -> places
 
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", re.ASCII)
 _IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", re.IGNORECASE | re.ASCII)
@@ -156,11 +137,7 @@ def personal_data(question: str, jurisdiction: str) -> tuple[PersonalDataSpan, .
     """Return the personal data of a question, in order; findings do not overlap.
 
     What it cannot find: a name without anything that shows it to be one ("Pierre et moi"), and whatever
-    describes a person without naming them.
-
-    Args:
-        question: as typed.
-        jurisdiction: of the law, ISO 3166-1 alpha-2: how telephone numbers are written there.
+    describes a person without naming them. Telephone numbers are read as in the jurisdiction, ISO 3166-1.
 
     Raises:
         MissingExtra: phonenumbers or python-stdnum is not installed.
@@ -187,13 +164,7 @@ def _read(question: str, region: str) -> list[PersonalDataSpan]:
 
 
 def redact(question: str, findings: Iterable[PersonalDataSpan], language: str) -> str:
-    """Return the question with a placeholder for each finding; the rest is as typed.
-
-    Args:
-        question: as typed.
-        findings: what `personal_data` found in it.
-        language: of the question, ISO 639-1; placeholders are English where it is not known.
-    """
+    """Return the question with a placeholder for each finding, in English if need be."""
     known = data("personal")["placeholders"]
     words = known.get(language, known["en"])
     pieces, at = [], 0
@@ -203,24 +174,28 @@ def redact(question: str, findings: Iterable[PersonalDataSpan], language: str) -
     return "".join([*pieces, question[at:]])
 
 
-def _checked(module: str) -> Callable[..., bool]:
-    """Return what tells whether a number is valid, of a module of python-stdnum."""
+def _imported(module: str, package: str) -> ModuleType:
     try:
-        valid: Callable[..., bool] = import_module(f"stdnum.{module}").is_valid
+        return import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            "personal data is looked for before a question leaves, which needs python-stdnum: "
+            f"personal data is looked for before a question leaves, which needs {package}: "
             f"run {install_hint('llm')}"
         ) from error
+
+
+def _checked(module: str) -> Callable[..., bool]:
+    """Return what tells whether a number is valid, of a module of python-stdnum."""
+    valid: Callable[..., bool] = _imported(f"stdnum.{module}", "python-stdnum").is_valid
     return valid
 
 
-def _emails(text: str, _: str) -> Iterator[tuple[int, int]]:
+def _emails(text: str, _: str) -> Iterator[_Span]:
     for found in _EMAIL.finditer(text):
         yield found.start(), found.start() + len(found[0].rstrip(".-_"))
 
 
-def _ibans(text: str, _: str) -> Iterator[tuple[int, int]]:
+def _ibans(text: str, _: str) -> Iterator[_Span]:
     valid = partial(_checked("iban"), check_country=False)  # the check digits are enough
     for found in _IBAN.finditer(text):
         for length in range(len(found[0]), 14, -1):  # it may have taken in the words that follow
@@ -229,48 +204,40 @@ def _ibans(text: str, _: str) -> Iterator[tuple[int, int]]:
                 break
 
 
-def _national(text: str, region: str) -> Iterator[tuple[int, int]]:
+def _national(text: str, region: str) -> Iterator[_Span]:
     for country, pattern, module, near in _NATIONAL:
         valid = _checked(module)
-        for found in re.finditer(
-            rf"(?<![\w.,-])(?:{pattern})(?![\w]|[.,-]\d)", text, re.ASCII | re.IGNORECASE
-        ):
+        number = re.compile(rf"(?<![\w.,-])(?:{pattern})(?![\w]|[.,-]\d)", re.ASCII | re.IGNORECASE)
+        for found in number.finditer(text):
             left = text[max(0, found.start() - _NEAR) : found.start()].lower()
-            if near and not (region == country and re.search(near, left)):
-                continue
-            if valid(found[0]):
+            sure = not near or (region == country and re.search(near, left))
+            if sure and valid(found[0]):
                 yield found.span()
     for found in _NINO.finditer(text):
         yield found.span()
 
 
-def _cards(text: str, _: str) -> Iterator[tuple[int, int]]:
+def _cards(text: str, _: str) -> Iterator[_Span]:
     valid = _checked("luhn")
     for found in _CARD.finditer(text):
         if valid(re.sub("[ -]", "", found[0])):
             yield found.span()
 
 
-def _phones(text: str, region: str) -> Iterator[tuple[int, int]]:
-    try:
-        import phonenumbers
-    except ImportError as error:
-        raise MissingExtra(
-            "personal data is looked for before a question leaves, which needs phonenumbers: "
-            f"run {install_hint('llm')}"
-        ) from error
+def _phones(text: str, region: str) -> Iterator[_Span]:
+    phonenumbers = _imported("phonenumbers", "phonenumbers")
     known = region if region in phonenumbers.SUPPORTED_REGIONS else None
     for found in phonenumbers.PhoneNumberMatcher(text, known):
         yield found.start, found.end
 
 
-_FINDERS: dict[PersonalDataKind, _Find] = {
+_FINDERS: Mapping[PersonalDataKind, Callable[[str, str], Iterator[_Span]]] = {  # text, region -> places
     PersonalDataKind.EMAIL: _emails,
     PersonalDataKind.IBAN: _ibans,
     PersonalDataKind.NATIONAL: _national,
     PersonalDataKind.CARD: _cards,
     PersonalDataKind.PHONE: _phones,
-    PersonalDataKind.ADDRESS: addresses,
-    PersonalDataKind.PLATE: plates,
-    PersonalDataKind.NAME: names,
+    PersonalDataKind.ADDRESS: _addresses,
+    PersonalDataKind.PLATE: _plates,
+    PersonalDataKind.NAME: _names,
 }

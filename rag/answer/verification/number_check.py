@@ -37,7 +37,6 @@ def rhythms(plain: str) -> frozenset[str]:
     )
 
 
-MIN_NUMBERS = 2  # numbers of a unit: fewer cannot be mixed up
 _SHARES = frozenset({PART, "%"})
 
 
@@ -97,9 +96,6 @@ def _bound(text: Claim, number: Quantity) -> tuple[str, ...]:
 
 def _crossed(claim: Claim, premise: Claim) -> bool:
     """Tell whether a number is given to what the law gives another number of the same unit to."""
-    units = Counter(unit for _, unit in {number.key for number in premise.numbers})
-    if max(units.values(), default=0) < MIN_NUMBERS:
-        return False
     theirs = list(_contexts(premise))
     for number, context in _contexts(claim):
         own = [len(context & other) for known, other in theirs if known.key == number.key]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag.answer.screening.patterns import data
+from rag.answer.screening.patterns import data, filled
 from rag.answer.verification.modality import WORDS
 from rag.answer.verification.normalise import flat, language_of, word_pattern
 from rag.answer.verification.quantities import cited_articles, quantities, telling
@@ -30,9 +30,7 @@ def _remarks(language: str, record: Mapping[str, Any]) -> Remarks:
     def pattern(value: str | Sequence[str]) -> re.Pattern[str]:
         if not isinstance(value, str):
             return word_pattern(*value, language=language)
-        for name, part in record["parts"].items():
-            value = value.replace(f"<{name}>", part)
-        return re.compile(value)
+        return re.compile(filled(value, record["parts"]))
 
     return Remarks(**{name: pattern(value) for name, value in record.items() if name != "parts"})
 
