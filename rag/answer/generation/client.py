@@ -1,17 +1,14 @@
-"""A LangChain chat model from the settings (extra [llm]); nothing of it is loaded before a model is asked.
-
-The clients of one model, shared by the sessions of a process.
-"""
+"""A LangChain chat model from the settings (extra [llm]); nothing of it is loaded before a model is asked."""
 
 from __future__ import annotations
 
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rag.answer.generation.errors import Failure, FailureReason, silence_clients, silence_langchain
 from rag.answer.generation.prompt import Messages
@@ -87,28 +84,13 @@ class Delta:
     output_tokens: int | None = None
 
 
-class Client(Protocol):
-    """Asks a model once."""
-
-    @property
-    def schema(self) -> bool:
-        """Whether the server is asked to hold the model to the schema."""
-        ...
-
-    def stream(self, messages: Messages) -> AsyncIterator[Delta]:
-        """Yield what comes; cancelling closes the connection."""
-        ...
-
-
 class LangChainClient:
-    """Asks any chat model that LangChain knows."""
+    """Asks any chat model that LangChain knows; `schema`: the server is asked to hold it to the schema."""
 
-    def __init__(self, settings: ModelSettings, *, plain: bool = False) -> None:
+    def __init__(self, settings: ModelSettings, *, plain: bool) -> None:
         """Load the provider's package and make its client; the server is not asked yet.
 
-        Args:
-            settings: the model's.
-            plain: send nothing that some servers reject: no schema, temperature or wish for counts.
+        A plain one sends nothing that some servers reject: no schema, temperature or wish for counts.
 
         Raises:
             MissingExtra: a package is not installed.
@@ -129,7 +111,7 @@ class LangChainClient:
         self._parts = _parts(settings, plain=plain, schema=self.schema)
 
     async def stream(self, messages: Messages) -> AsyncIterator[Delta]:
-        """Yield what comes, traced by nobody, whatever the environment says."""
+        """Yield what comes, traced by nobody, whatever the environment says; cancelling closes the line."""
         from langsmith import tracing_context
 
         silence_clients()
@@ -163,12 +145,8 @@ def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
         from langchain.chat_models import init_chat_model
     except ImportError:
         raise MissingExtra(f"answers need LangChain: run {install_hint('llm')}") from None
-    if settings.url is None and os.environ.get("LANGSMITH_GATEWAY", "").lower() not in (
-        "",
-        "0",
-        "false",
-        "no",
-    ):
+    gateway = os.environ.get("LANGSMITH_GATEWAY", "").lower()
+    if settings.url is None and gateway not in ("", "0", "false", "no"):
         raise BadInput(
             "LANGSMITH_GATEWAY is set, which would send questions through a third party: unset it, "
             "or name the server in PANDECT_MODEL_URL"
@@ -184,9 +162,7 @@ def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
         package = _PACKAGES.get(provider, "langchain-" + provider.replace("_", "-"))
         hint = install_hint("llm") if package in _SHIPPED else f"pip install {package}"
         raise MissingExtra(f"the model {settings.model} needs {package}: run {hint}") from None
-    except (
-        ValueError
-    ) as error:  # pydantic's too; its message quotes what it was given, so it is not passed on
+    except ValueError as error:  # pydantic's too; it quotes what it was given, so it is not passed on
         if "Unsupported provider" in str(error):
             raise BadInput(
                 f"PANDECT_MODEL: LangChain knows no provider {provider!r}; such as openai, ollama, anthropic"
@@ -213,9 +189,8 @@ def _options(settings: ModelSettings, plain: bool) -> dict[str, Any]:
     patience = (settings.connect, settings.first_token, settings.first_token, settings.connect)
     match settings.provider:
         case "openai":
-            from openai import (
-                Timeout,
-            )  # why not floats: they would bound the connection as generously as the answer
+            # why not floats: they would bound the connection as generously as the answer
+            from openai import Timeout
 
             # Without a key the client does not start; servers of one's own mostly ask for none. And no key of
             # the environment is sent to an address that is not its maker's.
@@ -266,26 +241,18 @@ _log = logging.getLogger(__name__)
 class Clients:
     """The clients of one model, made when they are first needed; sessions share them."""
 
-    def __init__(self, settings: ModelSettings, connect: Callable[..., Client]) -> None:
-        """Make nothing yet."""
-        self._settings, self._connect = settings, connect
-        self._made: dict[bool, Client] = {}
+    def __init__(self, settings: ModelSettings) -> None:
+        self._settings = settings
+        self._made: dict[bool, LangChainClient] = {}
         self._lock = threading.Lock()
         self.plain = False  # the server has answered to a plain request, and not to a full one
 
-    def get(self, plain: bool) -> Client:
-        """Return a client.
-
-        Args:
-            plain: one that sends nothing which some servers reject.
-
-        Raises:
-            Failure: it cannot be made; the log says why.
-        """
+    def get(self, plain: bool) -> LangChainClient:
+        """Return a client; raise a `Failure` where it cannot be made, of which the log says why."""
         with self._lock:
             if plain not in self._made:
                 try:
-                    self._made[plain] = self._connect(self._settings, plain=plain)
+                    self._made[plain] = LangChainClient(self._settings, plain=plain)
                 except PandectError as error:  # its message is ours: it holds neither key nor question
                     _log.error("the language model is not set up: %s", error)
                     raise Failure(FailureReason.SETTINGS) from None

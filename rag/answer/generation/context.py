@@ -1,11 +1,9 @@
-"""What of the articles a model is shown, so that it stays within its window; nothing is dropped silently.
-
-How many of the ranked articles a model is shown.
-"""
+"""What of the articles a model is shown, so that it stays within its window; nothing is dropped silently."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -91,20 +89,16 @@ def fit(
         if all(costs[i] <= cap or cap - frames[i] >= LEAST_TOKENS for i in range(n)):
             break
         n -= 1
-    left_out = tuple(article.id for article in articles[n:])
-    if not n:
-        return PromptContext((), (), left_out)
-    fitting = articles[:n]
     relevance = None
     excerpts, trimmed = [], []
-    for i, article in enumerate(fitting):
-        if costs[i] <= cap:
-            excerpts.append(Excerpt(article, article.text))
-            continue
-        relevance = relevance or _Relevance(question, fitting, analyser)
-        text, characters = _trim(article.text, relevance, cap - frames[i])
+    for i, article in enumerate(articles[:n]):
+        text = article.text
+        if costs[i] > cap:
+            relevance = relevance or _Relevance(question, articles[:n], analyser)
+            text, characters = _trim(text, relevance, cap - frames[i])
+            trimmed.append(Trimmed(article.id, characters, len(article.text)))
         excerpts.append(Excerpt(article, text))
-        trimmed.append(Trimmed(article.id, characters, len(article.text)))
+    left_out = tuple(article.id for article in articles[n:])
     return PromptContext(tuple(excerpts), tuple(trimmed), left_out)
 
 
@@ -163,22 +157,17 @@ def _trim(text: str, relevance: _Relevance, room: int) -> tuple[str, int]:
             left -= cost
         elif not chosen:  # the best sentence alone is too long
             break
-    if chosen:
-        chosen_spans = [spans[i] for i in sorted(chosen)]
-    else:
-        chosen_spans = [_beginning(text, spans[order[0]], left - _CUT_COST)]
-    return _joined(text, chosen_spans), sum(end - start for start, end in chosen_spans)
+    kept = [spans[i] for i in sorted(chosen)] or [_beginning(text, spans[order[0]], left - _CUT_COST)]
+    return _joined(text, kept), sum(end - start for start, end in kept)
 
 
 def _beginning(text: str, span: tuple[int, int], room: int) -> tuple[int, int]:
     """Return the longest beginning of a sentence that fits, ending with a word where it has blanks."""
     start, end = span
-    low, high = start, min(end, start + 3 * room)  # no more than three characters to a token
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if tokens(text[start:middle]) <= room else (low, middle - 1)
-    blank = text.rfind(" ", start, low + 1)
-    return start, blank if low < end and blank > (start + low) // 2 else low
+    longer = range(start + 1, min(end, start + 3 * room) + 1)  # no more than three characters to a token
+    last = start + bisect_right(longer, room, key=lambda stop: tokens(text[start:stop]))
+    blank = text.rfind(" ", start, last + 1)
+    return start, blank if last < end and blank > (start + last) // 2 else last
 
 
 def _joined(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -10,16 +10,15 @@ import logging
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from rag.errors import loggers_under
 
-Translate: TypeAlias = Callable[
-    ..., str
-]  # (message, **values) -> the message in the reader's language, filled in
+# (message, **values) -> the message in the reader's language, filled in
+Translate: TypeAlias = Callable[..., str]
 
 
 def N_(message: str) -> str:  # noqa: N802 - gettext's own name for "translate this later"
@@ -85,38 +84,32 @@ BY_STATUS = {
 
 
 def convert(error: BaseException, *, started: bool) -> Failure:
-    """Return what an error of any client means.
+    """Return what an error of any client means, before or after the first token.
 
     Clients have errors of their own for the same things, so it goes by what they share: a status, a
     response, and names that say "timeout" or "connection".
-
-    Args:
-        error: what came.
-        started: the first token had come.
     """
-    status = _status(error)
+    chain = list(_chain(error))
+    codes = (getattr(one, "status_code", None) for one in chain)
+    status = next((code for code in codes if isinstance(code, int) and 300 <= code < 600), None)
     if status is not None:
-        known = BY_STATUS.get(status)
-        if known is None:
-            known = (
-                Failure(FailureReason.SERVER, again=True)
-                if status >= 500
-                else Failure(FailureReason.REJECTED)
-            )
-        return Failure(
-            known.reason, known.again and not started, _retry_after(error), known.plainer and not started
-        )
-    names = " ".join(type(one).__name__ for one in _chain(error)).lower()
+        server = status >= 500
+        other = Failure(FailureReason.SERVER if server else FailureReason.REJECTED, again=server)
+        known = BY_STATUS.get(status, other)
+        again, plainer = (known.again, known.plainer) if not started else (False, False)
+        return Failure(known.reason, again, _retry_after(chain), plainer)
+    names = " ".join(type(one).__name__ for one in chain).lower()
     # why the connection first: a connection that could not be made in time is a dead server
     if not started and (("connect" in names and "read" not in names) or "resolution" in names):
         return Failure(FailureReason.DEAD, again=True)
-    if any(isinstance(one, TimeoutError) for one in _chain(error)) or "timeout" in names:
-        return Failure(FailureReason.STALLED) if started else Failure(FailureReason.SLOW)
-    if any(
-        word in names for word in ("protocol", "connection", "network", "readerror", "oserror", "jsondecode")
-    ):
-        return Failure(FailureReason.BROKEN) if started else Failure(FailureReason.DEAD, again=True)
-    return Failure(FailureReason.BROKEN) if started else Failure(FailureReason.UNEXPECTED)
+    if any(isinstance(one, TimeoutError) for one in chain) or "timeout" in names:
+        return Failure(FailureReason.STALLED if started else FailureReason.SLOW)
+    if started:
+        return Failure(FailureReason.BROKEN)
+    broken = ("protocol", "connection", "network", "readerror", "oserror", "jsondecode")
+    if any(word in names for word in broken):
+        return Failure(FailureReason.DEAD, again=True)
+    return Failure(FailureReason.UNEXPECTED)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -128,17 +121,9 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         at = at.__cause__ or at.__context__
 
 
-def _status(error: BaseException) -> int | None:
-    for one in _chain(error):
-        status = getattr(one, "status_code", None)
-        if isinstance(status, int) and 300 <= status < 600:
-            return status
-    return None
-
-
-def _retry_after(error: BaseException) -> float | None:
+def _retry_after(chain: Iterable[BaseException]) -> float | None:
     """Return the seconds that the server asks to wait, whether it gave seconds or a date; None if neither."""
-    for one in _chain(error):
+    for one in chain:
         headers = getattr(getattr(one, "response", None), "headers", None)
         text = str(headers.get("retry-after", "")) if headers is not None else ""
         if not text:
@@ -157,36 +142,12 @@ def _retry_after(error: BaseException) -> float | None:
 # Whoever touches a request on its way. Versions of openai and anthropic log whole requests at "debug", httpx
 # logs addresses at "info", and LangChain logs what a callback failed on.
 CLIENTS = (
-    "aiohttp",
-    "anthropic",
-    "asyncio",
-    "cohere",
-    "google",
-    "google_genai",
-    "groq",
-    "httpcore",
-    "httpcore2",
-    "httpx",
-    "httpx2",
-    "huggingface_hub",
-    "langchain",
-    "langchain_anthropic",
-    "langchain_community",
-    "langchain_core",
-    "langchain_huggingface",
-    "langchain_ollama",
-    "langchain_openai",
-    "langgraph",
-    "langsmith",
-    "mistralai",
-    "ollama",
-    "openai",
-    "requests",
-    "tenacity",
-    "tiktoken",
-    "transformers",
+    "aiohttp", "anthropic", "asyncio", "cohere", "google", "google_genai", "groq", "httpcore", "httpcore2",
+    "httpx", "httpx2", "huggingface_hub", "langchain", "langchain_anthropic", "langchain_community",
+    "langchain_core", "langchain_huggingface", "langchain_ollama", "langchain_openai", "langgraph",
+    "langsmith", "mistralai", "ollama", "openai", "requests", "tenacity", "tiktoken", "transformers",
     "urllib3",
-)
+)  # fmt: skip
 _SILENT = logging.CRITICAL + 1
 
 

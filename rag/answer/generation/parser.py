@@ -1,7 +1,4 @@
-"""What a model writes, turned into pieces: never evaluated, and nothing given out that cannot be read.
-
-JSON objects in what a model writes, found as soon as each is whole; anything else is passed over.
-"""
+"""What a model writes, turned into pieces: never evaluated, and nothing given out that cannot be read."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn, Protocol, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from rag.answer.types import CoverageRemark, Piece, Quote, Refusal, Statement
 from rag.text.highlight import sentences
@@ -47,7 +44,6 @@ class Objects:
     """
 
     def __init__(self) -> None:
-        """Start before the first character."""
         self.unreadable = 0
         self.full = False  # more came than is read
         self.unfinished = False  # the stream ended inside an object; known after `close`
@@ -143,8 +139,7 @@ class Objects:
         elif char == "\\":
             self._escaped = True
         elif char == '"':
-            self._in_string = False
-            self._word = self._buffer[self._string_at : at]
+            self._in_string, self._word = False, self._buffer[self._string_at : at]
 
     def _opens(self, char: str) -> bool:
         """Tell whether the outermost bracket begins JSON, from the sign after it; else it was prose."""
@@ -231,7 +226,6 @@ class ArticleLabels:
     """Short names of the articles of one prompt, and what a model may mean by what it wrote."""
 
     def __init__(self, article_ids: Sequence[str]) -> None:
-        """Name the articles in their order."""
         self._ids = frozenset(article_ids)
         letter = next(
             (x for x in _LEADING if not any(re.fullmatch(rf"{x}\d+", i, re.I) for i in self._ids)), "REF"
@@ -263,46 +257,17 @@ class ArticleLabels:
         return join_surrogates(text)[:200]
 
 
-class StreamReader(Protocol):
-    """Turns a stream into pieces; what it gives does not depend on how the stream was cut."""
-
-    unfinished: bool  # the stream ended inside a sentence; known after `close`
-
-    @property
-    def unreadable(self) -> int:
-        """How many objects could not be read."""
-        ...
-
-    @property
-    def full(self) -> bool:
-        """Whether more came than is read: the call can be ended."""
-        ...
-
-    def feed(self, text: str) -> Iterator[Piece]:
-        """Yield the pieces that end in this part of the stream."""
-        ...
-
-    def close(self) -> Iterator[Piece]:
-        """Yield what only the end of the stream makes known."""
-        ...
-
-
 class PieceReader:
-    """Reads the objects that the prompts ask for."""
+    """Turns a stream into the pieces that the prompts ask for, however the stream is cut.
+
+    A model that writes the fixed sentence of refusal in place of an object refuses too.
+    """
 
     def __init__(self, labels: ArticleLabels, refusal: str) -> None:
-        """Start before the first character.
-
-        Args:
-            labels: of the articles.
-            refusal: the fixed sentence; a model that writes it in place of an object refuses too.
-        """
-        self._objects = Objects()
-        self._labels = labels
-        self._refusal = _level(refusal)
+        self._objects, self._labels, self._refusal = Objects(), labels, _level(refusal)
         self._raw: list[str] = []
         self._found = self._misshapen = 0
-        self.unfinished = False
+        self.unfinished = False  # the stream ended inside a sentence; known after `close`
 
     @property
     def unreadable(self) -> int:
@@ -311,7 +276,7 @@ class PieceReader:
 
     @property
     def full(self) -> bool:
-        """Whether more came than is read."""
+        """Whether more came than is read: the call can be ended."""
         return self._objects.full
 
     def feed(self, text: str) -> Iterator[Piece]:
@@ -344,9 +309,7 @@ class ProseReader:
     """
 
     def __init__(self, refusal: str) -> None:
-        """Start before the first character."""
-        self._refusal = _level(refusal)
-        self._text = ""
+        self._refusal, self._text = _level(refusal), ""
         self.unreadable = 0
         self.full = self.unfinished = False
 
@@ -365,6 +328,9 @@ class ProseReader:
             text = join_surrogates(self._text[start:end]).strip()
             if text:
                 yield Statement(text[:LONGEST])
+
+
+StreamReader: TypeAlias = PieceReader | ProseReader
 
 
 def pieces(record: Record, labels: ArticleLabels) -> list[Piece] | None:

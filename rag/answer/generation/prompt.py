@@ -93,15 +93,11 @@ class Prompt:
         as_of: str = "",
         draw: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> Messages:
-        """Fill the prompt in.
+        """Fill the prompt in, with a label for each excerpt.
 
-        Args:
-            question: the person's.
-            excerpts: the articles, in the order of the labels.
-            labels: short names, one an excerpt.
-            schema: the server holds the model to a JSON schema.
-            as_of: the date of the law, for articles that carry none.
-            draw: gives a boundary that nobody can foresee; drawn again while a text holds it.
+        A server that holds the model to a JSON schema is not told the format. The date of the law (`as_of`)
+        stands for that of articles that carry none. A boundary, which nobody can foresee, is drawn again
+        while a text holds it.
         """
         texts = [question, *(excerpt.text for excerpt in excerpts)]
         boundary = draw()

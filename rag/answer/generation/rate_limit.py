@@ -36,30 +36,20 @@ class Rate:
         return cls(int(calls[:9]), UNITS[unit])
 
 
-class Window:
+class _Window:
     """Remembers when calls were made, and tells how long the next one must wait. Not thread-safe."""
 
     def __init__(self, rate: Rate) -> None:
-        """Start with no call made."""
         self._rate = rate
-        self._made: deque[float] = deque()
+        self.made: deque[float] = deque()  # when, without those that have passed since the last `wait`
 
     def wait(self, now: float) -> float:
         """Return the seconds until a call may be made; 0 if one may be made now."""
-        while self._made and now - self._made[0] >= self._rate.seconds:
-            self._made.popleft()
-        if len(self._made) < self._rate.calls:
+        while self.made and now - self.made[0] >= self._rate.seconds:
+            self.made.popleft()
+        if len(self.made) < self._rate.calls:
             return 0.0
-        return self._rate.seconds - (now - self._made[0])
-
-    def add(self, now: float) -> None:
-        """Remember a call."""
-        self._made.append(now)
-
-    @property
-    def idle(self) -> bool:
-        """Whether it remembers no call; right after `wait`."""
-        return not self._made
+        return self._rate.seconds - (now - self.made[0])
 
 
 class RateLimits:
@@ -76,47 +66,32 @@ class RateLimits:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start with no call made.
-
-        Args:
-            per_session: None for no limit.
-            per_host: of this process; None for no limit.
-            clock: seconds that never go back.
-        """
-        self._per_session = per_session
-        self._host = Window(per_host) if per_host else None
-        self._clock = clock
-        self._sessions: dict[Hashable, Window] = {}
+        """Limit the calls of a session, and of this process; None is no limit. The clock never goes back."""
+        self._per_session, self._clock = per_session, clock
+        self._host = _Window(per_host) if per_host else None
+        self._sessions: dict[Hashable, _Window] = {}
         self._lock = threading.Lock()
         self._taken = 0
 
     def take(self, session: Hashable, *, again: bool = False) -> float:
-        """Take leave to make one call.
+        """Return 0 if one call is granted; else the seconds to wait, and nothing has been counted.
 
-        Args:
-            session: any key of it; it is kept in memory for one window and nowhere else.
-            again: a retry after the server failed. It counts for the host, whose server is asked once
-                more, and not for the session, whose person asked once.
-
-        Returns:
-            0 if it is granted; else the seconds to wait, and nothing has been counted.
+        The session's key is kept in memory for one window and nowhere else. A retry (`again`) after the
+        server failed counts for the host, whose server is asked once more, and not for the session, whose
+        person asked once.
         """
         with self._lock:
             now = self._clock()
-            self._sweep(now)
+            self._taken += 1
+            if self._taken % _SWEEP == 0:
+                for window in self._sessions.values():
+                    window.wait(now)
+                self._sessions = {key: window for key, window in self._sessions.items() if window.made}
             windows = [self._host] if self._host else []
             if self._per_session and not again:
-                windows.append(self._sessions.setdefault(session, Window(self._per_session)))
+                windows.append(self._sessions.setdefault(session, _Window(self._per_session)))
             wait = max((window.wait(now) for window in windows), default=0.0)
             if wait <= 0:
                 for window in windows:
-                    window.add(now)
+                    window.made.append(now)
             return wait
-
-    def _sweep(self, now: float) -> None:
-        self._taken += 1
-        if self._taken % _SWEEP == 0:
-            for key, window in list(self._sessions.items()):
-                window.wait(now)
-                if window.idle:
-                    del self._sessions[key]

@@ -1,7 +1,4 @@
-"""One answer: the prompt within its budget, the call and its retries, each piece to where it belongs.
-
-The events of one answer as a page reads them, and the means to end it from any thread.
-"""
+"""One answer: the prompt within its budget, the call and its retries, each piece to where it belongs."""
 
 from __future__ import annotations
 
@@ -10,14 +7,13 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
-from types import TracebackType
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rag.answer.generation import prompt as prompts
-from rag.answer.generation.client import Client, Clients
+from rag.answer.generation.client import Clients, LangChainClient
 from rag.answer.generation.context import PromptContext, fit, tokens
-from rag.answer.generation.errors import Failure, FailureReason, Translate
+from rag.answer.generation.errors import Failure, FailureReason, Translate, english
 from rag.answer.generation.parser import (
     ArticleLabels,
     PieceReader,
@@ -54,7 +50,6 @@ class Cancel:
     """Says whether a person has cancelled, and ends the call that is under way."""
 
     def __init__(self) -> None:
-        """Nobody has."""
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._call: Call | None = None
@@ -74,11 +69,7 @@ class Cancel:
                 self._call.cancel()
 
     def sleep(self, seconds: float) -> None:
-        """Wait.
-
-        Raises:
-            Stopped: it was cancelled, before or meanwhile.
-        """
+        """Wait; raise `Cancelled` if it was cancelled, before or meanwhile."""
         if self._event.wait(seconds):
             raise Cancelled
 
@@ -87,9 +78,7 @@ class Draft(Iterator[Event]):
     """The events of one answer; closing it, or dropping it, ends the request."""
 
     def __init__(self, events: Iterator[Event], cancel: Cancel) -> None:
-        """Take the events; nothing is asked before the first is wanted."""
-        self._events = events
-        self._cancel = cancel
+        self._events, self._cancel = events, cancel
 
     def __next__(self) -> Event:
         """Wait for the next event."""
@@ -98,16 +87,6 @@ class Draft(Iterator[Event]):
     def close(self) -> None:
         """End the request; may be called from any thread, and more than once."""
         self._cancel.cancel()
-
-    def __enter__(self) -> Draft:
-        """Return itself, to be closed when the block is left."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the request."""
-        self.close()
 
     def __del__(self) -> None:
         """End the request: a page that is drawn anew drops what it was reading."""
@@ -133,48 +112,37 @@ class AnswerResources:
     limits: RateLimits
     clients: Clients
     prompt: Callable[[str], Prompt]  # for a language
-    as_of: str  # the date of the law, for articles that carry none
-    say: Translate
+    as_of: str = ""  # the date of the law, for articles that carry none
+    say: Translate = english
     session: Hashable = None
 
 
-@dataclass(slots=True)
-class _Notes:
-    """What has come of an answer so far."""
-
-    sentences: list[AcceptedSentence] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    removed: list[RejectedSentence] = field(default_factory=list)
-    fitted: PromptContext = field(default_factory=lambda: PromptContext(()))
-    unseen: tuple[str, ...] = ()  # shown to the person, and beyond what the settings show the model
-    reader: StreamReader | None = None
-    refused: bool = False
-    begun: bool = False
-    cut: bool = False
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
 class Job:
-    """One answer being written."""
+    """One answer being written, and what has come of it so far."""
 
     def __init__(
         self,
         means: AnswerResources,
         question: str,
-        articles: tuple[Article, ...],
+        articles: Sequence[Article],
         language: str,
         cancel: Cancel,
     ) -> None:
-        """Take what to write with and about; nothing happens before the first event is wanted."""
-        self.means, self.question, self.cancel = means, join_surrogates(question), cancel
-        self.settings = means.settings
+        self.means, self.settings, self.cancel = means, means.settings, cancel
+        self.question, self.language = join_surrogates(question), language
         most = self.settings.articles or MOST_ARTICLES
-        self.articles = articles[:most]
-        self.language = language
-        self.notes = _Notes(unseen=tuple(article.id for article in articles[most:]))
+        self.articles = tuple(articles[:most])
+        self.unseen = tuple(article.id for article in articles[most:])  # beyond what the model is shown
         self.started = 0.0
         self.prompt: Prompt | None = None
+        self.reader: StreamReader | None = None
+        self.fitted = PromptContext(())
+        self.sentences: list[AcceptedSentence] = []
+        self.missing: list[str] = []
+        self.removed: list[RejectedSentence] = []
+        self.refused = self.begun = self.cut = False
+        self.input_tokens: int | None = None
+        self.output_tokens: int | None = None
 
     def events(self) -> Iterator[Event]:
         """Yield all of them; whatever fails becomes an answer that says so."""
@@ -213,23 +181,18 @@ class Job:
                 clients.plain = plain  # it may be tried first from now on
                 return
             except Failure as failure:
-                if self.notes.begun:
+                if self.begun:
                     raise
                 if failure.plainer and not plain:
                     plain = True
                 else:
                     tries += 1
-                    pause = self.pause(failure, tries, until)
-                    self.cancel.sleep(pause)
+                    self.cancel.sleep(self.pause(failure, tries, until))
                 if self.means.limits.take(self.means.session, again=True) > 0:
                     raise
 
     def pause(self, failure: Failure, tries: int, until: float) -> float:
-        """Return the seconds before the next try.
-
-        Raises:
-            Failure: the one that came, if there shall be none.
-        """
+        """Return the seconds before the next try; raise the failure that came if there shall be none."""
         if not failure.again or tries > self.settings.retries:
             raise failure
         backoff = min(BACKOFF * 2.0 ** (tries - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1.0)  # noqa: S311
@@ -238,87 +201,80 @@ class Job:
             raise failure
         return pause
 
-    def ask(self, client: Client, until: float) -> Iterator[Event]:
+    def ask(self, client: LangChainClient, until: float) -> Iterator[Event]:
         """Make one call and read it."""
         messages, reader = self.prepare(client.schema)
-        self.notes.reader = reader
+        self.reader = reader
         call = Call(lambda: client.stream(messages))
         self.cancel.watch(call)
         patience = Patience(self.settings.first_token, self.settings.between, until)
         try:
             for delta in call.deltas(patience):
-                if delta.token and not self.notes.begun:
-                    self.notes.begun = True
+                if delta.token and not self.begun:
+                    self.begun = True
                     yield WritingStarted()
-                self.notes.cut = self.notes.cut or delta.cut
-                self.notes.input_tokens = _more(self.notes.input_tokens, delta.input_tokens)
-                self.notes.output_tokens = _more(self.notes.output_tokens, delta.output_tokens)
+                self.cut = self.cut or delta.cut
+                self.input_tokens = _more(self.input_tokens, delta.input_tokens)
+                self.output_tokens = _more(self.output_tokens, delta.output_tokens)
                 yield from self.read(reader.feed(delta.text))
-                if self.notes.refused and not self.notes.sentences:
+                if self.refused and not self.sentences:
                     return
-                if reader.full or len(self.notes.sentences) + len(self.notes.removed) >= MOST_SENTENCES:
-                    self.notes.cut = True
+                if reader.full or len(self.sentences) + len(self.removed) >= MOST_SENTENCES:
+                    self.cut = True
                     return
         finally:
             call.cancel()
         yield from self.read(reader.close())
-        self.notes.cut = self.notes.cut or reader.unfinished
+        self.cut = self.cut or reader.unfinished
 
     def prepare(self, schema: bool) -> tuple[Messages, StreamReader]:
-        """Fill the prompt in, within the window.
-
-        Raises:
-            Failure: the question leaves no room for the articles.
-        """
+        """Fill the prompt in, within the window; raise a `Failure` where that leaves no room for articles."""
         prompt = self.prompt = self.means.prompt(self.language)
         as_of = self.means.as_of
         empty = prompt.messages(self.question, (), ArticleLabels(()), schema=schema, as_of=as_of)
-        room = (
-            self.settings.window - self.settings.output - _SLACK - tokens(empty.system) - tokens(empty.user)
-        )
+        room = self.settings.window - self.settings.output - _SLACK
         spoken = next((a.language for a in self.articles if a.language), None) or self.language
-        fitted = fit(
+        self.fitted = fit(
             self.articles,
             self.question,
-            room,
+            room - tokens(empty.system) - tokens(empty.user),
             _analyser(spoken if spoken in LANGUAGES else prompts.FALLBACK),
             lambda article: tokens(prompt.block(article, "", "A10", "0" * 16, as_of)) + 2,  # blank lines
         )
-        self.notes.fitted = fitted
-        if not fitted.excerpts:
+        excerpts = self.fitted.excerpts
+        if not excerpts:
             raise Failure(FailureReason.TOO_LONG)
-        labels = ArticleLabels([excerpt.article.id for excerpt in fitted.excerpts])
-        messages = prompt.messages(self.question, fitted.excerpts, labels, schema=schema, as_of=as_of)
-        reader = (
-            PieceReader(labels, prompt.refusal) if prompt.reply == "pieces" else ProseReader(prompt.refusal)
-        )
-        return messages, reader
+        labels = ArticleLabels([excerpt.article.id for excerpt in excerpts])
+        messages = prompt.messages(self.question, excerpts, labels, schema=schema, as_of=as_of)
+        if prompt.reply == "pieces":
+            return messages, PieceReader(labels, prompt.refusal)
+        return messages, ProseReader(prompt.refusal)
 
     def read(self, pieces: Iterator[Piece]) -> Iterator[Event]:
         """Put each piece where it belongs; what passes the gate is given out."""
         for piece in pieces:
             match piece:
                 case Statement():
-                    if any(piece.text == passed.text for passed in self.notes.sentences):
+                    if any(piece.text == passed.text for passed in self.sentences):
                         continue  # once is enough
                     checked = self.means.gate.check(piece, self.articles)
                     if isinstance(checked, AcceptedSentence):
-                        self.notes.sentences.append(checked)
+                        self.sentences.append(checked)
                         yield checked
                     else:
-                        self.notes.removed.append(checked)
+                        self.removed.append(checked)
                 case CoverageRemark():
                     text = missing_text(piece.text)
-                    if text and text not in self.notes.missing and len(self.notes.missing) < MOST_MISSING:
-                        self.notes.missing.append(text)
+                    if text and text not in self.missing and len(self.missing) < MOST_MISSING:
+                        self.missing.append(text)
                 case Refusal():
-                    self.notes.refused = True
+                    self.refused = True
 
     def written(self) -> Answer:
         """Return the answer of a call that came to its end."""
-        if self.notes.sentences:
-            return self.answer(Ending.WRITTEN, FailureReason.CUT if self.notes.cut else None)
-        if self.notes.refused:
+        if self.sentences:
+            return self.answer(Ending.WRITTEN, FailureReason.CUT if self.cut else None)
+        if self.refused:
             return self.answer(Ending.REFUSED)
         return self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
 
@@ -326,24 +282,23 @@ class Job:
         self, ending: Ending, reason: FailureReason | None = None, wait: float | None = None
     ) -> Answer:
         """Return an answer of what has come so far."""
-        notes = self.notes
         seconds = None if wait is None else max(1, math.ceil(wait))
         return Answer(
             ending,
-            tuple(notes.sentences),
-            tuple(notes.missing),
-            tuple(notes.removed),
-            0 if notes.reader is None else notes.reader.unreadable,
-            notes.fitted.trimmed,
-            (*notes.fitted.left_out, *notes.unseen),
+            tuple(self.sentences),
+            tuple(self.missing),
+            tuple(self.removed),
+            0 if self.reader is None else self.reader.unreadable,
+            self.fitted.trimmed,
+            (*self.fitted.left_out, *self.unseen),
             model=self.settings.name,
             prompt_version="" if self.prompt is None else self.prompt.id,
-            usage=Usage(time.monotonic() - self.started, notes.input_tokens, notes.output_tokens),
+            usage=Usage(time.monotonic() - self.started, self.input_tokens, self.output_tokens),
             reason="" if reason is None else self.means.say(str(reason), seconds=seconds),
             wait=seconds,
         )
 
 
-def _more(known: int | None, limit: int | None) -> int | None:
+def _more(known: int | None, told: int | None) -> int | None:
     """Return the larger count: some servers repeat a running total, others tell it once."""
-    return limit if known is None else known if limit is None else max(known, limit)
+    return max((count for count in (known, told) if count is not None), default=None)

@@ -1,7 +1,4 @@
-"""Which model writes, and within what bounds: read from the environment and from secrets, off by default.
-
-A key that cannot be shown by accident.
-"""
+"""Which model writes, and within what bounds: read from the environment and from secrets, off by default."""
 
 from __future__ import annotations
 
@@ -23,7 +20,6 @@ class Secret:
     __slots__ = ("_value",)
 
     def __init__(self, value: str) -> None:
-        """Hold the key."""
         self._value = value
 
     def reveal(self) -> str:
@@ -162,21 +158,16 @@ def _model(text: str) -> str:
 
 
 def _url(text: str) -> str:
-    expected = "expected an address such as http://127.0.0.1:8000/v1, without user name, password or query"
     try:
         parts = urlsplit(text)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         sound = False
-    if (
-        not sound
-        or parts.username
-        or parts.password
-        or parts.query
-        or parts.fragment
-        or not text.isprintable()
-    ):
-        raise BadInput(expected)
+    extra = sound and any((parts.username, parts.password, parts.query, parts.fragment))
+    if not sound or extra or not text.isprintable():
+        raise BadInput(
+            "expected an address such as http://127.0.0.1:8000/v1, without user name, password or query"
+        )
     return text.rstrip("/")
 
 
@@ -222,17 +213,13 @@ SETTINGS = (
 def read(environ: Mapping[str, str], secrets: Mapping[str, object] | None = None) -> ModelSettings | None:
     """Return the settings; None where PANDECT_MODEL is unset or empty: then no model is ever asked.
 
-    Args:
-        environ: variables of the environment; they win.
-        secrets: the page's, under the same names.
+    The page's secrets stand for variables of the environment that are not set.
 
     Raises:
         BadInput: a variable that does not exist, or a value that it cannot have.
     """
-    texts = {
-        name: str(value) for name, value in (secrets or {}).items() if isinstance(value, (str, int, float))
-    }
-    texts = {name: text.strip() for name, text in {**texts, **environ}.items()}
+    named = {**(secrets or {}), **environ}
+    texts = {name: str(text).strip() for name, text in named.items() if isinstance(text, (str, int, float))}
     known = {setting.variable for setting in SETTINGS}
     unknown = sorted(name for name in texts if name.startswith(SWITCH) and name not in known)
     if unknown:

@@ -47,14 +47,9 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 class Call:
-    """A call that is under way from the moment it is made."""
+    """A call that is under way from the moment it is made; its source runs in the loop's thread."""
 
     def __init__(self, source: Callable[[], AsyncIterator[Delta]]) -> None:
-        """Begin it.
-
-        Args:
-            source: gives what comes; it is called, run and cancelled in the loop's thread.
-        """
         self._items: queue.SimpleQueue[Delta | Failure | Cancelled | None] = queue.SimpleQueue()
         self._started = self._cancelled = False
         # In a context of its own, so that nothing which the caller's thread has set up for itself, such as a
@@ -90,12 +85,11 @@ class Call:
         self._future.cancel()
 
     def deltas(self, patience: Patience, clock: Callable[[], float] = time.monotonic) -> Iterator[Delta]:
-        """Yield what comes.
+        """Yield what comes; a chunk without a token, by which some servers keep a connection, is no answer.
 
         Raises:
-            Failure: the server failed, or was too slow. A chunk without a token, by which some servers
-                keep a connection open, does not count as an answer.
-            Stopped: `cancel` was called.
+            Failure: the server failed, or was too slow.
+            Cancelled: `cancel` was called.
         """
         started = False
         due = clock() + patience.first_token

@@ -1,7 +1,4 @@
-"""The chain: a question and articles into a prompt, a model's stream into pieces, pieces through the gate.
-
-The writer that the environment asks for; what is missing or mistyped is told before anybody asks.
-"""
+"""The chain: a question and articles into a prompt, a model's stream into pieces, pieces through the gate."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from rag.answer.generation import prompt as prompts
-from rag.answer.generation.client import Client, Clients, LangChainClient
+from rag.answer.generation.client import Clients
 from rag.answer.generation.errors import Failure, Translate, english
 from rag.answer.generation.prompt import Prompt
 from rag.answer.generation.rate_limit import RateLimits
@@ -38,8 +35,6 @@ class ModelWriter:
         limits: RateLimits | None = None,
         *,
         prompt: Callable[[str], Prompt] = prompts.load,
-        as_of: str = "",
-        connect: Callable[..., Client] = LangChainClient,
     ) -> None:
         """Remember what to write with; nothing is loaded and nobody is asked.
 
@@ -49,18 +44,9 @@ class ModelWriter:
             limits: shared by all writers of a process; None for what the settings say, shared by the
                 sessions of this writer.
             prompt: gives the prompt for a language.
-            as_of: the date of the law, for articles that carry none.
-            connect: makes a client from the settings and `plain=`.
         """
-        self._means = AnswerResources(
-            settings,
-            gate,
-            limits or RateLimits(settings.per_session, settings.per_host),
-            Clients(settings, connect),
-            prompt,
-            as_of,
-            english,
-        )
+        limits = limits or RateLimits(settings.per_session, settings.per_host)
+        self._means = AnswerResources(settings, gate, limits, Clients(settings), prompt)
 
     @property
     def name(self) -> str:
@@ -91,11 +77,10 @@ class ModelWriter:
         Args:
             session: any key of theirs.
             say: translates a message of `rag.answer.generation.errors.FailureReason` and fills it in.
-            as_of: the date of the law that they ask, where it is not this writer's.
+            as_of: the date of the law that they ask, for articles that carry none.
         """
         other = copy.copy(self)
-        as_of = self._means.as_of if as_of is None else as_of
-        other._means = replace(self._means, session=session, say=say, as_of=as_of)
+        other._means = replace(self._means, session=session, say=say, as_of=as_of or "")
         return other
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:
@@ -103,16 +88,10 @@ class ModelWriter:
 
         Nothing is raised: what fails is told by the answer's ending and reason. Closing the iterator,
         from any thread, ends the request; a thread that waits for the next event then gets an answer
-        that says `STOPPED`.
-
-        Args:
-            question: as the person agreed to send it.
-            articles: those shown, best first.
-            language: of the question, ISO 639-1.
+        that says `STOPPED`. For the arguments see `rag.answer.types.Writer`.
         """
         cancel = Cancel()
-        job = Job(self._means, question, tuple(articles), language, cancel)
-        return Draft(job.events(), cancel)
+        return Draft(Job(self._means, question, articles, language, cancel).events(), cancel)
 
 
 NEEDED = ("langchain", "phonenumbers", "stdnum")  # of the extra [llm]; imported when a question is to be sent
@@ -123,9 +102,7 @@ def model_writer(
 ) -> ModelWriter | None:
     """Return the writer behind the gate; None where no model is named, and then none is ever asked.
 
-    Args:
-        environ: variables of the environment; they win.
-        secrets: the page's, under the same names.
+    The page's secrets stand for variables of the environment that are not set.
 
     Raises:
         BadInput: a setting that does not exist, or a value that it cannot have.
