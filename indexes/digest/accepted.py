@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -83,11 +82,12 @@ def read_accepted(path: Path) -> tuple[Acceptance, ...]:
         raise BadInput(f"{path}: {error}. Write a list of records into it, [] if there are none.") from error
     if not isinstance(records, list):
         raise BadInput(f"{path}: {type(records).__name__} where a list of records was expected. Write [...].")
-    read = tuple(_acceptance(record, f"{path}, record {at}") for at, record in enumerate(records, start=1))
-    for finding, times in Counter(each.finding for each in read).items():
-        if times > 1:
-            raise BadInput(f"{path}: {finding} is accepted twice. Remove one of the records.")
-    return read
+    read: dict[Finding, Acceptance] = {}
+    for at, record in enumerate(records, start=1):
+        one = _acceptance(record, f"{path}, record {at}")
+        if read.setdefault(one.finding, one) is not one:
+            raise BadInput(f"{path}: {one.finding} is accepted twice. Remove one of the records.")
+    return tuple(read.values())
 
 
 def _acceptance(record: object, place: str) -> Acceptance:

@@ -8,7 +8,7 @@ from indexes.digest.finding import Finding
 from indexes.digest.modality import force, negations
 from indexes.digest.parties import persons
 from indexes.digest.quantities import numbers
-from indexes.digest.readability import length, reading, shared_words
+from indexes.digest.readability import reading, shared_words
 from indexes.digest.references import references
 from indexes.digest.text import wording
 from rag.types import Article
@@ -28,7 +28,6 @@ def check(official: Article, summary: Article) -> tuple[Finding, ...]:
         persons(law, ours, headings),
         references(official.article_no, law, ours),
         shared_words(law, ours),
-        reading(ours),
-        length(law, ours),
+        reading(law, ours),
     )
     return tuple(Finding(official.article_no, kind, detail) for kind, detail in dict.fromkeys(remarks))

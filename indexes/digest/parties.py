@@ -22,8 +22,9 @@ class Person:
     authority: bool = False  # a summary must not lose it
 
 
+_FIELDS = data("people")["fields"]
 PEOPLE = tuple(
-    Person(name, *(filled(words, data("people")["fields"]) for words in (said, akin)), authority)
+    Person(name, filled(said, _FIELDS), filled(akin, _FIELDS), authority)
     for name, said, akin, authority in data("people")["people"]
 )
 
@@ -45,5 +46,4 @@ def persons(official: Wording, summary: Wording, headings: Wording) -> Iterator[
 
 @lru_cache(maxsize=len(PEOPLE))
 def _patterns(person: Person) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what names a person, and what names it or speaks of it otherwise."""
     return word_pattern(person.said), word_pattern(person.said, person.akin)

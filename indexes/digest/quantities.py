@@ -11,12 +11,11 @@ from typing import TypeAlias
 from indexes.digest.finding import NUMBER_ADDED, NUMBER_LOST, Remark
 from indexes.digest.references import cited
 from indexes.digest.text import Wording, data, word_pattern
-from rag.answer.verification.quantities import PART, Quantity, blanked
-from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, parse_number_words
+from rag.answer.verification.quantities import PART, Quantity, blanked, french_ranks, slashed_shares
+from rag.text.numerals import french_ordinal, parse_number_words
 
 _BELOW = {"tiers": 3, "quart": 4, "quarts": 4}
 _HALF = re.compile(r"\bmoities?\b")
-_SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
 # A single third or tenth is one only before "de" and the like: else "tiers" is somebody else.
 _OF = (
     r"(?= (?:de (?:la |l'|leurs? |s[aeo]\w* |ce\w* |vo\w+ |plus)|du |des |restant|au\b(?! profit)"
@@ -95,7 +94,7 @@ def _tells(text: Wording, stated: Iterable[Quantity], measure: Measure) -> bool:
         return True
     value, unit = measure
     if unit == PART and value.numerator == 1:  # "le vingtième", "au dixième près"
-        return value.denominator in _ordinals(text.plain)
+        return any(rank.value == value.denominator for rank in french_ranks(text.plain))
     return measure in _elided(text.plain)
 
 
@@ -119,9 +118,7 @@ def _shares(plain: str) -> Iterator[Quantity]:
     """Yield the fractions of a text; "le tiers acquéreur" and "le dixième jour" are none."""
     for half in _HALF.finditer(plain):
         yield Quantity(Fraction(1, 2), PART, *half.span())
-    for slashed in _SLASHED.finditer(plain):
-        if int(slashed[2]):
-            yield Quantity(Fraction(int(slashed[1]), int(slashed[2])), PART, *slashed.span())
+    yield from slashed_shares(plain)
     for found in _FRACTION.finditer(plain):
         said = found["above"]
         above = int(said) if said.isdigit() else next((n for n, *_ in parse_number_words(said, "fr")), 1)
@@ -134,13 +131,9 @@ def _shares(plain: str) -> Iterator[Quantity]:
 def _every_value(text: Wording) -> frozenset[Fraction]:
     """Return all whole numbers that stand anywhere in a text: ordinals, dates and numbers of laws too."""
     figures = re.findall(r"\d+", text.plain) + re.findall(r"\d{1,3}(?: \d{3})+", text.plain)
-    values = {int(each.replace(" ", "")) for each in figures} | _ordinals(text.plain)
-    return frozenset(map(Fraction, values | {value for value, *_ in parse_number_words(text.plain, "fr")}))
-
-
-def _ordinals(plain: str) -> set[int]:
-    """Return the values of the ordinals in words: "troisième" is 3."""
-    return {value for word in FRENCH_ORDINAL.findall(plain) if (value := french_ordinal(word)) is not None}
+    values = {int(each.replace(" ", "")) for each in figures}
+    values |= {value for value, *_ in parse_number_words(text.plain, "fr")}
+    return frozenset(map(Fraction, values)) | {rank.value for rank in french_ranks(text.plain)}
 
 
 def _elided(plain: str) -> Iterator[Measure]:
@@ -159,9 +152,7 @@ def _numbers(plain: str) -> Iterator[_Number]:
         yield _Number(whole + part, *figures.span(), "ordinal" if figures[3] else "figures")
     for value, start, end in parse_number_words(plain, "fr"):
         yield _Number(Fraction(value), start, end, "words")
-    for word in FRENCH_ORDINAL.finditer(plain):
-        if (rank := french_ordinal(word[0])) is not None:
-            yield _Number(Fraction(rank), *word.span(), "ordinal")
+    yield from (_Number(rank.value, rank.start, rank.end, "ordinal") for rank in french_ranks(plain))
 
 
 def _numbers_with_units(plain: str) -> Iterator[Quantity]:

@@ -100,8 +100,8 @@ def shared_words(official: Wording, summary: Wording) -> Iterator[Remark]:
         first = last + 1
 
 
-def reading(summary: Wording) -> Iterator[Remark]:
-    """Yield the sentences that are too long, then the score if it is too low."""
+def reading(official: Wording, summary: Wording) -> Iterator[Remark]:
+    """Yield sentences that are too long, a score that is too low, a length far from the official text's."""
     for sentence in sentences(summary):
         count = len(_plain_words(sentence))
         if count > LONGEST_SENTENCE:
@@ -109,10 +109,6 @@ def reading(summary: Wording) -> Iterator[Remark]:
     score = readability(summary)
     if score < MIN_READABILITY:
         yield HARD, f"score {score:.0f}"
-
-
-def length(official: Wording, summary: Wording) -> Iterator[Remark]:
-    """Yield a finding where a summary is too long or too short beside the official text."""
     law, ours = len(_plain_words(official)), len(_plain_words(summary))
     if ours > law + MORE_THAN_LAW:
         yield TOO_LONG, f"{ours} words for {law}"

@@ -63,24 +63,20 @@ def word_pattern(*alternatives: str) -> re.Pattern[str]:
     return normalise.word_pattern(*(text.replace("*", r"\w*") for text in alternatives))
 
 
-def sentences(text: Wording) -> list[Wording]:
-    """Return the sentences of a text, without those that hold no word."""
-    return _parted(text, _SENTENCE_END)
-
-
-def clauses(text: Wording) -> list[Wording]:
-    """Return the sentences of a text, parted at semicolons too."""
-    return _parted(text, _CLAUSE_END)
-
-
-def _parted(text: Wording, at: re.Pattern[str]) -> list[Wording]:
-    ends = chain.from_iterable(end.span() for end in at.finditer(text.shown))
+def sentences(text: Wording, ending: re.Pattern[str] = _SENTENCE_END) -> list[Wording]:
+    """Return the sentences of a text, or what else has such an ending, without those that hold no word."""
+    ends = chain.from_iterable(end.span() for end in ending.finditer(text.shown))
     places = [0, *ends, len(text.shown)]
     found = [
         Wording(text.shown[start:end], text.plain[start:end])
         for start, end in zip(places[::2], places[1::2], strict=True)
     ]
     return [part for part in found if WORD.search(part.shown)]
+
+
+def clauses(text: Wording) -> list[Wording]:
+    """Return the sentences of a text, parted at semicolons too."""
+    return sentences(text, _CLAUSE_END)
 
 
 def quoted(text: Wording, start: int) -> str:

@@ -45,11 +45,6 @@ class Extract:
     limited: bool = False  # the next sentence narrows it ("However, ..."): read on before relying on it
     summary: bool = False  # of a digest: it is no law's own wording, and is labelled so
 
-    @property
-    def cut(self) -> bool:
-        """Whether it is less than a whole sentence."""
-        return self.cut_before or self.cut_after
-
 
 @dataclass(frozen=True, slots=True)
 class _SplitText:

@@ -86,7 +86,6 @@ class Gate(Protocol):
 
     def check(self, statement: Statement, articles: Sequence[Article]) -> AcceptedSentence | RejectedSentence:
         """Check one sentence against the articles that were shown."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,6 @@ class Writer(Protocol):
     @property
     def name(self) -> str:
         """What the page calls it: the model, never an address or a key."""
-        ...
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Iterator[Event]:
         """Yield what may be shown, as soon as it may be; closing the iterator cancels the call.
@@ -160,4 +158,3 @@ class Writer(Protocol):
             articles: those shown, best first.
             language: of the question, ISO 639-1.
         """
-        ...

@@ -108,7 +108,13 @@ class LangChainClient:
                 f"PANDECT_MODEL_FORMAT=schema: Pandect does not know how {settings.provider} takes a schema; "
                 f"expected one of {', '.join(SCHEMA_PARTS)}, or PANDECT_MODEL_FORMAT=lines"
             )
-        self._parts = _parts(settings, plain=plain, schema=self.schema)
+        # what goes along with one request
+        self._parts: dict[str, Any] = dict(SCHEMA_PARTS[settings.provider]) if self.schema else {}
+        if settings.provider == "openai":
+            # why in the body: as an argument, `response_format` makes the client parse the whole, and fail on
+            # what it cannot read; every server reads "max_tokens", only newer ones "max_completion_tokens"
+            body = self._parts | ({"max_tokens": settings.output} if settings.url else {})
+            self._parts = ({} if plain else {"stream_usage": True}) | ({"extra_body": body} if body else {})
 
     async def stream(self, messages: Messages) -> AsyncIterator[Delta]:
         """Yield what comes, traced by nobody, whatever the environment says; cancelling closes the line."""
@@ -122,11 +128,10 @@ class LangChainClient:
             chunks: Any = self._model.astream(sent, **self._parts)
             async with aclosing(chunks):
                 async for chunk in chunks:
-                    yield delta(chunk)
+                    yield _delta(chunk)
 
 
-def delta(chunk: AIMessageChunk) -> Delta:
-    """Read what a chunk of LangChain holds."""
+def _delta(chunk: AIMessageChunk) -> Delta:
     usage: Mapping[str, Any] = chunk.usage_metadata or {}
     extra = chunk.additional_kwargs.get("reasoning_content")
     event: Mapping[str, Any] = chunk.response_metadata or {}
@@ -179,7 +184,6 @@ def _load(settings: ModelSettings, plain: bool) -> BaseChatModel:
 
 
 def _options(settings: ModelSettings, plain: bool) -> dict[str, Any]:
-    """Return what the constructor of a provider's chat model takes."""
     options: dict[str, Any] = {}
     if settings.temperature is not None and not plain:
         options["temperature"] = settings.temperature
@@ -220,19 +224,6 @@ def _options(settings: ModelSettings, plain: bool) -> dict[str, Any]:
             if key:
                 options["api_key"] = key
     return {name: value for name, value in options.items() if value is not None}
-
-
-def _parts(settings: ModelSettings, *, plain: bool, schema: bool) -> dict[str, Any]:
-    """Return what goes along with one request."""
-    if settings.provider != "openai":
-        return dict(SCHEMA_PARTS[settings.provider]) if schema else {}
-    parts: dict[str, Any] = {} if plain else {"stream_usage": True}
-    body: dict[str, Any] = dict(SCHEMA_PARTS["openai"]) if schema else {}
-    if settings.url:
-        body["max_tokens"] = settings.output  # every server reads it; "max_completion_tokens" only newer ones
-    # why in the body: as an argument, `response_format` makes the client parse the whole, and fail on what it
-    # cannot read
-    return parts | ({"extra_body": body} if body else {})
 
 
 _log = logging.getLogger(__name__)

@@ -72,14 +72,8 @@ def fit(
 
     Whole articles while all fit. Else the longest are trimmed, to the largest length that lets all fit
     (so short ones stay whole), each to the sentences that share most with the question. Where even that
-    leaves too little of each, the last articles are left out.
-
-    Args:
-        articles: best first.
-        question: its terms say which sentences matter.
-        room: tokens for all of them.
-        analyser: of the articles' language.
-        frame: tokens of an article's heading and of what fences it in.
+    leaves too little of each, the last articles are left out. Room is in tokens, and so is the frame of an
+    article: its heading and what fences it in.
     """
     frames = [frame(article) for article in articles]
     costs = [own + tokens(article.text) for own, article in zip(frames, articles, strict=True)]
@@ -192,13 +186,8 @@ def context_depth(scores: Sequence[float], *, setting: int | None = 10, typical:
     Ten by default: a longer list costs tokens and gives a model more to mix up, while the areas of law
     differ in how many articles answer a question (the median over an area's annotated questions runs
     from 1 to 15). With `setting=None` the number adapts: articles are shown down to the first whose score
-    is less than half of the best one's, but no fewer than the area typically needs, nor than three, and
-    no more than fifteen, the largest of those medians.
-
-    Args:
-        scores: of the ranked articles, best first.
-        setting: a fixed number; None to adapt.
-        typical: the median number of gold articles in the question's area of law, where it is known.
+    is less than half of the best one's, but no fewer than the area typically needs (its median, where it is
+    known), nor than three, and no more than fifteen, the largest of those medians.
     """
     if setting is not None:
         return min(max(setting, 0), len(scores))

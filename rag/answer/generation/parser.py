@@ -54,7 +54,6 @@ class Objects:
         self._forget()
 
     def _forget(self) -> None:
-        """Start at depth 0, outside of a string."""
         self._stack.clear()
         self._in_string = self._escaped = self._fresh = False
         self._string_at = 0

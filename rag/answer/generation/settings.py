@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NoReturn, TypeAlias
 from urllib.parse import urlsplit
 
@@ -42,13 +43,11 @@ class Secret:
 
     __hash__ = None  # type: ignore[assignment]  # a hash would let a key be guessed
 
-    def __copy__(self) -> Secret:
+    def __deepcopy__(self, _: object = None) -> Secret:
         """Return the same: a copy would be one more place to forget."""
         return self
 
-    def __deepcopy__(self, memo: object) -> Secret:
-        """Return the same, likewise."""
-        return self
+    __copy__ = __deepcopy__
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Refuse: a pickle is written somewhere."""
@@ -61,18 +60,11 @@ SWITCH = "PANDECT_MODEL"
 KEY = "PANDECT_MODEL_KEY"
 # Where the makers of models tell people to put their keys; read only when the model is the maker's own.
 USUAL_KEYS = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "mistralai": "MISTRAL_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "google_genai": "GOOGLE_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-    "xai": "XAI_API_KEY",
-    "together": "TOGETHER_API_KEY",
-    "fireworks": "FIREWORKS_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "cohere": "COHERE_API_KEY",
-}
+    "openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "mistralai": "MISTRAL_API_KEY",
+    "groq": "GROQ_API_KEY", "google_genai": "GOOGLE_API_KEY", "deepseek": "DEEPSEEK_API_KEY",
+    "xai": "XAI_API_KEY", "together": "TOGETHER_API_KEY", "fireworks": "FIREWORKS_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY", "cohere": "COHERE_API_KEY",
+}  # fmt: skip
 PER_SESSION = Rate(20, 3600.0)  # more than a person asks; a script finds its end
 PER_HOST = Rate(300, 3600.0)
 MOST_ARTICLES = 15  # the largest median of gold articles that an area of law has in the benchmarks
@@ -127,26 +119,20 @@ class Setting:
     hidden: bool = False  # its value is never shown, not even when it is wrong
 
 
-def _number(low: float, high: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not low <= value <= high:
-            raise BadInput(f"expected a number from {low:g} to {high:g}")
-        return value
-
-    return parse
+def _number(text: str, low: float, high: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not low <= value <= high:
+        raise BadInput(f"expected a number from {low:g} to {high:g}")
+    return value
 
 
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
-            raise BadInput(f"expected a whole number from {low} to {high}")
-        return int(text)
-
-    return parse
+def _whole(text: str, low: int, high: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
+        raise BadInput(f"expected a whole number from {low} to {high}")
+    return int(text)
 
 
 def _model(text: str) -> str:
@@ -184,11 +170,11 @@ def _format(text: str) -> str:
 
 
 def _articles(text: str) -> int | None:
-    return None if text == "auto" else _whole(1, MOST_ARTICLES)(text)
+    return None if text == "auto" else _whole(text, 1, MOST_ARTICLES)
 
 
 def _temperature(text: str) -> float | None:
-    return None if text == "off" else _number(0, 2)(text)
+    return None if text == "off" else _number(text, 0, 2)
 
 
 SETTINGS = (
@@ -196,15 +182,15 @@ SETTINGS = (
     Setting("PANDECT_MODEL_URL", "url", _url, hidden=True),  # people paste keys into addresses
     Setting(KEY, "key", _key, hidden=True),
     Setting("PANDECT_MODEL_FORMAT", "format", _format),
-    Setting("PANDECT_MODEL_TOKENS", "window", _whole(1024, 4_000_000)),
-    Setting("PANDECT_MODEL_OUTPUT", "output", _whole(64, 100_000)),
+    Setting("PANDECT_MODEL_TOKENS", "window", partial(_whole, low=1024, high=4_000_000)),
+    Setting("PANDECT_MODEL_OUTPUT", "output", partial(_whole, low=64, high=100_000)),
     Setting("PANDECT_MODEL_ARTICLES", "articles", _articles),
     Setting("PANDECT_MODEL_TEMPERATURE", "temperature", _temperature),
-    Setting("PANDECT_MODEL_CONNECT", "connect", _number(0.1, 600)),
-    Setting("PANDECT_MODEL_FIRST_TOKEN", "first_token", _number(0.1, 3600)),
-    Setting("PANDECT_MODEL_BETWEEN", "between", _number(0.1, 3600)),
-    Setting("PANDECT_MODEL_TIMEOUT", "whole", _number(0.1, 3600)),
-    Setting("PANDECT_MODEL_RETRIES", "retries", _whole(0, 10)),
+    Setting("PANDECT_MODEL_CONNECT", "connect", partial(_number, low=0.1, high=600)),
+    Setting("PANDECT_MODEL_FIRST_TOKEN", "first_token", partial(_number, low=0.1, high=3600)),
+    Setting("PANDECT_MODEL_BETWEEN", "between", partial(_number, low=0.1, high=3600)),
+    Setting("PANDECT_MODEL_TIMEOUT", "whole", partial(_number, low=0.1, high=3600)),
+    Setting("PANDECT_MODEL_RETRIES", "retries", partial(_whole, low=0, high=10)),
     Setting("PANDECT_MODEL_PER_SESSION", "per_session", Rate.parse),
     Setting("PANDECT_MODEL_PER_HOST", "per_host", Rate.parse),
 )

@@ -36,7 +36,6 @@ class Cancelled(Exception):
 
 @functools.cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return the loop of the process, begun with its first call."""
     loop = asyncio.new_event_loop()
     loop.set_debug(False)  # debugging would log what runs
     # What goes wrong while connections are closed would be logged with its message, which may quote what was
@@ -84,7 +83,7 @@ class Call:
         self._items.put(Cancelled())
         self._future.cancel()
 
-    def deltas(self, patience: Patience, clock: Callable[[], float] = time.monotonic) -> Iterator[Delta]:
+    def deltas(self, patience: Patience) -> Iterator[Delta]:
         """Yield what comes; a chunk without a token, by which some servers keep a connection, is no answer.
 
         Raises:
@@ -92,10 +91,10 @@ class Call:
             Cancelled: `cancel` was called.
         """
         started = False
-        due = clock() + patience.first_token
-        while clock() < patience.until:
+        due = time.monotonic() + patience.first_token
+        while time.monotonic() < patience.until:
             try:
-                item = self._items.get(timeout=max(min(due, patience.until) - clock(), 0.0))
+                item = self._items.get(timeout=max(min(due, patience.until) - time.monotonic(), 0.0))
             except queue.Empty:
                 raise Failure(FailureReason.STALLED if started else FailureReason.SLOW) from None
             if self._cancelled:
@@ -106,6 +105,6 @@ class Call:
                 raise item
             if item.token:
                 started = True
-                due = clock() + patience.between
+                due = time.monotonic() + patience.between
             yield item
         raise Failure(FailureReason.STALLED if started else FailureReason.SLOW)

@@ -38,12 +38,8 @@ class ModelWriter:
     ) -> None:
         """Remember what to write with; nothing is loaded and nobody is asked.
 
-        Args:
-            settings: the model's.
-            gate: decides which sentences may be read.
-            limits: shared by all writers of a process; None for what the settings say, shared by the
-                sessions of this writer.
-            prompt: gives the prompt for a language.
+        Limits are shared by all writers of a process; without them those of the settings hold, shared by
+        the sessions of this writer.
         """
         limits = limits or RateLimits(settings.per_session, settings.per_host)
         self._means = AnswerResources(settings, gate, limits, Clients(settings), prompt)
@@ -74,10 +70,8 @@ class ModelWriter:
     ) -> ModelWriter:
         """Return this writer for one person: it counts their calls, and tells failures in their language.
 
-        Args:
-            session: any key of theirs.
-            say: translates a message of `rag.answer.generation.errors.FailureReason` and fills it in.
-            as_of: the date of the law that they ask, for articles that carry none.
+        The session is any key of theirs; `say` translates and fills in a message of `FailureReason`; `as_of`
+        is the date of the law that they ask, for articles that carry none.
         """
         other = copy.copy(self)
         other._means = replace(self._means, session=session, say=say, as_of=as_of or "")

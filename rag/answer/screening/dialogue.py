@@ -219,7 +219,6 @@ def leans(follow_up: str, analyser: Analyser) -> bool:
 _ADDRESS = re.compile(
     r"https?:|www\.|[<>{}\[\]`|]|\b[\w-]+\.(?:com|org|net|io|fr|de|be|it|nl|cn)\b", re.IGNORECASE
 )
-_NUMBER = re.compile(r"\d+")
 
 
 def _checked(reply: str, typed: tuple[str, ...]) -> str | None:
@@ -230,4 +229,4 @@ def _checked(reply: str, typed: tuple[str, ...]) -> str | None:
     line = " ".join(reply.split()).strip("\"'«»“” ")
     if not line or len(line) > LONGEST or _ADDRESS.search(line):
         return None
-    return line if set(_NUMBER.findall(line)) <= set(_NUMBER.findall(" ".join(typed))) else None
+    return line if set(re.findall(r"\d+", line)) <= set(re.findall(r"\d+", " ".join(typed))) else None

@@ -61,7 +61,7 @@ def help_for(found: Iterable[Emergency], card: CorpusCard) -> tuple[Contact, ...
     invented: the card's own contacts alone are returned.
     """
     dangers = list(dict.fromkeys(situation.danger for situation in found))
-    own = list(dict.fromkeys(c for danger in dangers for c in card.contacts if _fits(c, danger)))
+    own = list(dict.fromkeys(one for danger in dangers for one in card.contacts if _fits(one, danger)))
     known = {_digits(contact.phone) for contact in own if contact.phone}
     numbers = data("emergency").get(card.jurisdiction.upper(), [])
     for number in (each for danger in dangers for each in numbers if danger in each["for"]):

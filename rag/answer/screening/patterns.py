@@ -13,7 +13,6 @@ from typing import Any
 from rag.text.folding import level
 
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "ß": "ss"})
-_BLANKS = re.compile(r"\s+")
 RECENT = 64  # texts that stay at hand: what is decided of one question looks at it six times
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
@@ -33,7 +32,7 @@ def plain(text: str) -> str:
     lowered = _UNSEEN.sub("", level(unicodedata.normalize("NFKC", text))).casefold().translate(_LETTERS)
     apart = unicodedata.normalize("NFKD", lowered)
     bare = unicodedata.normalize("NFC", "".join(c for c in apart if not unicodedata.combining(c)))
-    return _BLANKS.sub(" ", bare).strip()
+    return " ".join(bare.split())
 
 
 def filled(pattern: str, parts: Mapping[str, str]) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, takewhile
+from itertools import chain, groupby, takewhile
 from typing import TypeAlias
 
 from rag.answer.screening.patterns import data
@@ -82,11 +82,9 @@ def _stands_for(
 
 def _joined_otherwise(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether the sentence joins by "or" what the law joins by "and", or the other way round."""
-    law: defaultdict[frozenset[_Item], set[str]] = defaultdict(set)
-    for premise in premises:
-        for pair, kind in _joints(premise):
-            law[pair].add(kind)
-    return any(pair in law and kind not in law[pair] for pair, kind in _joints(claim))
+    law = set(chain.from_iterable(map(_joints, premises)))
+    pairs = {pair for pair, _ in law}
+    return any(pair in pairs and (pair, kind) not in law for pair, kind in _joints(claim))
 
 
 def _joints(text: Claim) -> Iterator[tuple[frozenset[_Item], str]]:
@@ -135,9 +133,6 @@ def coverage(claim: Claim, premises: Sequence[Claim]) -> float:
 
 def _anywhere(terms: Words, premises: Sequence[Claim]) -> Words:
     return frozenset().union(*(premise.has(terms) for premise in premises))
-
-
-# Force
 
 
 def _force_differs(claim: Claim, premises: Sequence[Claim]) -> bool:
@@ -244,9 +239,6 @@ def _standing(own: Piece, terms: Words, premise: Claim, matches: _Matches) -> Wo
         return frozenset()
     words = "\n".join(sorted(known))
     return frozenset(term for term in terms if term in known or (term[0] > "\u3400" and term in words))
-
-
-# Parties and words
 
 
 def _same_parts(own: Piece, other: Piece) -> bool:

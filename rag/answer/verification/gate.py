@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rag.answer.types import AcceptedSentence, Fault, Passage, RejectedSentence, Statement
-from rag.answer.verification.claim import Claim, parse_claim
+from rag.answer.verification.claim import parse_claim
 from rag.answer.verification.entailment import coverage, disagreements
 from rag.answer.verification.normalise import language_of
 from rag.answer.verification.quantities import cited_articles
-from rag.answer.verification.quotes import Places, Span, is_long_enough, sentences, touched_sentences
+from rag.answer.verification.quotes import Places, Span, is_long_enough, sentences
 from rag.answer.verification.sanitise import marked
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.text.article_numbers import number_key
@@ -25,21 +25,15 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 
-SAME = 0.5  # cosine; a first guess: it depends on the encoder, so measure yours
-ENTAILED = 0.5  # probability; more likely than not
-
-
 class Support(Protocol):
     """A model, asked beside what code can decide: scores how far a premise supports a claim."""
 
     @property
     def threshold(self) -> float:
         """The least score that supports."""
-        ...
 
     def score(self, claim: str, premise: str) -> float:
         """Return how far the premise supports the claim; more is better."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,7 @@ class EncoderSupport:
     """The cosine of two vectors: near in meaning, which a negation hardly changes."""
 
     encoder: Encoder
-    threshold: float = SAME
+    threshold: float = 0.5  # a first guess: it depends on the encoder, so measure yours
 
     def score(self, claim: str, premise: str) -> float:
         """Return the cosine, -1 to 1; 0 where one of the texts has no vector."""
@@ -59,7 +53,7 @@ class EncoderSupport:
 class EntailmentSupport:
     """The probability that a premise entails a claim, by a cross-encoder for natural language inference."""
 
-    def __init__(self, model: str | Path, threshold: float = ENTAILED, *, device: str | None = None) -> None:
+    def __init__(self, model: str | Path, threshold: float = 0.5, *, device: str | None = None) -> None:
         """Load a folder or an id on the hub; one of its labels must begin with "entail".
 
         The threshold is the least probability that supports; without a device the best there is is taken.
@@ -143,17 +137,17 @@ class CitationGate:
         cited = tuple(dict.fromkeys(map(_bare, statement.article_ids)))
         known = [_source_article(shown[id_]) for id_ in cited if id_ in shown]
         faults = set(_citation_faults(statement, cited, shown))
-        found: list[_MatchedQuote] = []
+        by_article: list[list[_MatchedQuote]] = []
         for place in known:
-            quoted = list(_quoted(statement, place, faults))
-            if not quoted and Fault.ALTERED not in faults:
+            by_article.append(list(_quoted(statement, place, faults)))
+            if not by_article[-1] and Fault.ALTERED not in faults:
                 faults.add(Fault.UNQUOTED)
-            found += quoted
+        found = list(chain.from_iterable(by_article))
         text = " ".join(statement.text.split())
         if not text or marked(text, "\n".join(place.article.text for place in known)):
             faults.add(Fault.MARKUP)
         if known and len(text) <= LONGEST:
-            faults |= _claim_faults(text, known, found)
+            faults |= _claim_faults(text, known, by_article)
         else:
             faults.add(Fault.UNSUPPORTED)
         if not faults and (support := self._support) is not None:
@@ -205,7 +199,7 @@ def _quoted(statement: Statement, place: _SourceArticle, faults: set[Fault]) -> 
             continue
         made = []
         for start, end in hits:
-            touched = touched_sentences(place.spans, start, end)
+            touched = [span for span in place.spans if span[0] < end and start < span[1]]
             whole = len(touched) == 1 and end - start >= 0.9 * (touched[0][1] - touched[0][0])
             if is_long_enough(quote.text) or whole:
                 premises = tuple(text[a:b] for a, b in touched)
@@ -214,16 +208,15 @@ def _quoted(statement: Statement, place: _SourceArticle, faults: set[Fault]) -> 
             yield max(made, key=lambda each: len(claim & set(" ".join(each.premises).casefold().split())))
 
 
-def _claim_faults(text: str, known: Sequence[_SourceArticle], found: Sequence[_MatchedQuote]) -> set[Fault]:
+def _claim_faults(
+    text: str, known: Sequence[_SourceArticle], quoted: Sequence[Sequence[_MatchedQuote]]
+) -> set[Fault]:
     language = known[0].language
     codes = tuple(dict.fromkeys(place.article.code for place in known))
     claim = parse_claim(text, codes, language)
     faults = {Fault.NUMBER} if _names_other_articles(text, known, codes, language) else set()
-    by_article: list[list[Claim]] = []
-    for place in known:
-        own = (each.premises for each in found if each.passage.article_id == place.article.id)
-        sentences_of = dict.fromkeys(chain.from_iterable(own))
-        by_article.append([parse_claim(sentence, codes, language) for sentence in sentences_of])
+    texts = (dict.fromkeys(chain.from_iterable(each.premises for each in own)) for own in quoted)
+    by_article = [[parse_claim(each, codes, language) for each in own] for own in texts]
     premises = list(chain.from_iterable(by_article))
     if not premises:
         return faults | {Fault.UNSUPPORTED}

@@ -66,18 +66,13 @@ class ModalClause:
     condition: bool  # begins with "if" and the like
     segment: int  # semicolons part a sentence into segments
 
-    @property
-    def counted(self) -> Counter[Force]:
-        """The signs of force, counted."""
-        return Counter(dict(self.force))
-
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
     kind: Force
     start: int
     end: int
-    when_denied: Force | None = None  # None: "not" beside it stays a sign of its own
+    when_denied: Force | None  # None: "not" beside it stays a sign of its own
 
 
 _VERBS = frozenset({Force.MAY, Force.MUST, Force.FORBIDDEN, Force.NOT})
@@ -180,4 +175,4 @@ def _signs(plain: str, words: ForceWords) -> Iterator[_Sign]:
         if kind in (Force.EXCEPT, Force.ONLY, Force.WITHOUT, Force.FORBIDDEN):
             rest = pattern.sub(lambda found: " " * len(found[0]), rest)
     for found in words.negation.finditer(rest):
-        yield _Sign(Force.NOT, *found.span())
+        yield _Sign(Force.NOT, *found.span(), None)

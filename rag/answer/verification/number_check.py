@@ -138,15 +138,11 @@ def _exchanged(claim: Claim, premise: Claim) -> bool:
     for number in claim.numbers:
         theirs = [_phrase(premise, other) for other in premise.numbers if other.key == number.key]
         own = _phrase(claim, number)
-        if number.unit and theirs and all(_swapped(own, law, claim, premise) for law in theirs):
+        # one Chinese character is cut off one word here and another there
+        words = {term for term in premise.has(own) if len(term) > 1 or not is_han(term)}
+        if number.unit and theirs and all(words - law and claim.has(law) - own for law in theirs):
             return True
     return False
-
-
-def _swapped(own: Words, law: Words, claim: Claim, premise: Claim) -> bool:
-    # one Chinese character is cut off one word here and another there
-    came = {term for term in premise.has(own) - law if len(term) > 1 or not is_han(term)}
-    return bool(came) and bool(claim.has(law) - own)
 
 
 def _share_dropped(claim: Claim, premise: Claim) -> bool:

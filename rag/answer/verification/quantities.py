@@ -27,8 +27,8 @@ _TIME, _OTHER, _HAN = (
     }
     for name in ("time", "other", "han")
 )
-FRACTIONS = dict.fromkeys(_DATA["half"].split(), Fraction(1, 2))  # words that are a share by themselves
-BELOW = {word: int(n) for n, words in _DATA["below"].items() for word in words.split()}
+_HALVES = frozenset(_DATA["half"].split())  # words that are a share by themselves
+_BELOW = {word: int(n) for n, words in _DATA["below"].items() for word in words.split()}
 
 
 @lru_cache(maxsize=2)
@@ -128,6 +128,20 @@ def telling(plain: str) -> frozenset[str]:
     return frozenset(word[:5] for word in (*_TELLING.findall(plain), *_HAN_TELLING.findall(plain)))
 
 
+def slashed_shares(plain: str) -> Iterator[Quantity]:
+    """Yield the fractions in figures, such as "3/4"."""
+    for found in _SLASHED.finditer(plain):
+        if int(found[2]):
+            yield Quantity(Fraction(int(found[1]), int(found[2])), PART, *found.span())
+
+
+def french_ranks(plain: str) -> Iterator[Quantity]:
+    """Yield the French ordinals in words."""
+    for word in FRENCH_ORDINAL.finditer(plain):
+        if (rank := french_ordinal(word[0])) is not None:
+            yield Quantity(Fraction(rank), ORDINAL, *word.span())
+
+
 def cited_articles(text: str, codes: Sequence[str], language: str) -> tuple[Reference, ...]:
     """Return the articles that a text names by number, with the code where one of these is named."""
     return find_references(text, _names(tuple(dict.fromkeys(codes)), language))
@@ -152,19 +166,17 @@ def _shares(plain: str, language: str) -> Iterator[Quantity]:
         if below and value is not None:
             unit, times = ("%", 1) if below == 100 else (PART, below)
             yield Quantity(Fraction(value) / times, unit, *found.span())
-    for found in _SLASHED.finditer(plain):
-        if int(found[2]):
-            yield Quantity(Fraction(int(found[1]), int(found[2])), PART, *found.span())
+    yield from slashed_shares(plain)
     for word in re.finditer(r"[^\W\d_]+", plain):
-        if word[0] in FRACTIONS:
+        if word[0] in _HALVES:
             one = _ONE.search(plain, 0, word.start())
-            yield Quantity(FRACTIONS[word[0]], PART, one.start() if one else word.start(), word.end())
+            yield Quantity(Fraction(1, 2), PART, one.start() if one else word.start(), word.end())
     if language == "zh":
         yield from (Quantity(Fraction(1, 2), PART, *m.span()) for m in re.finditer("一半|半数", plain))
         return
     numbers = {end: (value, start) for value, start, end in parse_number_words(plain, language)}
     for word in re.finditer(r"(?<=[ -])[^\W\d_]+", plain):
-        parted = BELOW.get(word[0], 0)
+        parted = _BELOW.get(word[0], 0)
         number = numbers.get(word.start() - 1)
         if parted and number and (number[0] > 1 or _OF.match(plain, word.end())):
             yield Quantity(Fraction(number[0], parted), PART, number[1], word.end())
@@ -176,18 +188,11 @@ def _ranks(plain: str, language: str) -> Iterator[Quantity]:
             if (value := chinese_number(found[1])) is not None:
                 yield Quantity(Fraction(value), ORDINAL, *found.span())
     elif language == "fr":
-        for word in FRENCH_ORDINAL.finditer(plain):
-            if (rank := french_ordinal(word[0])) is not None:
-                yield Quantity(Fraction(rank), ORDINAL, *word.span())
+        yield from french_ranks(plain)
     else:
-        for rank, pattern in enumerate(_rank_patterns(language), start=1):
-            yield from (Quantity(Fraction(rank), ORDINAL, *word.span()) for word in pattern.finditer(plain))
-
-
-@lru_cache(maxsize=4)
-def _rank_patterns(language: str) -> tuple[re.Pattern[str], ...]:
-    ending = "e[nmrs]?" if language == "de" else ""
-    return tuple(re.compile(rf"\b{word}{ending}\b") for word in _DATA["ranks"][language].split())
+        for rank, word in enumerate(_DATA["ranks"][language].split(), start=1):
+            for found in re.finditer(rf"\b{word}\b", plain):
+                yield Quantity(Fraction(rank), ORDINAL, *found.span())
 
 
 def _numbers(plain: str, language: str) -> Iterator[_Number]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -46,10 +46,9 @@ def normal(text: str) -> Normal:
     """Return a text in the form in which quotes are compared; doing it twice changes nothing."""
     characters: list[tuple[str, int, int]] = []
     for sign, start, end in _signs(text):
-        if sign == " " and (not characters or characters[-1][0] == " "):
-            continue
-        characters.append((sign, start, end))
-    while characters and characters[-1][0] == " ":
+        if sign != " " or (characters and characters[-1][0] != " "):
+            characters.append((sign, start, end))
+    if characters and characters[-1][0] == " ":
         characters.pop()
     flat = "".join(sign for sign, _, _ in characters)
     loose = {m.start() for m in _BEFORE_SIGN.finditer(flat)}
@@ -173,11 +172,6 @@ def sentences(text: str) -> list[Span]:
         if any(map(str.isalnum, piece)):
             found.append((start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())))
     return found
-
-
-def touched_sentences(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    """Return the sentences that a passage overlaps."""
-    return [span for span in spans if span[0] < end and start < span[1]]
 
 
 def _ends(text: str, end: re.Match[str]) -> bool:
