@@ -26,6 +26,11 @@ _MUTE_MENT = re.compile(rf"(?:{_any_of('mute_ment')})ent$")  # "forment"; else "
 _SPOKEN_ENT = re.compile(rf"(?:{_any_of('ent')})$")
 _APART = re.compile(_any_of("apart"))
 _EXCEPTIONS = {"pays": 2, "client": 2}
+LONGEST_RUN = 8  # words in a row from which on a run is a copy: shorter ones are names and fixed terms
+LONGEST_SENTENCE = 40  # words
+MIN_READABILITY = 36.0  # of `readability`; 2 % of the summaries stood below when it was chosen
+MORE_THAN_LAW = 30  # words by which a summary may exceed the official text
+LONG_LAW, LEAST_SHARE = 100, 0.4  # words of the official text from which on a summary must have that share
 
 
 def syllables(word: str) -> int:
@@ -51,13 +56,6 @@ def _spoken(piece: str) -> int:
     if _GROUP.search(shorter):
         spelt = shorter
     return len(_GROUP.findall(spelt)) + len(_APART.findall(spelt))
-
-
-LONGEST_RUN = 8  # words in a row from which on a run is a copy: shorter ones are names and fixed terms
-LONGEST_SENTENCE = 40  # words
-MIN_READABILITY = 36.0  # of `readability`; 2 % of the summaries stood below when it was chosen
-MORE_THAN_LAW = 30  # words by which a summary may exceed the official text
-LONG_LAW, LEAST_SHARE = 100, 0.4  # words of the official text from which on a summary must have that share
 
 
 def _plain_words(text: Wording) -> list[str]:

@@ -22,6 +22,7 @@ from rag.types import DECIMALS, Article, Floats
 LONG = 360  # characters of a sentence shown whole; of a longer one, clauses
 LONGEST = 1_200  # to which clauses that deny or except may make it grow
 RECENT = 512  # articles whose sentences stay at hand: some kilobytes each
+FROM = 3  # articles, as on the page
 # Beside the share of words: weight of the cosine, and what the first sentence is ahead by, as an article says
 # its rule first. Chosen on one half of the test questions, measured on the other: docs/answers.md.
 MEANING, FIRST = 0.5, 0.15
@@ -197,9 +198,6 @@ def _window(text: str, span: Span, hits: Sequence[Token], weights: Mapping[str, 
     if clauses[last][1] - clauses[first][0] > LONGEST:
         first, last = best
     return clauses[first][0], clauses[last][0] + len(text[slice(*clauses[last])].rstrip())
-
-
-FROM = 3  # articles, as on the page
 
 
 class ExtractiveWriter:

@@ -35,6 +35,7 @@ _SHIPPED = {"langchain", "langchain-openai", "langchain-ollama", "langchain-anth
 _ONCE = {"Connection": "close"}
 
 _ITEM = {"type": "string"}
+_log = logging.getLogger(__name__)
 
 
 def _closed(properties: Mapping[str, object]) -> dict[str, object]:
@@ -224,9 +225,6 @@ def _options(settings: ModelSettings, plain: bool) -> dict[str, Any]:
             if key:
                 options["api_key"] = key
     return {name: value for name, value in options.items() if value is not None}
-
-
-_log = logging.getLogger(__name__)
 
 
 class Clients:

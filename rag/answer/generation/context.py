@@ -16,6 +16,8 @@ from rag.types import Article
 
 ELLIPSIS = "[…]"
 LEAST_TOKENS = 48  # tokens; an article of which less would be left is left out: it would say nothing
+LEAST_ARTICLES = 3  # a wrong first place must not be all that the model sees
+DROP = 0.5  # of the best score; below it an article has little to do with the question
 _NEIGHBOUR = 0.3  # of the best relevance beside a sentence: "it", "this time limit" need what stands before
 _OPENING = 0.1  # of the best relevance: the first sentence says what an article is about
 
@@ -174,10 +176,6 @@ def _joined(text: str, spans: Sequence[tuple[int, int]]) -> str:
     if text[at:].strip():
         parts.append(f" {ELLIPSIS}")
     return "".join(parts).strip()
-
-
-LEAST_ARTICLES = 3  # a wrong first place must not be all that the model sees
-DROP = 0.5  # of the best score; below it an article has little to do with the question
 
 
 def context_depth(scores: Sequence[float], *, setting: int | None = 10, typical: float | None = None) -> int:

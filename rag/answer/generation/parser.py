@@ -12,6 +12,7 @@ from rag.answer.types import CoverageRemark, Piece, Quote, Refusal, Statement
 from rag.text.highlight import sentences
 
 Record: TypeAlias = dict[str, object]
+Reply: TypeAlias = Literal["pieces", "prose"]
 
 # Keys under which a root object holds its items: what we ask for, and what models make of it.
 WRAPPERS = frozenset({"answer", "answers", "sentences", "statements", "items", "pieces", "lines", "results"})
@@ -20,6 +21,9 @@ MOST = 64_000  # characters of one answer: four times what the default of 1,024 
 LARGEST = 8_000  # characters of one object: a sentence with twenty quotes of a paragraph each
 DEEPEST = 8  # a quote lies four deep in a root object; json would recurse
 MOST_UNREADABLE = 30  # then it is garbage; together with LARGEST, this bounds how often text is read again
+LONGEST = 2_000  # characters of a sentence, with its subordinate clauses; more is no sentence
+MOST_CITED = 20  # articles, and quotes, of one sentence
+_LEADING = "AXYQ"  # labels are A1, A2, …; another letter where an article has such an id
 
 _BEGINS_ANEW = re.compile(r'\s*\{\s*"(?:text|missing|refusal)"\s*:')
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
@@ -212,13 +216,6 @@ def _unique(pairs: list[tuple[str, object]]) -> Record:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
-
-
-Reply: TypeAlias = Literal["pieces", "prose"]
-
-LONGEST = 2_000  # characters of a sentence, with its subordinate clauses; more is no sentence
-MOST_CITED = 20  # articles, and quotes, of one sentence
-_LEADING = "AXYQ"  # labels are A1, A2, …; another letter where an article has such an id
 
 
 class ArticleLabels:

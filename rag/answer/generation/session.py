@@ -45,6 +45,14 @@ from rag.text import Analyser
 from rag.text.analysers import LANGUAGES, analyser
 from rag.types import Article
 
+MOST_SENTENCES = 40  # five times what the prompts ask for; a model that goes on is going round in circles
+MOST_MISSING = 5
+BACKOFF = 0.5  # seconds before the first retry, twice as many before each further one, up to
+LONGEST_BACKOFF = 8.0
+LONGEST_WAIT = 20.0  # that a server may ask for; more than that is told to the person, who has better to do
+_SLACK = 64  # tokens that a server's own template puts around two messages
+_analyser: Callable[[str], Analyser] = functools.cache(analyser)
+
 
 class Cancel:
     """Says whether a person has cancelled, and ends the call that is under way."""
@@ -91,16 +99,6 @@ class Draft(Iterator[Event]):
     def __del__(self) -> None:
         """End the request: a page that is drawn anew drops what it was reading."""
         self.close()
-
-
-MOST_SENTENCES = 40  # five times what the prompts ask for; a model that goes on is going round in circles
-MOST_MISSING = 5
-BACKOFF = 0.5  # seconds before the first retry, twice as many before each further one, up to
-LONGEST_BACKOFF = 8.0
-LONGEST_WAIT = 20.0  # that a server may ask for; more than that is told to the person, who has better to do
-_SLACK = 64  # tokens that a server's own template puts around two messages
-
-_analyser: Callable[[str], Analyser] = functools.cache(analyser)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,13 @@ from rag.types import Article, Shown
 
 INSPECTED_ARTICLES = 5  # articles, the first ones: further down every split can be found
 COMPARABLE = 0.5  # of the first article's score; what falls further behind is no rival
+TURNS = 6  # questions kept; what was said before them seldom matters to the next one
+LONGEST = 600  # characters of a question that stands alone; what is typed at length stands alone already
+JOINT = " — "
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
+_ADDRESS = re.compile(
+    r"https?:|www\.|[<>{}\[\]`|]|\b[\w-]+\.(?:com|org|net|io|fr|de|be|it|nl|cn)\b", re.IGNORECASE
+)
 
 
 class SplitAspect(StrEnum):
@@ -102,9 +109,6 @@ def _region(text: str, articles: Sequence[Article], language: str) -> Clarifying
     return Clarifying(SplitAspect.REGION, words["ask"], tuple(options))
 
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
-
-
 def _date(question: str, articles: Sequence[Article], language: str) -> Clarifying | None:
     """Ask for the day where some articles ended before others began; a question with a year told it."""
     words: Mapping[str, str] | None = data("sides")["date"].get(language)
@@ -127,10 +131,6 @@ def _date(question: str, articles: Sequence[Article], language: str) -> Clarifyi
         options.append(Option(label, label[:1].upper() + label[1:] + stop, None, tuple(ids)))
     return Clarifying(SplitAspect.DATE, words["ask"], tuple(options))
 
-
-TURNS = 6  # questions kept; what was said before them seldom matters to the next one
-LONGEST = 600  # characters of a question that stands alone; what is typed at length stands alone already
-JOINT = " — "
 
 Model = Callable[[str], str]  # a prompt to what a language model says to it
 
@@ -214,11 +214,6 @@ def leans(follow_up: str, analyser: Analyser) -> bool:
     if len(sentences(follow_up)) > 1:
         return False
     return words <= 2 or (words <= short and points)
-
-
-_ADDRESS = re.compile(
-    r"https?:|www\.|[<>{}\[\]`|]|\b[\w-]+\.(?:com|org|net|io|fr|de|be|it|nl|cn)\b", re.IGNORECASE
-)
 
 
 def _checked(reply: str, typed: tuple[str, ...]) -> str | None:

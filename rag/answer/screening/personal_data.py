@@ -24,6 +24,24 @@ _NAME_LETTER = r"[^\W\d_\u4e00-\u9fff]"
 _WORD = rf"{_NAME_LETTER}(?:{_NAME_LETTER}|[\u0300-\u036f'-])*"
 _CHINESE_TITLES = ("先生", "女士", "小姐", "太太", "律师", "医生", "老师", "经理", "某")
 _Span = tuple[int, int]
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", re.ASCII)
+_IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", re.IGNORECASE | re.ASCII)
+_CARD = re.compile(r"(?<![\d.,-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d,]|\.\d)", re.ASCII)
+# country -> how its number is written, the module that checks it, the words that must stand near if the check
+# digit alone proves little (one nine-digit number in eleven passes that of the Netherlands)
+_NATIONAL: tuple[tuple[str, str, str, str], ...] = (
+    ("FR", r"[12478] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}", "fr.nir", ""),
+    ("BE", r"\d{2}[. ]?\d{2}[. ]?\d{2}[- .]?\d{3}[. ]?\d{2}", "be.nn", ""),
+    ("DE", r"[1-9]\d ?\d{3} ?\d{3} ?\d{3}", "de.idnr", ""),
+    ("IT", r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", "it.codicefiscale", ""),
+    ("NL", r"\d{8,9}", "nl.bsn", r"\bbsn\b|burgerservice|sofi"),
+    ("CH", r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d{2}", "ch.ssn", ""),
+    ("CN", r"[1-9]\d{16}[\dX]", "cn.ric", ""),
+    ("AT", r"\d{4} ?\d{6}", "at.vnr", r"\bsv|sozialvers|versicherungs"),
+    ("ES", r"\d{8}-?[A-Z]", "es.dni", ""),
+)
+_NINO = re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]\b")  # no check digit
+_NEAR = 40  # characters before a number in which such a word must stand
 
 
 @cache
@@ -111,26 +129,6 @@ class PersonalDataSpan:
     start: int
     end: int
     kind: PersonalDataKind
-
-
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", re.ASCII)
-_IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", re.IGNORECASE | re.ASCII)
-_CARD = re.compile(r"(?<![\d.,-])[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d,]|\.\d)", re.ASCII)
-# country -> how its number is written, the module that checks it, the words that must stand near if the check
-# digit alone proves little (one nine-digit number in eleven passes that of the Netherlands)
-_NATIONAL: tuple[tuple[str, str, str, str], ...] = (
-    ("FR", r"[12478] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}", "fr.nir", ""),
-    ("BE", r"\d{2}[. ]?\d{2}[. ]?\d{2}[- .]?\d{3}[. ]?\d{2}", "be.nn", ""),
-    ("DE", r"[1-9]\d ?\d{3} ?\d{3} ?\d{3}", "de.idnr", ""),
-    ("IT", r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", "it.codicefiscale", ""),
-    ("NL", r"\d{8,9}", "nl.bsn", r"\bbsn\b|burgerservice|sofi"),
-    ("CH", r"756[. ]?\d{4}[. ]?\d{4}[. ]?\d{2}", "ch.ssn", ""),
-    ("CN", r"[1-9]\d{16}[\dX]", "cn.ric", ""),
-    ("AT", r"\d{4} ?\d{6}", "at.vnr", r"\bsv|sozialvers|versicherungs"),
-    ("ES", r"\d{8}-?[A-Z]", "es.dni", ""),
-)
-_NINO = re.compile(r"\b[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]\b")  # no check digit
-_NEAR = 40  # characters before a number in which such a word must stand
 
 
 def personal_data(question: str, jurisdiction: str) -> tuple[PersonalDataSpan, ...]:

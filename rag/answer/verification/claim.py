@@ -17,6 +17,7 @@ from rag.answer.verification.quantities import Quantity, blanked, cited_articles
 from rag.text.analysers import analyser
 
 YEAR, MONTH = 12, 31  # months, and days at most
+Words = frozenset[str]
 
 _DATE = re.compile(r"(?<![a-z\d_./-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?![a-z\d_/-]|\.\d)")
 _ISO = re.compile(r"(?<![a-z\d_./-])(\d{4})-(\d\d)-(\d\d)(?![a-z\d_/-]|\.\d)")
@@ -25,6 +26,12 @@ _OTHERS = re.compile(
     r"(?<!\w)(?:ou|or|oder|of|o) (?:(?P<more>plus|more|mehr|meer|piu)"
     r"|(?P<less>moins|less|weniger|minder|meno))(?!\w)"
 )
+_analyser = cache(partial(analyser, chinese="words"))
+_WITH_ZU = re.compile(
+    r"^(ab|an|auf|aus|bei|durch|ein|fest|fort|frei|heraus|hin|mit|nach|nieder|vor|weg|weiter|wieder|zuruck)"
+    r"zu(?=\w{3})"
+)
+_NUMBERED = re.compile(r"^[\s(\[*-]*\(?\d{1,2}[a-z]?[.)°](?=\s)\s*")  # "(2) ", "1. " before a sentence
 
 
 def canonical_form(plain: str, language: str) -> str:
@@ -56,16 +63,6 @@ def _in_words(found: re.Match[str], day: str, month: str, year: str, language: s
     if language == "zh":
         return f"{year}年{second}月{first}日"
     return f"{first} {data('claims')['months'][language].split()[second - 1]} {year}"
-
-
-Words = frozenset[str]
-
-_analyser = cache(partial(analyser, chinese="words"))
-_WITH_ZU = re.compile(
-    r"^(ab|an|auf|aus|bei|durch|ein|fest|fort|frei|heraus|hin|mit|nach|nieder|vor|weg|weiter|wieder|zuruck)"
-    r"zu(?=\w{3})"
-)
-_NUMBERED = re.compile(r"^[\s(\[*-]*\(?\d{1,2}[a-z]?[.)°](?=\s)\s*")  # "(2) ", "1. " before a sentence
 
 
 @dataclass(frozen=True, slots=True)

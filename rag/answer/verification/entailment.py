@@ -18,6 +18,11 @@ from rag.answer.verification.parties import LEAVE, PartyRole, opposed
 
 STEM, ENDING = 4, 3  # letters that forms of a word share, and that each may have after them
 LONGEST = 3  # words that stand for one of the law's; more are a phrase of their own
+COVERED = 0.8  # share of a sentence's content terms that must stand in what it quotes: docs/answers.md
+HALF = 0.5  # of a clause's terms: who leaves out a consent leaves out who gives it too
+HINTED, WHOLE = 0.3, 0.75  # shares of a condition's terms between which it is told in part
+CLAUSE_COVERAGE = 0.6  # share of a clause's terms from which on a sentence tells that clause
+MIN_CLAUSE_TERMS = 2  # content terms of a clause: fewer cannot be put together from several sentences
 
 _Item: TypeAlias = str | tuple[object, str]  # a content term, or a number with its unit
 
@@ -98,12 +103,6 @@ def _joints(text: Claim) -> Iterator[tuple[frozenset[_Item], str]]:
             if left and right:
                 yield frozenset((left[-1], right[0])), kind
 
-
-COVERED = 0.8  # share of a sentence's content terms that must stand in what it quotes: docs/answers.md
-HALF = 0.5  # of a clause's terms: who leaves out a consent leaves out who gives it too
-HINTED, WHOLE = 0.3, 0.75  # shares of a condition's terms between which it is told in part
-CLAUSE_COVERAGE = 0.6  # share of a clause's terms from which on a sentence tells that clause
-MIN_CLAUSE_TERMS = 2  # content terms of a clause: fewer cannot be put together from several sentences
 
 _Matches = Callable[[Piece, Piece], bool]
 

@@ -10,6 +10,9 @@ from rag.text.analysers import LANGUAGES, stop_words
 from rag.text.folding import fold, level
 
 _ITALIAN_IS = re.compile(r"(?<!\w)[èÈ](?!\w)")  # without its accent it would be "and"
+_WORD = re.compile(r"[^\W\d_]+")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_LOOKED_AT = 1_500  # characters; the function words of a few sentences tell
 
 
 def flat(text: str) -> str:
@@ -35,11 +38,6 @@ def word_pattern(*alternatives: str, language: str = "") -> re.Pattern[str]:
     if not words or language == "zh":
         return re.compile(words or r"(?!)")
     return re.compile(rf"(?<!\w)(?:{words})(?:(?!\w)|(?<='))")
-
-
-_WORD = re.compile(r"[^\W\d_]+")
-_HAN = re.compile("[\u4e00-\u9fff]")
-_LOOKED_AT = 1_500  # characters; the function words of a few sentences tell
 
 
 def language_of(text: str, stated: str | None = None) -> str:

@@ -18,6 +18,9 @@ _HAN_EACH = re.compile(r"(?:每满?一?|按)(?P<unit>年|个?月|日|天|周|个
 _DAYS = re.compile(f"{word_pattern(_UNITS['days']).pattern}|工作日")  # what is no plain day
 _STOPS = re.compile(r"[,;:，；。：]|\.(?!\d)")
 _REACH = 60  # characters after a number within which "per day" belongs to it: "of wages for each full year"
+_SHARES = frozenset({PART, "%"})
+_BEHIND = re.compile(r" (?:au (?:moins|plus)|at (?:least|most)|al massimo|ten (?:minste|hoogste))(?!\w)")
+_PARTING = re.compile(r"[,;:.，；。、]| (?:et|ou|mais|and|or|but|und|oder|aber|en|of|maar|e|o|ma) ")
 
 
 @cache
@@ -35,9 +38,6 @@ def rhythms(plain: str) -> frozenset[str]:
         {f"each {times} {unit}" for unit, times in counted}
         | {found[0][:6] for found in _DAYS.finditer(plain)}
     )
-
-
-_SHARES = frozenset({PART, "%"})
 
 
 def numbers_differ(claim: Claim, premises: Sequence[Claim]) -> bool:
@@ -80,9 +80,6 @@ def _qualified(text: Claim, number: Quantity) -> frozenset[str]:
     return rhythms(text.plain[number.start : stop.start() if stop else end])
 
 
-_BEHIND = re.compile(r" (?:au (?:moins|plus)|at (?:least|most)|al massimo|ten (?:minste|hoogste))(?!\w)")
-
-
 def _bound(text: Claim, number: Quantity) -> tuple[str, ...]:
     left = text.plain[max(0, number.start - 24) : number.start]
     near = bounds(re.split(r"[,;:.，；。_]|\d", left)[-1], text.language)
@@ -107,9 +104,6 @@ def _crossed(claim: Claim, premise: Claim) -> bool:
         if own and rivals and max(rivals) > max(own):
             return True
     return False
-
-
-_PARTING = re.compile(r"[,;:.，；。、]| (?:et|ou|mais|and|or|but|und|oder|aber|en|of|maar|e|o|ma) ")
 
 
 def _contexts(text: Claim) -> Iterator[tuple[Quantity, Words]]:

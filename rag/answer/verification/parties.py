@@ -19,6 +19,8 @@ _AGENT, _OBLIQUE, _OWNER = (
     for part in ("agent", "oblique", "owner")
 )
 _AFTER_OWNER = re.compile(r"^(?:'s\b|'(?= )|的)")
+# Somebody's consent that the law asks for: who leaves it out allows what is not allowed.
+LEAVE = {language: word_pattern(words, language=language) for language, words in _DATA["consent"].items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,3 @@ def opposed(kind: str, language: str) -> tuple[tuple[re.Pattern[str], re.Pattern
         (word_pattern(one, language=language), word_pattern(other, language=language))
         for one, other in _DATA[kind][language]
     )
-
-
-# Somebody's consent that the law asks for: who leaves it out allows what is not allowed.
-LEAVE = {language: word_pattern(words, language=language) for language, words in _DATA["consent"].items()}

@@ -17,6 +17,7 @@ from rag.text.numerals import FRENCH_ORDINAL, french_ordinal, parse_number_words
 from rag.text.references import Reference, find_references
 
 PART = "part"  # the unit of fractions
+ORDINAL = "ordinal"
 
 _DATA = data("units")
 # (unit, how many of it one is) -> patterns of flat text
@@ -57,8 +58,6 @@ def _alternatives(units: Mapping[tuple[str, int], Sequence[str]]) -> str:
 
 TIME_WORDS = _alternatives(_TIME)  # the pattern of all words for spans of time that are written with letters
 
-
-ORDINAL = "ordinal"
 
 _DIGITS = re.compile(
     r"(?<![^\W\u4e00-\u9fff])(?<![.,/-])(?P<whole>\d{1,3}(?:["

@@ -31,6 +31,12 @@ _MIDDLE = re.compile(rf"[^\W{HAN}]")
 _HAN_NUMERAL = frozenset("零〇一二三四五六七八九十百千万亿两")
 _HAN_NOT = frozenset("不未无非没勿")
 _WORDS = re.compile(rf"[{HAN}]|(?:(?![{HAN}])[^\W_])+")
+Span: TypeAlias = tuple[int, int]  # start and end, in characters
+_ABBREVIATED = re.compile(  # a full stop after these ends no sentence: art. 5, L. 121-1, Nr. 3, 1. Januar
+    r"(?:\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|co|bzw|ggf|lid|[^\W\d_])|(?<![^\W_])\d{1,2})$", re.IGNORECASE
+)
+_END = re.compile(r"(?P<dot>\.)[»”\")’]*\s+|[!?][»”\")’]*\s+|[。！？][”」』）]*\s*|\s*\n\s*")
+_GOES_ON = ",;:，；：、"  # a line that ends so leads into the next one
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +154,6 @@ def _joined(flat: str, at: int) -> bool:
 def _grouped(flat: str, at: int) -> bool:
     """Tell whether exactly three digits begin here: after a blank they go on with a number."""
     return re.match(r"\d{3}(?!\d)", flat[at:]) is not None
-
-
-Span: TypeAlias = tuple[int, int]  # start and end, in characters
-
-_ABBREVIATED = re.compile(  # a full stop after these ends no sentence: art. 5, L. 121-1, Nr. 3, 1. Januar
-    r"(?:\b(?:arts?|al|abs|nr|no|cf|vgl|sec|lett|co|bzw|ggf|lid|[^\W\d_])|(?<![^\W_])\d{1,2})$", re.IGNORECASE
-)
-_END = re.compile(r"(?P<dot>\.)[»”\")’]*\s+|[!?][»”\")’]*\s+|[。！？][”」』）]*\s*|\s*\n\s*")
-_GOES_ON = ",;:，；：、"  # a line that ends so leads into the next one
 
 
 def sentences(text: str) -> list[Span]:

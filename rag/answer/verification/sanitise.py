@@ -63,6 +63,15 @@ _GROUPED = re.compile(r"\d{1,3}(?:[ .,'\u00a0\u202f]\d{3})+(?:,\d\d)?")
 _BLOB = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # keys and encoded texts; no word of law is as long
 _MIXED_BLOB = re.compile(r"(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{16,}")
 _WORD = re.compile(r"[^\W\d_]+")
+LONGEST = 300  # characters: one sentence
+NOUNS, CLAUSE = 12, 25  # words of what is not told, as a noun phrase and as an indirect question
+HAN_A_WORD = 2  # Chinese characters that are taken for a word
+_GOES_ON = re.compile(r"[;:!?；：！？。\n\"“”«»„「」—–=()…/]|\.(?=\s*\S)|\s-|-\s")
+_COMMA = re.compile("[,，、]")
+_ADDRESSED = (  # instructions, and what belongs to no law
+    word_pattern(*data("claims")["addressed"]["words"]),
+    word_pattern(data("claims")["addressed"]["han"], language="zh"),
+)
 
 
 def marked(text: str, articles: str = "") -> bool:
@@ -126,18 +135,6 @@ def _phone(number: str) -> bool:
     digits = sum(map(str.isdigit, number))
     whole = number.strip(" .()-/")
     return digits >= _LEAST_PHONE and not (_DATE.fullmatch(whole) or _GROUPED.fullmatch(whole))
-
-
-LONGEST = 300  # characters: one sentence
-NOUNS, CLAUSE = 12, 25  # words of what is not told, as a noun phrase and as an indirect question
-HAN_A_WORD = 2  # Chinese characters that are taken for a word
-
-_GOES_ON = re.compile(r"[;:!?；：！？。\n\"“”«»„「」—–=()…/]|\.(?=\s*\S)|\s-|-\s")
-_COMMA = re.compile("[,，、]")
-_ADDRESSED = (  # instructions, and what belongs to no law
-    word_pattern(*data("claims")["addressed"]["words"]),
-    word_pattern(data("claims")["addressed"]["han"], language="zh"),
-)
 
 
 def missing_text(text: str) -> str | None:
