@@ -58,8 +58,12 @@ def settle(
     prints = {number: fingerprint(text) for number, text in summaries.items()}
     good, lapsed, unfit = list[Acceptance](), list[Acceptance](), list[Acceptance]()
     for each in accepted:
-        same = prints.get(each.finding.article_no) == each.summary
-        (unfit if each.finding not in there else good if same else lapsed).append(each)
+        if each.finding not in there:
+            unfit.append(each)
+        elif prints.get(each.finding.article_no) == each.summary:
+            good.append(each)
+        else:
+            lapsed.append(each)
     done = {each.finding for each in good}
     left = tuple(finding for finding in findings if finding not in done)
     return AcceptedFindings(left, tuple(good), tuple(lapsed), tuple(unfit))

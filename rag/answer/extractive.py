@@ -193,7 +193,8 @@ def _window(text: str, span: Span, hits: Sequence[Token], weights: Mapping[str, 
             score = round(math.fsum(weights[t] for t in sorted(held)), 5)
             if score > most:
                 best, most = (i, j), score
-    kept = {*best, *(i for i, it in enumerate(clauses) if _limits("words").search(plain(text[slice(*it)])))}
+    limiting = (i for i, each in enumerate(clauses) if _limits("words").search(plain(text[slice(*each)])))
+    kept = (*best, *limiting)
     first, last = min(kept), max(kept)
     if clauses[last][1] - clauses[first][0] > LONGEST:
         first, last = best

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rag.answer.generation.errors import Failure, FailureReason, silence_clients, silence_langchain
+from rag.answer.generation.errors import Failure, FailureReason, silence_clients
 from rag.answer.generation.prompt import Messages
 from rag.answer.generation.settings import ModelSettings
 from rag.errors import BadInput, MissingExtra, PandectError, install_hint
@@ -119,10 +119,13 @@ class LangChainClient:
 
     async def stream(self, messages: Messages) -> AsyncIterator[Delta]:
         """Yield what comes, traced by nobody, whatever the environment says; cancelling closes the line."""
+        from langchain_core import globals as switches
         from langsmith import tracing_context
 
         silence_clients()
-        silence_langchain()
+        # LangChain prints what a host that debugs something else has switched on for the whole process
+        switches.set_debug(False)
+        switches.set_verbose(False)
         with tracing_context(enabled=False, parent=False):
             sent = [("system", messages.system), ("human", messages.user)]
             # the model's own `astream` is an async generator, which its annotation does not say

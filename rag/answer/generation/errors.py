@@ -148,7 +148,6 @@ CLIENTS = (
     "langsmith", "mistralai", "ollama", "openai", "requests", "tenacity", "tiktoken", "transformers",
     "urllib3",
 )  # fmt: skip
-_SILENT = logging.CRITICAL + 1
 
 
 def silence_clients() -> None:
@@ -158,14 +157,6 @@ def silence_clients() -> None:
     of their own, and a host may have lowered a level.
     """
     for logger in loggers_under(CLIENTS):
-        logger.setLevel(_SILENT)
+        logger.setLevel(logging.CRITICAL + 1)
     # pydantic quotes the value that it warns about, and that may be what the model wrote
     warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
-
-
-def silence_langchain() -> None:
-    """Turn off what LangChain prints: a host that debugs something else switches it for the whole process."""
-    from langchain_core import globals as switches
-
-    switches.set_debug(False)
-    switches.set_verbose(False)

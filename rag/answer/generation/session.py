@@ -164,7 +164,12 @@ class Job:
             log_failure(error, "the answer")
             yield self.answer(Ending.FAILED, FailureReason.UNEXPECTED)
         else:
-            yield self.written()
+            if self.sentences:
+                yield self.answer(Ending.WRITTEN, FailureReason.CUT if self.cut else None)
+            elif self.refused:
+                yield self.answer(Ending.REFUSED)
+            else:
+                yield self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
 
     def attempts(self) -> Iterator[Event]:
         """Ask, and ask again where that may help and nothing has been shown yet."""
@@ -267,14 +272,6 @@ class Job:
                         self.missing.append(text)
                 case Refusal():
                     self.refused = True
-
-    def written(self) -> Answer:
-        """Return the answer of a call that came to its end."""
-        if self.sentences:
-            return self.answer(Ending.WRITTEN, FailureReason.CUT if self.cut else None)
-        if self.refused:
-            return self.answer(Ending.REFUSED)
-        return self.answer(Ending.EMPTY, FailureReason.UNREADABLE)
 
     def answer(
         self, ending: Ending, reason: FailureReason | None = None, wait: float | None = None

@@ -57,7 +57,6 @@ class Secret:
 Format: TypeAlias = Literal["auto", "lines", "schema"]
 
 SWITCH = "PANDECT_MODEL"
-KEY = "PANDECT_MODEL_KEY"
 # Where the makers of models tell people to put their keys; read only when the model is the maker's own.
 USUAL_KEYS = {
     "openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "mistralai": "MISTRAL_API_KEY",
@@ -180,7 +179,7 @@ def _temperature(text: str) -> float | None:
 SETTINGS = (
     Setting(SWITCH, "model", _model),
     Setting("PANDECT_MODEL_URL", "url", _url, hidden=True),  # people paste keys into addresses
-    Setting(KEY, "key", _key, hidden=True),
+    Setting("PANDECT_MODEL_KEY", "key", _key, hidden=True),
     Setting("PANDECT_MODEL_FORMAT", "format", _format),
     Setting("PANDECT_MODEL_TOKENS", "window", partial(_whole, low=1024, high=4_000_000)),
     Setting("PANDECT_MODEL_OUTPUT", "output", partial(_whole, low=64, high=100_000)),

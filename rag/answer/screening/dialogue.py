@@ -119,9 +119,10 @@ def _date(question: str, articles: Sequence[Article], language: str) -> Clarifyi
     day = next((first for first in starts if min(ended) <= first), None)
     if day is None:
         return None
-    written, stop = f"{day:%d.%m.%Y}" if language == "de" else f"{day:%d/%m/%Y}", "."
+    written = f"{day:%d.%m.%Y}" if language == "de" else f"{day:%d/%m/%Y}"
     if language == "zh":
-        written, stop = f"{day.year}年{day.month}月{day.day}日", "。"
+        written = f"{day.year}年{day.month}月{day.day}日"
+    stop = "。" if language == "zh" else "."
     options = []
     for side, ids in (
         ("before", (a.id for a in articles if a.valid_to is not None and a.valid_to <= day)),
