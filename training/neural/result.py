@@ -31,7 +31,6 @@ from training.neural.data.task import TrainingTask
 from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Recipe
 from training.neural.summary import VALUES
-from training.neural.systems.backbone import parameters
 from training.neural.systems.base import NeuralSystem
 from training.neural.trainer.checkpoint import CheckpointState
 from training.neural.trainer.distributed import World
@@ -197,23 +196,17 @@ class Trained:
     manifest: Mapping[str, Any] = field(repr=False)
 
     def system(self, device: str | None = None) -> NeuralSystem:
-        """Load the model.
-
-        Args:
-            device: "cpu", "cuda" ...; None takes the best there is.
+        """Load the model onto "cpu", "cuda" ...; None takes the best there is.
 
         Raises:
             MissingExtra: torch is not installed.
         """
         from training.neural.systems.backbone import require
-
-        require()
-        import torch
-
         from training.neural.systems.registry import load
 
+        require()
         system = load(self.recipe, self.folder / MODEL)
-        system.module.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
+        system.to(device)
         return system
 
 
@@ -262,7 +255,7 @@ def model_facts(
         peak: memory held while it was trained.
     """
     return {
-        "parameters": parameters([system.module]),
+        "parameters": system.parameters,
         "steps": state.step,
         "best step": None if state.best is None else state.best_step,
         f"dev {task.recipe.evaluation.measure}": state.best,

@@ -29,7 +29,6 @@ from training.neural.recipe.settings import Scratch
 from training.neural.result import model_facts
 from training.neural.summary import BEFORE_TRAINING, question_values
 from training.neural.systems import splade
-from training.neural.systems.backbone import parameters
 from training.neural.systems.base import NeuralSystem
 from training.neural.systems.registry import build
 from training.neural.trainer import resources
@@ -207,7 +206,7 @@ def plan(task: TrainingTask, batches: Batches, system: NeuralSystem | None, judg
     recipe = task.recipe
     model = recipe.model.backbone or "an encoder from scratch"
     fold = f", fold {task.fold}" if task.fold is not None else ""
-    size = f", {parameters([system.module]):,} parameters" if system is not None else ""
+    size = f", {system.parameters:,} parameters" if system is not None else ""
     return (
         f"{recipe.name} ({recipe.system}), seed {task.seed}{fold}: {model}{size}\n"
         f"{len(task.learn)} questions ({len(batches.pairs)} examples) to learn from, {len(task.dev)} dev, "

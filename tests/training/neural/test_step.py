@@ -27,7 +27,7 @@ from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
 from training.neural.data.batches import Batches
 from training.neural.data.negatives import hard_negative_sampler
 from training.neural.data.tokens import article_text
-from training.neural.systems.backbone import parameters, train_tokenizer
+from training.neural.systems.backbone import train_tokenizer
 from training.neural.trainer import loop
 from training.neural.trainer.logging import TrainingLog
 
@@ -140,7 +140,7 @@ def test_towers_do_not_share_their_weights_and_a_saved_model_ranks_alike(tmp_pat
         again.module.eval()
         assert again.retriever(CORPUS).search([asked, ""], 5) == ranking
         assert ranking[1] == ()  # a blank question finds nothing
-        sizes.append(parameters([system.module]))
+        sizes.append(system.parameters)
     assert sizes[1] == 2 * sizes[0]
 
 

@@ -6,7 +6,7 @@ with the same ones, and every process of many knows the whole batch without bein
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -133,8 +133,3 @@ def _same_text(articles: Sequence[Article]) -> dict[str, int]:
     """Number articles so that those of one text share a number: a copy of a gold article is no negative."""
     number: dict[str, int] = {}
     return {article.id: number.setdefault(article.text, len(number)) for article in articles}
-
-
-def split_texts(batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
-    """Return the questions' texts and the articles: what is encoded where the two are encoded apart."""
-    return {"questions": [q.text for q in batch.questions], "articles": batch.articles}

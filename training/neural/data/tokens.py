@@ -36,12 +36,6 @@ class Tokens:
         self.text = text
         self._known: dict[str, list[Ids]] = {}  # by id
 
-    @staticmethod
-    def longest(text: Text) -> int:
-        """Return how many tokens an encoder must read; of chunks, with the two special ones."""
-        article = text.chunk_tokens + 2 if text.chunk_tokens else text.article_tokens
-        return max(text.question_tokens, article)
-
     def question(self, question: str) -> Ids:
         """Return the ids of a question, with the special ones, cut at the recipe's length."""
         return self._cut(self.text.question_prompt + question, self.text.question_tokens)

@@ -210,10 +210,8 @@ def _check_scratch(recipe: Recipe, where: str) -> None:
 
 def _longest(recipe: Recipe) -> int:
     """Return the tokens of the longest text that a recipe's encoder reads."""
-    text = recipe.text
     if recipe.system in PAIRS:
-        return text.article_tokens  # of both together
-    if recipe.system == "lsi":
-        return text.question_tokens  # no article is read
-    article = text.chunk_tokens + 2 if text.chunk_tokens else text.article_tokens
-    return max(text.question_tokens, article)
+        return recipe.text.article_tokens  # of both together
+    return (
+        recipe.text.question_tokens if recipe.system == "lsi" else recipe.text.longest
+    )  # LSI reads no article

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from training.neural.recipe.toml import ValueRange, number
 
 Pooling: TypeAlias = Literal["cls", "mean", "max"]
 Similarity: TypeAlias = Literal["cosine", "dot"]
+_Kind = TypeVar("_Kind")
 POSITIONS = (8, 8192)  # tokens of the longest text that an encoder from scratch may read
 
 
@@ -51,6 +52,12 @@ class Text:
     fields: tuple[Literal["code", "headings", "text"], ...] = ("code", "headings", "text")
     question_prompt: str = ""
     article_prompt: str = ""
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest text where question and article are read apart, with the special ones."""
+        article = self.chunk_tokens + 2 if self.chunk_tokens else self.article_tokens
+        return max(self.question_tokens, article)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +182,6 @@ LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
         "lsi": LabelSettings,
     }
 )
-
-
 PAIRS = ("cross-encoder", "yes-no")  # systems that read question and article together
 
 
@@ -196,3 +201,9 @@ class Recipe:
     paper: str = ""  # whose hyper-parameters these are
     needs: Literal["questions"] | None = None  # to learn from: others than the corpus's own must be brought
     source: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the tables as read
+
+    def loss_of(self, kind: type[_Kind]) -> _Kind:
+        """Return the settings of the loss, which the system has of this kind."""
+        if not isinstance(self.loss, kind):
+            raise TypeError(f"{self.name} is a {self.system}")
+        return self.loss

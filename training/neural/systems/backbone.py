@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 Task: TypeAlias = Literal["feature-extraction", "fill-mask", "sequence-classification", "text-generation"]
+_FROM_SCRATCH: dict[Task, str] = {  # classes of transformers
+    "feature-extraction": "BertModel",
+    "fill-mask": "BertForMaskedLM",
+    "sequence-classification": "BertForSequenceClassification",
+    "text-generation": "Qwen3ForCausalLM",
+}
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def require() -> None:
-    """Refuse to go on where torch or sentence-transformers is not installed.
-
-    Raises:
-        MissingExtra: names what to install.
-    """
+    """Raise MissingExtra where torch or sentence-transformers is not installed."""
     try:
         import sentence_transformers  # noqa: F401
         import torch  # noqa: F401
@@ -32,16 +34,9 @@ def require() -> None:
 
 
 def load_backbone(
-    name: str, model: BackboneSettings, tokens: int, *, task: Task = "feature-extraction", labels: int = 1
+    name: str, model: BackboneSettings, tokens: int, *, task: Task = "feature-extraction"
 ) -> Transformer:
-    """Return an encoder with its tokenizer, as sentence-transformers has it.
-
-    Args:
-        name: a hub id, or a folder such as `make_scratch` fills.
-        model: the recipe's table.
-        tokens: the most that it shall read.
-        task: which head it has.
-        labels: of the head of a classifier.
+    """Return an encoder with its tokenizer, as sentence-transformers has it, to read at most so many tokens.
 
     Raises:
         BadInput: there is no such model, it cannot be fetched, or it reads fewer tokens.
@@ -49,17 +44,13 @@ def load_backbone(
     from sentence_transformers.base.modules import Transformer
 
     trust: dict[str, Any] = {"trust_remote_code": True} if model.remote_code else {}
-    config: dict[str, Any] = {**trust, "num_labels": labels} if task == "sequence-classification" else trust
+    config: dict[str, Any] = {**trust, "num_labels": 1} if task == "sequence-classification" else trust
     try:
         with quiet():
             found = Transformer(
-                name,
-                transformer_task=task,
-                max_seq_length=tokens,
-                model_kwargs=dict(trust),
-                config_kwargs=config,
-                processor_kwargs=dict(trust),
-            )
+                name, transformer_task=task, max_seq_length=tokens,
+                model_kwargs=dict(trust), config_kwargs=config, processor_kwargs=dict(trust),
+            )  # fmt: skip
     except (OSError, ValueError, ImportError) as error:
         reason = " ".join(str(error).split())[:300]
         raise BadInput(
@@ -72,23 +63,13 @@ def load_backbone(
 
 
 def check_length(model: Any, name: str, tokens: int) -> None:  # noqa: ANN401 - of transformers
-    """Refuse texts of more tokens than a model reads.
-
-    Raises:
-        BadInput: it reads fewer.
-    """
+    """Raise BadInput where a model reads fewer tokens than this."""
     reads = getattr(model.config, "max_position_embeddings", None)
     if reads is not None and tokens > reads:
         raise BadInput(
             f"{name} reads {reads} tokens, [text] asks for {tokens}: lower question_tokens and "
             "article_tokens, or cut articles with chunk_tokens"
         )
-
-
-def write(module: Any, folder: Path) -> None:  # noqa: ANN401 - of sentence-transformers
-    """Write a model in the format of sentence-transformers, without its card: ours says more."""
-    with quiet():
-        module.save(str(folder), create_model_card=False)
 
 
 @contextmanager
@@ -109,12 +90,7 @@ def quiet() -> Iterator[None]:
 
 
 def make_scratch(
-    scratch: Scratch,
-    texts: Iterable[str],
-    folder: Path,
-    *,
-    task: Task = "feature-extraction",
-    labels: int = 1,
+    scratch: Scratch, texts: Iterable[str], folder: Path, *, task: Task = "feature-extraction"
 ) -> None:
     """Write a small encoder with random weights and its tokenizer, in the format of transformers.
 
@@ -122,53 +98,27 @@ def make_scratch(
     2016), lower-cased and without accents; Chinese characters are words of their own, as in BERT. What
     generates text is of Qwen3's shape, the others of BERT's.
     """
-    from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel
+    import transformers
 
     tokenizer = train_tokenizer(texts, scratch.vocabulary, scratch.positions)
+    shape: dict[str, Any] = {
+        "vocab_size": len(tokenizer), "hidden_size": scratch.width, "num_hidden_layers": scratch.layers,
+        "num_attention_heads": scratch.heads, "intermediate_size": scratch.feedforward,
+        "max_position_embeddings": scratch.positions,
+    }  # fmt: skip
     if task == "text-generation":
-        _write_causal(scratch, len(tokenizer), folder)
-        tokenizer.save_pretrained(folder)
-        return
-    heads: dict[Task, Any] = {
-        "feature-extraction": BertModel,
-        "fill-mask": BertForMaskedLM,
-        "sequence-classification": BertForSequenceClassification,
-    }
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=scratch.width,
-        num_hidden_layers=scratch.layers,
-        num_attention_heads=scratch.heads,
-        intermediate_size=scratch.feedforward,
-        max_position_embeddings=scratch.positions,
-        hidden_dropout_prob=scratch.dropout,
-        attention_probs_dropout_prob=scratch.dropout,
-        num_labels=labels,
-    )
+        config = transformers.Qwen3Config(
+            **shape, num_key_value_heads=scratch.heads, head_dim=scratch.width // scratch.heads,
+            attention_dropout=scratch.dropout,
+            # logits of about 1: the weights stay as drawn, and low-rank matrices alone learn beside them
+            initializer_range=scratch.width**-0.5,
+        )  # fmt: skip
+    else:
+        dropped = {"hidden_dropout_prob": scratch.dropout, "attention_probs_dropout_prob": scratch.dropout}
+        config = transformers.BertConfig(**shape, **dropped, num_labels=1)
     with quiet():
-        heads[task](config).save_pretrained(folder)
+        getattr(transformers, _FROM_SCRATCH[task])(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-
-
-def _write_causal(scratch: Scratch, vocabulary: int, folder: Path) -> None:
-    """Write a causal language model of Qwen3's shape with random weights."""
-    from transformers import Qwen3Config, Qwen3ForCausalLM
-
-    config = Qwen3Config(
-        vocab_size=vocabulary,
-        hidden_size=scratch.width,
-        num_hidden_layers=scratch.layers,
-        num_attention_heads=scratch.heads,
-        num_key_value_heads=scratch.heads,
-        head_dim=scratch.width // scratch.heads,
-        intermediate_size=scratch.feedforward,
-        max_position_embeddings=scratch.positions,
-        attention_dropout=scratch.dropout,
-        # logits of about 1: the weights stay as they are drawn, and low-rank matrices alone learn beside them
-        initializer_range=scratch.width**-0.5,
-    )
-    with quiet():
-        Qwen3ForCausalLM(config).save_pretrained(folder)
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTrainedTokenizerFast:
@@ -191,23 +141,12 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int, tokens: int) -> PreTr
         single=f"{begin} $A {end}", pair=f"{begin} $A {end} $B:1 {end}:1", special_tokens=list(at.items())
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token=pad,
-        unk_token=unknown,
-        cls_token=begin,
-        sep_token=end,
-        mask_token=mask,
-        model_max_length=tokens,
+        tokenizer_object=tokenizer, model_max_length=tokens,
+        pad_token=pad, unk_token=unknown, cls_token=begin, sep_token=end, mask_token=mask,
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],  # as BERT's: which of a pair
-    )
+    )  # fmt: skip
 
 
 def sound(text: str) -> str:
     """Return the text with lone surrogates, which tokenizers refuse, as question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def parameters(modules: Sequence[Any]) -> int:
-    """Count the numbers that are learnt, each once where modules share them."""
-    seen = {id(p): p.numel() for module in modules for p in module.parameters()}
-    return sum(seen.values())

@@ -12,7 +12,6 @@ with articles cut at 512 tokens; DAR (JuriFindIT) one encoder of long context wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,70 +20,40 @@ from indexes.corpus.corpus import Corpus
 from rag.retrieval.base import Mask
 from rag.retrieval.dense import Dense, build_vectors
 from rag.types import Article, ArticleOrder, Floats, Retriever
-from training.neural.data.batches import TrainingBatch, split_texts
-from training.neural.data.tokens import Tokens
+from training.neural.data.batches import TrainingBatch
 from training.neural.recipe.settings import Contrastive, Recipe
-from training.neural.systems.backbone import load_backbone, quiet, write
-from training.neural.systems.encode import encoded
+from training.neural.systems.backbone import load_backbone
+from training.neural.systems.base import NeuralSystem
 from training.neural.systems.losses import similarities, softmax_loss
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
     from torch import Tensor
 
 ROUTES = {"questions": "query", "articles": "document"}  # of sentence-transformers' Router
 
 
-class BiEncoder:
+class BiEncoder(NeuralSystem):
     """A siamese or two-tower bi-encoder, kept as sentence-transformers keeps it."""
-
-    def __init__(self, recipe: Recipe, module: SentenceTransformer) -> None:
-        """Take the recipe and a model that was made by it or read from a result."""
-        self.recipe = recipe
-        self.module = module
-        self.tokens = Tokens(module.tokenizer, recipe.text)
 
     @classmethod
     def build(cls, recipe: Recipe, source: str) -> BiEncoder:
-        """Make the model that the recipe describes, before any training.
-
-        Args:
-            recipe: of the system "biencoder".
-            source: the hub id or folder of its encoder; two towers begin alike.
-        """
+        """Make the model on the encoder of a hub id or a folder; two towers begin alike."""
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.base.modules import Router
         from sentence_transformers.sentence_transformer.modules import Pooling
 
         towers = []
         for _ in range(recipe.model.towers):
-            encoder = load_backbone(source, recipe.model, Tokens.longest(recipe.text))
+            encoder = load_backbone(source, recipe.model, recipe.text.longest)
             towers.append([encoder, Pooling(encoder.get_embedding_dimension(), recipe.model.pooling)])
         modules = towers[0] if len(towers) == 1 else [Router.for_query_document(*towers)]
         module = SentenceTransformer(
             modules=modules,
             device="cpu",
-            similarity_fn_name=_loss(recipe).similarity,
+            similarity_fn_name=recipe.loss_of(Contrastive).similarity,
             prompts={"query": recipe.text.question_prompt, "document": recipe.text.article_prompt},
         )
         return cls(recipe, module)
-
-    @classmethod
-    def load(cls, recipe: Recipe, folder: Path) -> BiEncoder:
-        """Read what `save` wrote."""
-        from sentence_transformers import SentenceTransformer
-
-        trust = recipe.model.remote_code
-        with quiet():
-            return cls(recipe, SentenceTransformer(str(folder), device="cpu", trust_remote_code=trust))
-
-    def save(self, folder: Path) -> None:
-        """Write the model in the format of sentence-transformers."""
-        write(self.module, folder)
-
-    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
-        """Return the questions' texts and the articles."""
-        return split_texts(batch)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, dim): an article's is the mean of its chunks', encoded in one padded batch."""
@@ -107,13 +76,13 @@ class BiEncoder:
 
     def _forward(self, part: str, rows: Sequence[list[int]]) -> Tensor:
         features = self.tokens.padded(rows, self.module.device)
-        tower = self.module[0] if self.recipe.model.towers == 2 else self.module
-        found = tower(features, task=ROUTES[part]) if self.recipe.model.towers == 2 else tower(features)
+        two = self.recipe.model.towers == 2
+        found = self.module[0](features, task=ROUTES[part]) if two else self.module(features)
         return found["sentence_embedding"]
 
     def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
-        """Return the softmax loss, and how often the positive is first in its row."""
-        settings = _loss(self.recipe)
+        """Return the softmax loss."""
+        settings = self.recipe.loss_of(Contrastive)
         scores = similarities(encoded["questions"], encoded["articles"], settings.similarity)
         return {"loss": softmax_loss(scores, batch, settings.temperature)}
 
@@ -151,15 +120,9 @@ class TextVectors:
     def _encode(self, part: str, items: Sequence[Any]) -> Floats:
         vectors = np.zeros((len(items), self.dim), dtype=np.float32)
         lengths = [sum(map(len, self.system.chunks(part, item))) for item in items]
-        for positions, found in encoded(self.system, part, items, lengths):
+        for positions, found in self.system.encoded(part, items, lengths):
             vectors[positions] = found
-        if _loss(self.system.recipe).similarity == "cosine":
+        if self.system.recipe.loss_of(Contrastive).similarity == "cosine":
             length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
             vectors /= np.where(length > 0, length, 1)
         return vectors
-
-
-def _loss(recipe: Recipe) -> Contrastive:
-    if not isinstance(recipe.loss, Contrastive):
-        raise TypeError(f"{recipe.name} is a {recipe.system}")
-    return recipe.loss

@@ -10,8 +10,6 @@ A question is filled up with [MASK] to its full length, and those count; punctua
 not. A marker stands first in each, [Q] or [D]. The encoder, its mask and MaxSim are those of
 sentence-transformers' `MultiVectorEncoder`; ours are the loss, which hides gold articles and gathers over
 processes, and the search (`rag.retrieval.colbert`).
-
-The token vectors of a corpus in a temporary folder, for as long as something searches them.
 """
 
 from __future__ import annotations
@@ -36,10 +34,11 @@ from rag.retrieval.base import Mask
 from rag.retrieval.colbert import ColBERT as Search
 from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
 from rag.types import Article, ArticleOrder, Bools
-from training.neural.data.batches import TrainingBatch, split_texts
-from training.neural.data.tokens import Tokens, article_text
+from training.neural.data.batches import TrainingBatch
+from training.neural.data.tokens import article_text
 from training.neural.recipe.settings import LateInteraction, Recipe
-from training.neural.systems.backbone import check_length, load_backbone, quiet, sound, write
+from training.neural.systems.backbone import check_length, load_backbone, quiet, sound
+from training.neural.systems.base import NeuralSystem
 from training.neural.systems.losses import softmax_loss
 
 if TYPE_CHECKING:
@@ -48,12 +47,7 @@ if TYPE_CHECKING:
 
 
 def token_vectors(encoder: LateInteractionEncoder, articles: Sequence[Article]) -> TokenVectors:
-    """Return the articles' token vectors; the files go when nobody holds them any more.
-
-    Args:
-        encoder: of their tokens.
-        articles: in the order of the corpus.
-    """
+    """Return the articles' token vectors, in a temporary folder that goes when nobody holds them any more."""
     folder = Path(tempfile.mkdtemp(prefix="pandect-tokens-"))
     try:
         vectors = TokenVectors.write(folder, encoder.dim, encoder.in_batches(articles))
@@ -71,40 +65,30 @@ MARKERS = {"query": "[Q]", "document": "[D]"}
 PLACES = 0.1
 
 
-class ColBERTSystem:
+class ColBERTSystem(NeuralSystem):
     """A late-interaction encoder, kept as sentence-transformers keeps one."""
-
-    def __init__(self, recipe: Recipe, module: MultiVectorEncoder) -> None:
-        """Take the recipe and a model that was made by it or read from a result."""
-        self.recipe = recipe
-        self.module = module
 
     @classmethod
     def build(cls, recipe: Recipe, source: str) -> ColBERTSystem:
-        """Make the model that the recipe describes, before any training.
+        """Make the model on the encoder of a hub id or a folder.
 
-        Args:
-            recipe: of the system "colbert".
-            source: the hub id or folder of its encoder; one of late interaction keeps its linear layer,
-                its markers, and what it leaves out of articles.
+        One of late interaction keeps its linear layer, its markers, and what it leaves out of articles.
 
         Raises:
             BadInput: it has vectors of another length than the recipe says.
         """
-        loss, text = _loss(recipe), recipe.text
+        loss, text = recipe.loss_of(LateInteraction), recipe.text
         with quiet():
             if late_kind(source) is None:
                 module = _fresh(recipe, source)
             else:
                 module = load_late(source, device="cpu", remote_code=recipe.model.remote_code)
-        if module.get_embedding_dimension() != loss.dim:
-            raise BadInput(
-                f"{source} has vectors of {module.get_embedding_dimension()} numbers a token, [loss] dim is "
-                f"{loss.dim}: --set loss.dim={module.get_embedding_dimension()}"
-            )
+        if (dim := module.get_embedding_dimension()) != loss.dim:
+            cure = f"--set loss.dim={dim}"
+            raise BadInput(f"{source} has vectors of {dim} numbers a token, [loss] dim is {loss.dim}: {cure}")
         encoder: Any = module[0]
-        check_length(encoder.model, source, Tokens.longest(text))
-        encoder.max_seq_length = Tokens.longest(text)
+        check_length(encoder.model, source, text.longest)
+        encoder.max_seq_length = text.longest
         encoder.query_length, encoder.document_length = None, text.article_tokens
         encoder.query_expansion = {"strategy": "fixed", "attend": loss.attend, "length": text.question_tokens}
         prompt = module.prompts.get("query") or ""  # the marker; a published model may have none
@@ -116,14 +100,6 @@ class ColBERTSystem:
         """Read what `save` wrote."""
         with quiet():
             return cls(recipe, load_late(folder, device="cpu", remote_code=recipe.model.remote_code))
-
-    def save(self, folder: Path) -> None:
-        """Write the model in the format of sentence-transformers."""
-        write(self.module, folder)
-
-    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
-        """Return the questions' texts and the articles."""
-        return split_texts(batch)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
         """Return (n_items, tokens, dim), as many tokens as the recipe allows; zeros where none counts."""
@@ -146,7 +122,7 @@ class ColBERTSystem:
         """Return the loss and its two parts; without drawn negatives the pairs' is 0."""
         from sentence_transformers.util.similarity import maxsim
 
-        temperature = _loss(self.recipe).temperature
+        temperature = self.recipe.loss_of(LateInteraction).temperature
         questions, articles = _trimmed(encoded["questions"]), _trimmed(encoded["articles"])
         scores = maxsim(questions, articles, _mask(questions), _mask(articles))
         pair, others = pairs(batch)
@@ -159,8 +135,7 @@ class ColBERTSystem:
         encoder = LateInteractionEncoder(self.module, partial(article_text, text=self.recipe.text))
         order, mask = ArticleOrder.of([article.id for article in corpus.articles]), Mask(corpus.articles)
         vectors = token_vectors(encoder, corpus.articles)
-        depth = _loss(self.recipe).candidates
-        if not depth:
+        if not (depth := self.recipe.loss_of(LateInteraction).candidates):
             return Search(encoder, vectors, order, mask)
         near = Neighbourhoods.build(vectors, seed=1)
         return Search(encoder, vectors, order, mask, TokenSearch(near, order, mask), depth)
@@ -201,7 +176,7 @@ def _fresh(recipe: Recipe, source: str) -> MultiVectorEncoder:
     from torch.nn import Identity
     from transformers import AddedToken
 
-    encoder = load_backbone(source, recipe.model, Tokens.longest(recipe.text))
+    encoder = load_backbone(source, recipe.model, recipe.text.longest)
     tokenizer, model = encoder.tokenizer, encoder.model
     if tokenizer.mask_token is None:
         raise BadInput(f"{source} has no [MASK], which fills questions up: give an encoder such as BERT's")
@@ -212,14 +187,9 @@ def _fresh(recipe: Recipe, source: str) -> MultiVectorEncoder:
     if recipe.model.scratch is not None:
         model.embeddings.position_embeddings.weight.data.mul_(PLACES)
     hidden = int(encoder.get_embedding_dimension())
-    linear = Dense(hidden, _loss(recipe).dim, bias=False, activation_function=Identity(),
-                   module_input_name="token_embeddings")  # fmt: skip
-    modules = [
-        encoder,
-        linear,
-        MultiVectorMask(punctuation(tokenizer.get_vocab())),
-        Normalize("token_embeddings"),
-    ]
+    dim, tokens = recipe.loss_of(LateInteraction).dim, "token_embeddings"
+    linear = Dense(hidden, dim, bias=False, activation_function=Identity(), module_input_name=tokens)
+    modules = [encoder, linear, MultiVectorMask(punctuation(tokenizer.get_vocab())), Normalize(tokens)]
     prompts = {task: f"{marker} " for task, marker in MARKERS.items()}
     return MultiVectorEncoder(modules=modules, device="cpu", prompts=prompts)
 
@@ -233,9 +203,3 @@ def _trimmed(vectors: Tensor) -> Tensor:
     """Return the vectors up to the last token that counts in any text."""
     held = _mask(vectors).any(dim=0).nonzero()
     return vectors[:, : int(held[-1]) + 1 if len(held) else 1]
-
-
-def _loss(recipe: Recipe) -> LateInteraction:
-    if not isinstance(recipe.loss, LateInteraction):
-        raise TypeError(f"{recipe.name} is a {recipe.system}")
-    return recipe.loss

@@ -10,9 +10,7 @@ batch's other questions are not used, for each pair is read by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,63 +18,36 @@ from indexes.corpus.corpus import Corpus
 from rag.retrieval.rerank import Reranked
 from rag.types import Article, ArticleOrder, Ranking, Retriever, rank
 from training.neural.data.batches import TrainingBatch
-from training.neural.data.tokens import Tokens
 from training.neural.recipe.settings import Pairwise, Recipe
-from training.neural.systems.backbone import load_backbone, quiet, write
-from training.neural.systems.encode import encoded
+from training.neural.systems.backbone import Task, load_backbone
+from training.neural.systems.base import NeuralSystem
 
 if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder as Module
     from torch import Tensor
 
 Pair = tuple[str, Article]
 
 
-class CrossEncoder:
+class CrossEncoder(NeuralSystem):
     """A cross-encoder, kept as sentence-transformers keeps one."""
 
-    def __init__(self, recipe: Recipe, module: Module) -> None:
-        """Take the recipe and a model that was made by it or read from a result."""
-        self.recipe = recipe
-        self.module = module
-        self.tokens = Tokens(module.tokenizer, recipe.text)
-        self._first: tuple[str, Retriever] | None = None  # BM25 of the corpus asked last
+    kept_as = "CrossEncoder"
+    head: ClassVar[Task] = "sequence-classification"
+    _first: tuple[str, Retriever] | None = None  # BM25 of the corpus asked last
 
     @classmethod
     def build(cls, recipe: Recipe, source: str) -> CrossEncoder:
-        """Make the model that the recipe describes, before any training."""
+        """Make the model on the encoder of a hub id or a folder."""
         from sentence_transformers import CrossEncoder as Module
 
-        encoder = load_backbone(
-            source, recipe.model, recipe.text.article_tokens, task="sequence-classification"
-        )
+        encoder = load_backbone(source, recipe.model, recipe.text.article_tokens, task=cls.head)
         return cls(recipe, Module(modules=[encoder], device="cpu"))
-
-    @classmethod
-    def load(cls, recipe: Recipe, folder: Path) -> CrossEncoder:
-        """Read what `save` wrote."""
-        from sentence_transformers import CrossEncoder as Module
-
-        with quiet():
-            return cls(recipe, Module(str(folder), device="cpu", trust_remote_code=recipe.model.remote_code))
-
-    def save(self, folder: Path) -> None:
-        """Write the model in the format of sentence-transformers."""
-        write(self.module, folder)
 
     def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
         """Return the gold pairs, then the drawn ones, as (question, article)."""
-        gold = [
-            (q.text, batch.articles[column])
-            for q, column in zip(batch.questions, batch.positive, strict=True)
-        ]
-        drawn = [
-            (q.text, batch.articles[column])
-            for row, q in enumerate(batch.questions)
-            for column in batch.drawn[row]
-            if batch.in_loss[row, column]
-        ]
-        return {"pairs": [*gold, *drawn]}
+        columns = [(row, int(column)) for row, column in enumerate(batch.positive)]
+        columns += [(row, c) for row, drawn in enumerate(batch.drawn) for c in drawn if batch.in_loss[row, c]]
+        return {"pairs": [(batch.questions[row].text, batch.articles[column]) for row, column in columns]}
 
     def length(self, question: str, article: Article) -> int:
         """Return how many tokens are read of a pair."""
@@ -85,9 +56,8 @@ class CrossEncoder:
     def encode(self, part: str, items: Sequence[Pair]) -> Tensor:
         """Return (n_items,) logits."""
         read = [self.tokens.pair(question, article) for question, article in items]
-        features = self.tokens.padded(
-            [ids for ids, _ in read], self.module.device, [kinds for _, kinds in read]
-        )
+        rows, kinds = [ids for ids, _ in read], [kinds for _, kinds in read]
+        features = self.tokens.padded(rows, self.module.device, kinds)
         return self.module(features)["scores"][:, 0]
 
     def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
@@ -106,26 +76,16 @@ class CrossEncoder:
 
         if self._first is None or self._first[0] != corpus.sha256:
             self._first = corpus.sha256, Bench(corpus).systems(["bm25"], ())["bm25"]
-        return Reranked(self._first[1], PairReader(self, corpus.articles), self.depth)
-
-    @property
-    def depth(self) -> int:
-        """How many candidates it orders anew."""
-        if not isinstance(self.recipe.loss, Pairwise):
-            raise TypeError(f"{self.recipe.name} is a {self.recipe.system}")
-        return self.recipe.loss.rerank
+        depth = self.recipe.loss_of(Pairwise).rerank
+        return Reranked(self._first[1], PairReader(self, corpus.articles), depth)
 
 
-@dataclass
 class PairReader:
     """A cross-encoder as a reranker of one corpus."""
 
-    system: CrossEncoder
-    articles: Sequence[Article]
-
-    def __post_init__(self) -> None:
-        """Find articles by id."""
-        self._by_id = {article.id: article for article in self.articles}
+    def __init__(self, system: CrossEncoder, articles: Sequence[Article]) -> None:
+        self.system = system
+        self._by_id = {article.id: article for article in articles}
 
     def rerank(self, questions: Sequence[str], rankings: Sequence[Ranking], k: int) -> list[Ranking]:
         """Return the rankings by the logit that an article answers; at most k hits each.
@@ -138,6 +98,6 @@ class PairReader:
         pairs: list[Any] = [(question, self._by_id[hit.article_id]) for hit in ranking]
         lengths = [self.system.length(*pair) for pair in pairs]
         logits = np.zeros(len(pairs))
-        for positions, found in encoded(self.system, "pairs", pairs, lengths):
+        for positions, found in self.system.encoded("pairs", pairs, lengths):
             logits[positions] = found
         return rank(logits, ArticleOrder.of([hit.article_id for hit in ranking]), k)

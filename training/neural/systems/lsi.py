@@ -23,38 +23,28 @@ from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.types import ArticleOrder, Floats, Retriever
 from training.neural.data.batches import TrainingBatch
-from training.neural.data.tokens import Tokens
 from training.neural.recipe.settings import LabelSettings, Recipe
-from training.neural.systems.backbone import load_backbone, quiet, write
-from training.neural.systems.encode import encoded
+from training.neural.systems.backbone import load_backbone, quiet
+from training.neural.systems.base import NeuralSystem
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
     from torch import Tensor
 
 LABELS = "labels.json"  # beside the model: the ids of the articles, in the order of the outputs
 
 
-class LSI:
+class LSI(NeuralSystem):
     """An encoder of questions and a linear layer, kept as sentence-transformers keeps them."""
 
-    def __init__(self, recipe: Recipe, module: SentenceTransformer, ids: Sequence[str]) -> None:
-        """Take the recipe, a model that was made by it or read from a result, and what its outputs are."""
-        self.recipe = recipe
-        self.module = module
+    def __init__(self, recipe: Recipe, module: Any, ids: Sequence[str]) -> None:  # noqa: ANN401 - of torch
+        """Take the articles that the outputs stand for."""
+        super().__init__(recipe, module)
         self.ids = tuple(ids)
-        self.tokens = Tokens(module.tokenizer, recipe.text)
         self._column = {id_: i for i, id_ in enumerate(self.ids)}
 
     @classmethod
     def build(cls, recipe: Recipe, source: str, ids: Sequence[str]) -> LSI:
-        """Make the model that the recipe describes, before any training.
-
-        Args:
-            recipe: of the system "lsi".
-            source: the hub id or folder of its encoder.
-            ids: the articles that there are labels for.
-        """
+        """Make the model on the encoder of a hub id or a folder, with a label for each article."""
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Dense, Pooling
         from torch.nn import Identity
@@ -77,7 +67,7 @@ class LSI:
 
     def save(self, folder: Path) -> None:
         """Write the model in the format of sentence-transformers, and the labels."""
-        write(self.module, folder)
+        super().save(folder)
         (folder / LABELS).write_text(json.dumps(self.ids, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
@@ -99,9 +89,7 @@ class LSI:
         gold = torch.zeros_like(logits)
         for row, question in enumerate(batch.questions):
             gold[row, [self._column[id_] for id_ in question.article_ids]] = 1.0
-        if not isinstance(self.recipe.loss, LabelSettings):
-            raise TypeError(f"{self.recipe.name} is a {self.recipe.system}")
-        if self.recipe.loss.function == "bce":
+        if self.recipe.loss_of(LabelSettings).function == "bce":
             return {"loss": binary_cross_entropy_with_logits(logits, gold)}
         return {"loss": cross_entropy(logits, gold / gold.sum(dim=1, keepdim=True))}
 
@@ -112,8 +100,7 @@ class LSI:
             BadInput: the corpus has other articles than there are labels for.
         """
         order = ArticleOrder.of([article.id for article in corpus.articles])
-        unknown = [id_ for id_ in order.ids if id_ not in self._column]
-        if unknown:
+        if unknown := [id_ for id_ in order.ids if id_ not in self._column]:
             raise BadInput(
                 f"{self.recipe.name} has labels for {len(self.ids)} articles, and none for {len(unknown)} of "
                 f"this corpus, such as {unknown[0]}: train it on this corpus"
@@ -125,7 +112,6 @@ class Classifier(ScoredRetriever):
     """Ranks articles by the classifier's numbers; a blank question has no ranking."""
 
     def __init__(self, system: LSI, order: ArticleOrder, mask: Mask) -> None:
-        """Rank with the weights as they are now."""
         super().__init__(order, mask)
         self.system = system
         self._columns = np.array([system._column[id_] for id_ in order.ids])
@@ -140,5 +126,5 @@ class Classifier(ScoredRetriever):
         if not question.strip():
             return np.full(len(self.order.ids), -np.inf, dtype=np.float32)
         length = len(self.system.tokens.question(question))
-        [(_, found)] = encoded(self.system, "questions", [question], [length])
+        [(_, found)] = self.system.encoded("questions", [question], [length])
         return np.asarray(found[0][self._columns], dtype=np.float32)

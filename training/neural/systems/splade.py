@@ -7,14 +7,11 @@
 
 The logits are those of the head of a masked language model. Both lambdas grow as the square of the
 training's share up to `flops_warmup`, so that terms are not lost before any is known to matter.
-
-What a trained SPLADE says of an article: the heaviest of its own terms, and of those that it adds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -25,16 +22,13 @@ from indexes.corpus.corpus import Corpus
 from rag.retrieval.base import Mask
 from rag.retrieval.splade import Splade as Search
 from rag.types import ArticleOrder, Floats, Ints, Question, Retriever
-from training.neural.data.batches import TrainingBatch, split_texts
-from training.neural.data.tokens import Tokens
+from training.neural.data.batches import TrainingBatch
 from training.neural.recipe.settings import Recipe, Sparse
-from training.neural.systems.backbone import load_backbone, quiet, write
+from training.neural.systems.backbone import load_backbone
 from training.neural.systems.base import NeuralSystem
-from training.neural.systems.encode import encoded
 from training.neural.systems.losses import flops, similarities, softmax_loss
 
 if TYPE_CHECKING:
-    from sentence_transformers import SparseEncoder
     from torch import Tensor
 
 
@@ -42,44 +36,22 @@ Row: TypeAlias = tuple[Ints, npt.NDArray[np.floating]]  # columns and their weig
 _NO_TERM: Row = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
 
 
-class SpladeSystem:
+class SpladeSystem(NeuralSystem):
     """A SPLADE encoder, kept as sentence-transformers keeps a sparse encoder."""
 
-    def __init__(self, recipe: Recipe, module: SparseEncoder) -> None:
-        """Take the recipe and a model that was made by it or read from a result."""
-        self.recipe = recipe
-        self.module = module
-        self.tokens = Tokens(module.tokenizer, recipe.text)
+    kept_as = "SparseEncoder"
+    head = "fill-mask"
 
     @classmethod
     def build(cls, recipe: Recipe, source: str) -> SpladeSystem:
-        """Make the model that the recipe describes, before any training."""
+        """Make the model on the encoder of a hub id or a folder."""
         from sentence_transformers import SparseEncoder
         from sentence_transformers.sparse_encoder.modules import SpladePooling
 
-        encoder = load_backbone(source, recipe.model, Tokens.longest(recipe.text), task="fill-mask")
+        encoder = load_backbone(source, recipe.model, recipe.text.longest, task=cls.head)
         pooling = SpladePooling("max", embedding_dimension=int(encoder.model.config.vocab_size))
-        similarity = _loss(recipe).similarity
-        return cls(
-            recipe, SparseEncoder(modules=[encoder, pooling], device="cpu", similarity_fn_name=similarity)
-        )
-
-    @classmethod
-    def load(cls, recipe: Recipe, folder: Path) -> SpladeSystem:
-        """Read what `save` wrote."""
-        from sentence_transformers import SparseEncoder
-
-        trust = recipe.model.remote_code
-        with quiet():
-            return cls(recipe, SparseEncoder(str(folder), device="cpu", trust_remote_code=trust))
-
-    def save(self, folder: Path) -> None:
-        """Write the model in the format of sentence-transformers."""
-        write(self.module, folder)
-
-    def parts(self, batch: TrainingBatch) -> Mapping[str, Sequence[object]]:
-        """Return the questions' texts and the articles."""
-        return split_texts(batch)
+        similarity, modules = recipe.loss_of(Sparse).similarity, [encoder, pooling]
+        return cls(recipe, SparseEncoder(modules=modules, device="cpu", similarity_fn_name=similarity))
 
     def ids(self, part: str, item: Any) -> list[int]:  # noqa: ANN401 - a text or an article
         """Return the token ids of one item."""
@@ -92,11 +64,10 @@ class SpladeSystem:
 
     def loss(self, encoded: Mapping[str, Tensor], batch: TrainingBatch) -> Mapping[str, Tensor]:
         """Return the loss, its ranking part, and how many terms questions and articles have."""
-        settings = _loss(self.recipe)
+        settings = self.recipe.loss_of(Sparse)
         questions, articles = encoded["questions"], encoded["articles"]
-        ranking = softmax_loss(
-            similarities(questions, articles, settings.similarity), batch, settings.temperature
-        )
+        scores = similarities(questions, articles, settings.similarity)
+        ranking = softmax_loss(scores, batch, settings.temperature)
         grown = min(batch.share / settings.flops_warmup, 1.0) ** 2 if settings.flops_warmup else 1.0
         sparse = settings.flops_questions * flops(questions) + settings.flops_articles * flops(articles)
         return {
@@ -110,7 +81,7 @@ class SpladeSystem:
         """Return an inverted index of the corpus."""
         encoder = Weights(self)
         order = ArticleOrder.of([article.id for article in corpus.articles])
-        weights = encoder.encode("articles", corpus.articles, _loss(self.recipe).active)
+        weights = encoder.encode("articles", corpus.articles, self.recipe.loss_of(Sparse).active)
         terms = self.tokens.tokenizer.convert_ids_to_tokens(list(range(weights.shape[1])))
         return Search(encoder, weights, order, Mask(corpus.articles), terms, encoder.uncut)
 
@@ -132,19 +103,13 @@ class Weights:
         return weights
 
     def encode(self, part: str, items: Sequence[Any], most: int) -> sp.csr_array:
-        """Return (n_items, n_terms), of each row the heaviest terms.
-
-        Args:
-            part: questions or articles.
-            items: texts or articles.
-            most: terms a row; 0: all.
-        """
+        """Return (n_items, n_terms), of each row so many terms at most, the heaviest; 0: all."""
         width = int(self.system.module.get_embedding_dimension() or 0)
-        unit = _loss(self.system.recipe).similarity == "cosine"
+        unit = self.system.recipe.loss_of(Sparse).similarity == "cosine"
         rows: list[Row] = [_NO_TERM] * len(items)
         lengths = [len(self.system.ids(part, item)) for item in items]
         active = 0
-        for positions, found in encoded(self.system, part, items, lengths):
+        for positions, found in self.system.encoded(part, items, lengths):
             for position, row in zip(positions, found, strict=True):
                 rows[position] = _heaviest(row, most, unit=unit)
                 active += int(np.count_nonzero(row))
@@ -163,50 +128,34 @@ def _heaviest(row: Floats, most: int, *, unit: bool) -> Row:
     return columns, weights / np.linalg.norm(weights) if unit and len(columns) else weights
 
 
-def _loss(recipe: Recipe) -> Sparse:
-    if not isinstance(recipe.loss, Sparse):
-        raise TypeError(f"{recipe.name} is a {recipe.system}")
-    return recipe.loss
-
-
 ARTICLES = 3  # shown of a training
 TERMS = 10  # of each kind
-OWN, ADDED = "own", "added"
-
 Expansion: TypeAlias = Mapping[str, Any]  # article: its id; own and added: [term, weight], the heaviest first
 
 
 def expansions(
-    system: NeuralSystem, retriever: Retriever, corpus: Corpus, held: Sequence[Question], most: int = ARTICLES
+    system: NeuralSystem, retriever: Retriever, corpus: Corpus, held: Sequence[Question]
 ) -> list[Expansion]:
-    """Return the terms of a few articles: those that answer the first questions held back.
+    """Return the heaviest terms of a few articles, their own and those that the system adds.
 
-    Args:
-        system: with the weights that the retriever was made with.
-        retriever: over the corpus.
-        corpus: the law.
-        held: questions held back; where they are too few, the first articles of the corpus follow.
-        most: articles.
-
-    Returns:
-        One an article; none where the system has no terms.
+    The articles answer the first questions held back; where they are too few, the first ones of the corpus
+    follow. None where the system has no terms.
     """
     if not (isinstance(system, SpladeSystem) and isinstance(retriever, Search)):
         return []
     gold = [id_ for question in held for id_ in question.article_ids]
     by_id = {article.id: article for article in corpus.articles}
-    chosen = list(dict.fromkeys([id_ for id_ in gold if id_ in by_id] + list(by_id)))[:most]
+    chosen = list(dict.fromkeys([id_ for id_ in gold if id_ in by_id] + list(by_id)))[:ARTICLES]
     places = {id_: i for i, id_ in enumerate(retriever.order.ids)}
     found: list[Expansion] = []
     for id_ in chosen:
         read = system.tokens.article(by_id[id_])[0]
         own = set(system.tokens.tokenizer.convert_ids_to_tokens(read))
         terms = retriever.expansion(places[id_], retriever.weights.shape[1])
-        entry = {
-            OWN: [[term, weight] for term, weight in terms if term in own][:TERMS],
-            ADDED: [[term, weight] for term, weight in terms if term not in own][:TERMS],
-        }
-        found.append({"article": id_, **entry})
+        kinds: dict[str, list[list[Any]]] = {"own": [], "added": []}
+        for term, weight in terms:
+            kinds["own" if term in own else "added"].append([term, weight])
+        found.append({"article": id_, **{kind: rows[:TERMS] for kind, rows in kinds.items()}})
     return found
 
 
@@ -214,7 +163,7 @@ def expansion_lines(found: Sequence[Expansion]) -> str:
     """Return the terms for people, two lines an article."""
     lines = ["heaviest terms of articles, with their weights:"]
     for one in found:
-        for kind, label in ((OWN, f"{one['article']}, its own"), (ADDED, "    added")):
+        for kind, label in (("own", f"{one['article']}, its own"), ("added", "    added")):
             terms = ", ".join(f"{term} {weight:.2f}" for term, weight in one[kind])
             lines.append(f"  {label}: {terms or 'none'}")
     return "\n".join(lines)

@@ -51,12 +51,7 @@ class Models:
         return tuple(self.found)
 
     def retriever(self, name: str, corpus: Corpus, learn: Sequence[Question]) -> Retriever:
-        """Return the model of this name that knows nothing but what may be learnt from.
-
-        Args:
-            name: as it was given.
-            corpus: what it ranks.
-            learn: the questions that may be learnt from.
+        """Return the model of this name that knows nothing but what may be learnt from, over this corpus.
 
         Raises:
             BadInput: every model of this name learnt from questions that are asked.
@@ -70,11 +65,6 @@ class Models:
 
     def reader(self, name: str, corpus: Corpus, learn: Sequence[Question]) -> Reranker:
         """Return the model of this name as what puts any system's first articles in order.
-
-        Args:
-            name: as it was given, of a model that `depth` takes.
-            corpus: whose articles are read.
-            learn: the questions that may be learnt from.
 
         Raises:
             BadInput: every model of this name learnt from questions that are asked.

@@ -9,22 +9,20 @@ batches, loss and re-ranking are the same. The low-rank matrices stand beside th
 megabytes where the model has billions of numbers; they alone are kept, the model beneath stays where it is.
 The prompt is ours (training/synthetic/prompt_files/rerank.toml), said in the model's own chat template
 where it has one. The highest published result on STARD re-ranks with such a model of 4 billion.
-
-Causal language models with low-rank matrices: what loads them, and what peft says that nobody needs.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.encoders import model_recipes
 from rag.errors import BadInput, MissingExtra, install_hint
-from rag.types import Article, Retriever
+from rag.types import Article
 from training.neural.data.tokens import article_text
 from training.neural.recipe.recipe import read_recipe
 from training.neural.recipe.settings import LowRank, Recipe
@@ -36,9 +34,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-_TRUST = "trust_remote_code"
-
-
 def load_causal(source: str, recipe: Recipe) -> tuple[Any, Any]:
     """Return a causal model and its tokenizer.
 
@@ -47,7 +42,7 @@ def load_causal(source: str, recipe: Recipe) -> tuple[Any, Any]:
     """
     import transformers
 
-    trust: dict[str, Any] = {_TRUST: True} if recipe.model.remote_code else {}
+    trust: dict[str, Any] = {"trust_remote_code": True} if recipe.model.remote_code else {}
     try:
         with quiet():
             model = transformers.AutoModelForCausalLM.from_pretrained(source, **trust)
@@ -70,21 +65,21 @@ def silent() -> Iterator[None]:
         yield
 
 
-def libraries() -> tuple[Any, Any]:
-    """Return torch and peft.
+def libraries() -> Any:  # noqa: ANN401 - a module
+    """Return peft.
 
     Raises:
         MissingExtra: one of them, or transformers, is not installed.
     """
     try:
         import peft
-        import torch
+        import torch  # noqa: F401
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
             f"a language model that says yes or no needs {error.name}: run {install_hint('train')}"
         ) from error
-    return torch, peft
+    return peft
 
 
 YES, NO = "yes", "no"
@@ -94,13 +89,10 @@ _LEAST = 16  # tokens of an article, below which a window is refused
 _MARK = "\u241f"  # stands where the article will: what is around it stays whole
 
 
-def required_words() -> tuple[str, ...]:
-    """Return what a tokenizer from scratch must know besides law and questions: prompt and answers."""
-    return (*prompts.rerank().texts.values(), f"{YES} {NO}")
-
-
 class YesNo(CrossEncoder):
     """A causal model with an adapter, kept as peft keeps one; without an adapter where it was not tuned."""
+
+    head = "text-generation"
 
     def __init__(self, recipe: Recipe, module: Any, tokenizer: Any) -> None:  # noqa: ANN401 - of peft, transformers
         """Take the recipe, a causal model and its tokenizer.
@@ -109,7 +101,6 @@ class YesNo(CrossEncoder):
             BadInput: the two answers begin alike, or the window has no room for an article.
         """
         self.recipe, self.module, self.tokenizer = recipe, module, tokenizer
-        self._first: tuple[str, Retriever] | None = None
         self.yes, self.no = (self._tokens(word)[0] for word in (YES, NO))
         if self.yes == self.no:
             raise BadInput(
@@ -131,20 +122,15 @@ class YesNo(CrossEncoder):
             MissingExtra: transformers or peft are not installed.
             BadInput: it cannot be loaded, or has no such layers.
         """
-        _, peft = libraries()
-        loss = recipe.loss
-        if not isinstance(loss, LowRank):
-            raise TypeError(f"{recipe.name} is a {recipe.system}")
+        peft = libraries()
+        loss = recipe.loss_of(LowRank)
         if (Path(source) / "adapter_config.json").is_file():
             raise BadInput(f"{source} is an adapter: give the model beneath it (--set model.backbone=...)")
         plain, tokenizer = load_causal(source, recipe)
         config = peft.LoraConfig(
-            r=loss.r,
-            lora_alpha=loss.alpha,
-            lora_dropout=loss.dropout,
-            target_modules=list(loss.targets),
+            r=loss.r, lora_alpha=loss.alpha, lora_dropout=loss.dropout, target_modules=list(loss.targets),
             task_type="CAUSAL_LM",
-        )
+        )  # fmt: skip
         try:
             with silent():
                 module = peft.get_peft_model(plain, config)
@@ -160,7 +146,7 @@ class YesNo(CrossEncoder):
             MissingExtra: transformers or peft are not installed.
             BadInput: the model beneath cannot be loaded.
         """
-        _, peft = libraries()
+        peft = libraries()
         own = folder / BASE
         plain, tokenizer = load_causal(str(own if own.is_dir() else recipe.model.backbone), recipe)
         with silent():
@@ -170,27 +156,26 @@ class YesNo(CrossEncoder):
     def untuned(cls, name: str, device: str | None = None) -> YesNo:
         """Return a model with its published weights, asked by our prompt and not by its authors' own.
 
-        A prompt has at most the tokens of its window in hub.toml; where it stands there not, those of the
-        recipe that tunes one, as a question always has.
-
-        Args:
-            name: of hub.toml, a hub id or a folder.
-            device: None takes the best there is.
+        It goes by its name of hub.toml, a hub id or a folder. A prompt has at most the tokens of its window
+        in hub.toml; where it stands there not, those of the recipe that tunes one, as a question always has.
 
         Raises:
             MissingExtra: transformers or peft are not installed.
             BadInput: it cannot be loaded.
         """
-        torch, _ = libraries()
+        libraries()
         known = next((r for r in model_recipes.recipes().values() if name in (r.name, r.model)), None)
         source = known.model if known is not None else name
-        changes = [f"model.backbone={json.dumps(source)}"]
-        if known is not None:
-            changes.append(f"text.article_tokens={known.window}")  # of the whole prompt
-        recipe = read_recipe(RECIPE, changes)
-        module, tokenizer = load_causal(source, recipe)
-        module.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
-        return cls(recipe, module, tokenizer)
+        window = [] if known is None else [f"text.article_tokens={known.window}"]  # of the whole prompt
+        recipe = read_recipe(RECIPE, [f"model.backbone={json.dumps(source)}", *window])
+        system = cls(recipe, *load_causal(source, recipe))
+        system.to(device)
+        return system
+
+    @staticmethod
+    def spelt() -> Iterable[str]:
+        """Return the prompt and the answers."""
+        return (*prompts.rerank().texts.values(), f"{YES} {NO}")
 
     def save(self, folder: Path) -> None:
         """Write the adapter alone; the model beneath too where it was made from scratch."""
@@ -224,23 +209,20 @@ class YesNo(CrossEncoder):
         mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
         device = next(self.module.parameters()).device
         places = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        out = self.module(
-            input_ids=ids.to(device),
-            attention_mask=mask.to(device),
-            position_ids=places.to(device),
-            logits_to_keep=1,
-        )
-        last = out.logits[:, -1]
+        read = {
+            "input_ids": ids.to(device),
+            "attention_mask": mask.to(device),
+            "position_ids": places.to(device),
+        }
+        last = self.module(**read, logits_to_keep=1).logits[:, -1]
         return last[:, self.yes] - last[:, self.no]
 
     def prompt(self, question: str, article: Article) -> list[int]:
         """Return the tokens of a prompt; the ends of question and article are cut where they are too long."""
         text = self.recipe.text
-        question_ids = self._tokens(text.question_prompt + question)
-        if len(question_ids) > text.question_tokens:
+        question = text.question_prompt + question
+        if len(question_ids := self._tokens(question)) > text.question_tokens:
             question = self.tokenizer.decode(question_ids[: text.question_tokens])
-        else:
-            question = text.question_prompt + question
         head, _, tail = self._around(question).partition(_MARK)
         head_ids, body, after = (self._tokens(part) for part in (head, article_text(article, text), tail))
         room = text.article_tokens - len(head_ids) - len(after)
