@@ -1,7 +1,4 @@
-"""The folder that a training leaves: model, card, recipe, measures, and a manifest written last.
-
-What a result says of a training besides measures: size, steps, time, memory.
-"""
+"""The folder that a training leaves: model, card, recipe, measures, and a manifest written last."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from rag.corpus.licence import provenance
 from rag.errors import BadInput, DamagedIndex
 from rag.retrieval.dense import Dense
 from rag.retrieval.splade import Splade
-from rag.types import Question, Retriever
+from rag.types import Retriever
 from training.cards import ModelCard, TrainingSource, markdown
 from training.neural.data import seen_questions as learnt
 from training.neural.data.task import TrainingTask
@@ -33,8 +30,6 @@ from training.neural.recipe.settings import Recipe
 from training.neural.summary import VALUES
 from training.neural.systems.base import NeuralSystem
 from training.neural.trainer.checkpoint import CheckpointState
-from training.neural.trainer.distributed import World
-from training.neural.trainer.resources import Peak
 
 MANIFEST, MODEL, METRICS, RECIPE, CARD, LOG = (
     "manifest.json", "model", "metrics.json", "recipe.json", "modelcard.md", "log.jsonl"
@@ -72,8 +67,8 @@ class TrainingResult:
     facts: Mapping[str, object]  # parameters, index size, memory, steps, the best
     metrics: Mapping[str, Any]  # as training.eval.report.record has it
     cards: Sequence[CorpusCard]  # of corpus and questions, for their licences
-    curve: Sequence[Mapping[str, float]] = field(default_factory=tuple)
-    values: Mapping[str, object] = field(default_factory=dict)  # of each question that was held back
+    curve: Sequence[Mapping[str, float]]
+    values: Mapping[str, object]  # of each question that was held back
 
 
 def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path | None) -> None:
@@ -82,11 +77,13 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
     Raises:
         BadInput: the folder is there already, or cannot be made.
     """
+    task, recipe = outcome.task, outcome.task.recipe
+    told = {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
     with appearing(folder) as part:
         system.save(part / MODEL)
-        learnt.write(part, [*outcome.task.learn, *outcome.task.dev], _initial_model(outcome.task)[0])
-        _dump(part / RECIPE, dict(outcome.task.recipe.source))
-        _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **_summary(outcome)})
+        learnt.write(part, [*task.learn, *task.dev], _initial_model(task)[0])
+        _dump(part / RECIPE, dict(recipe.source))
+        _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **told})
         _dump(part / VALUES, outcome.values)
         (part / CARD).write_text(markdown(_card(folder, outcome)), encoding="utf-8")
         if log is not None and log.exists():
@@ -96,27 +93,23 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
             for path in sorted(part.rglob("*"))
             if path.is_file()
         }
-        _dump(part / MANIFEST, {**_head(outcome), **_summary(outcome), "files": files})
+        manifest = {
+            "format": FORMAT,
+            "name": recipe.name,
+            "system": recipe.system,
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": outcome.command,
+            "seed": task.seed,
+            "fold": task.fold,
+            "data": _data(task),
+            "learnt_from": _sources(outcome),
+            "libraries": _libraries(),
+        }
+        _dump(part / MANIFEST, {**manifest, **told, "files": files})
 
 
 def _dump(path: Path, record: Mapping[str, object]) -> None:
     path.write_text(json.dumps(record, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
-
-
-def _head(outcome: TrainingResult) -> dict[str, object]:
-    recipe = outcome.task.recipe
-    return {
-        "format": FORMAT,
-        "name": recipe.name,
-        "system": recipe.system,
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": outcome.command,
-        "seed": outcome.task.seed,
-        "fold": outcome.task.fold,
-        "data": _data(outcome.task),
-        "learnt_from": _sources(outcome),
-        "libraries": _libraries(),
-    }
 
 
 def _sources(outcome: TrainingResult) -> list[Mapping[str, Any]]:
@@ -132,10 +125,6 @@ def _initial_model(task: TrainingTask) -> tuple[frozenset[str], list[Mapping[str
         return frozenset(), []
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return learnt.read(folder), list(manifest["learnt_from"])
-
-
-def _summary(outcome: TrainingResult) -> dict[str, object]:
-    return {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
 
 
 def _data(task: TrainingTask) -> dict[str, object]:
@@ -219,8 +208,7 @@ def open_result(folder: Path) -> Trained:
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = manifest["format"]
-        files = manifest["files"]
+        found, files = manifest["format"], manifest["files"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(
             f"{folder} holds no trained model ({type(error).__name__}: {error}). Give the folder that python "
@@ -237,49 +225,24 @@ def open_result(folder: Path) -> Trained:
 
 
 def model_facts(
-    task: TrainingTask,
-    system: NeuralSystem,
-    state: CheckpointState,
-    retriever: Retriever,
-    world: World,
-    peak: Peak,
+    task: TrainingTask, system: NeuralSystem, state: CheckpointState, retriever: Retriever
 ) -> dict[str, Any]:
-    """Return the size of the model and of what it ranks with, and how the training went.
-
-    Args:
-        task: that was trained.
-        system: with its weights as they are in the end.
-        state: of the training.
-        retriever: over the whole corpus.
-        world: the processes.
-        peak: memory held while it was trained.
-    """
+    """Return the size of the model and of what ranks the whole corpus with it, and how the training went."""
+    asked = [q.text for q in task.held if q.article_ids]
+    terms = None
+    if isinstance(retriever, Splade) and asked:  # terms of a question that have a weight, on average
+        terms = retriever.encoder.encode_questions(asked).nnz / len(asked)
+    size = getattr(retriever, "nbytes", None)  # of vectors or postings
+    if isinstance(retriever, Dense):
+        size = int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)
     return {
         "parameters": system.parameters,
         "steps": state.step,
         "best step": None if state.best is None else state.best_step,
         f"dev {task.recipe.evaluation.measure}": state.best,
         "training seconds": state.seconds,
-        "index bytes": index_size(retriever),
+        "index bytes": size,
         "active terms": getattr(retriever, "active", None),  # of an article, where it has terms
         "active terms before the cut": getattr(retriever, "uncut", None),
-        "active terms of a question": mean_terms(retriever, [q for q in task.held if q.article_ids]),
-        "peak memory bytes": peak.bytes,
-        "peak memory of": peak.of,
-        "processes": world.size,
-        "device": str(world.device),
+        "active terms of a question": terms,
     }
-
-
-def mean_terms(retriever: Retriever, questions: Sequence[Question]) -> float | None:
-    """Return the terms of a question that have a weight, on average; None without terms or questions."""
-    if not isinstance(retriever, Splade) or not questions:
-        return None
-    return retriever.encoder.encode_questions([q.text for q in questions]).nnz / len(questions)
-
-
-def index_size(retriever: Retriever) -> int | None:
-    """Return what the vectors or postings of a retriever take; None where it does not tell."""
-    if isinstance(retriever, Dense):
-        return int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)
-    return getattr(retriever, "nbytes", None)

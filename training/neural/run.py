@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexes.corpus.corpus import SYNTHETIC, Corpus
+from indexes.corpus.corpus import SYNTHETIC
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
-from rag.types import Hit, Question, Retriever
+from rag.types import Hit, Question
 from training.eval import report
 from training.eval.run import Measured, SystemRun, answer, measure
 from training.neural import result
@@ -61,16 +61,8 @@ class Order:
         return self.output.with_name(f"{self.output.name}.run")
 
 
-def run(
-    task: TrainingTask, order: Order, world: World, log: TrainingLog | None = None
-) -> dict[str, Measured]:
+def run(task: TrainingTask, order: Order, world: World) -> dict[str, Measured]:
     """Train a task and write its result; return the measures on the questions held back.
-
-    Args:
-        task: what is learnt, looked at and held back.
-        order: how, and where to.
-        world: the processes.
-        log: where to tell; None writes to the work folder and to stderr.
 
     Raises:
         BadInput: something cannot be used; the text says what, and what to type.
@@ -78,14 +70,9 @@ def run(
     _make_room(order, world, task.identity)
     start = time.perf_counter()
     system = prepared(task, world, order.work / _SCRATCH)
-    log = log or _log(order, world)
-    batches = training_batches(task)
-    evaluation = task.recipe.evaluation
-    judge = (
-        Judge(task.corpus, task.dev, evaluation.measure, evaluation.candidates, task.seed)
-        if task.dev
-        else None
-    )
+    events = None if order.events is None else Events(order.events)
+    log = TrainingLog(order.work / LOG, sys.stderr, events) if world.main else TrainingLog()
+    batches, judge = training_batches(task), _judge(task)
     if world.main:
         log({}, plan(task, batches, system, judge))
     held = [q for q in task.held if q.article_ids]
@@ -95,30 +82,20 @@ def run(
             collected[BEFORE_TRAINING] = _untrained_metrics(task, system, held, order)
     world.agree(0.0)
     worked, watch = time.process_time(), Watch(world)
-    state = train(
-        TrainingRun(
-            system,
-            batches,
-            judge,
-            world,
-            log,
-            order.work,
-            task.seed,
-            task.identity,
-            order.resume,
-            order.save_every,
-        )
+    under_way = TrainingRun(
+        system, batches, judge, world, log, order.work, task.identity, order.resume, order.save_every
     )
+    state = train(under_way)
     if not world.main:
         world.agree(0.0)
         return {}
-    processor = {"training": None if state.earlier else time.process_time() - worked}  # of one sitting
+    of_training = None if state.earlier else time.process_time() - worked  # of one sitting
     peak = watch.peak()
     system.module.eval()
-    worked = time.process_time()
+    worked, began = time.process_time(), time.perf_counter()
     with explain_out_of_memory(TO_RANK):
-        retriever, seconds = _indexed(system, task.corpus)
-        processor["indexing"] = time.process_time() - worked
+        retriever = system.retriever(task.corpus)
+        seconds, of_indexing = time.perf_counter() - began, time.process_time() - worked
         if held:
             answer({task.recipe.name: retriever}, held, collected)
     measured = measure(collected, held, task.seed, order.measures) if held else {}
@@ -126,51 +103,35 @@ def run(
     cost = resources.cost(hours, resources.Hardware.found(world.device, world.size, order.watts))
     if terms := splade.expansions(system, retriever, task.corpus, held):
         log({}, splade.expansion_lines(terms))
-    facts = model_facts(task, system, state, retriever, world, peak) | {
+    facts = model_facts(task, system, state, retriever) | {
+        "peak memory bytes": peak.bytes,
+        "peak memory of": peak.of,
+        "processes": world.size,
+        "device": str(world.device),
         "indexing ms an article": 1000 * seconds / len(task.corpus.articles),
-        "processor seconds of training": processor["training"],
-        "processor seconds of indexing": processor["indexing"],
+        "processor seconds of training": of_training,
+        "processor seconds of indexing": of_indexing,
     }
+    others = "" if task.fold is None else f", all but fold {task.fold}"
     entry = report.record(
-        measured,
-        task.corpus,
-        command=[order.command],
-        questions=len(held),
-        unanswerable=len(task.held) - len(held),
-        seed=task.seed,
-        tuned_on=None,
-        learnt_from=_learnt_from(task),
-    )
+        measured, task.corpus, command=[order.command], questions=len(held),
+        unanswerable=len(task.held) - len(held), seed=task.seed, tuned_on=None,
+        learnt_from=f"{len(task.learn)} questions of {task.corpus.card.name}{others}",
+    )  # fmt: skip
     entry |= {"expansion": terms} if terms else {}
-    outcome = result.TrainingResult(
-        task,
-        order.command,
-        cost,
-        facts,
-        entry,
-        order.cards or (task.corpus.card,),
-        state.curve,
-        question_values([q.id for q in held], {name: found.values for name, found in measured.items()}),
-    )
+    values = question_values([q.id for q in held], {name: found.values for name, found in measured.items()})
+    cards = order.cards or (task.corpus.card,)
+    outcome = result.TrainingResult(task, order.command, cost, facts, entry, cards, state.curve, values)
     result.write(order.output, system, outcome, log.file)
     shutil.rmtree(order.work)
     world.agree(0.0)
     return measured
 
 
-def _log(order: Order, world: World) -> TrainingLog:
-    if not world.main:
-        return TrainingLog(None, None)
-    return TrainingLog(order.work / LOG, sys.stderr, None if order.events is None else Events(order.events))
-
-
 def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
     """Return the system before any training; its weights follow from the seed.
 
-    Args:
-        task: whose recipe.
-        world: the processes.
-        folder: where an encoder from scratch is kept meanwhile.
+    An encoder from scratch is kept in the folder meanwhile.
     """
     import torch
 
@@ -191,14 +152,13 @@ def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
 
 def training_batches(task: TrainingTask) -> Batches:
     """Return what a task learns from, step by step, with its negatives."""
-    return Batches(
-        task.learn,
-        task.corpus.articles,
-        task.recipe.training,
-        task.recipe.negatives,
-        hard_negative_sampler(task),
-        task.seed,
-    )
+    recipe, draw = task.recipe, hard_negative_sampler(task)
+    return Batches(task.learn, task.corpus.articles, recipe.training, recipe.negatives, draw, task.seed)
+
+
+def _judge(task: TrainingTask) -> Judge | None:
+    of = task.recipe.evaluation
+    return Judge(task.corpus, task.dev, of.measure, of.candidates, task.seed) if task.dev else None
 
 
 def plan(task: TrainingTask, batches: Batches, system: NeuralSystem | None, judge: Judge | None) -> str:
@@ -250,12 +210,6 @@ def _make_room(order: Order, world: World, identity: str) -> None:
             raise BadInput(f"{work} cannot be made ({error.strerror}): give another --output") from error
 
 
-def _indexed(system: NeuralSystem, corpus: Corpus) -> tuple[Retriever, float]:
-    start = time.perf_counter()
-    with explain_out_of_memory(TO_RANK):
-        return system.retriever(corpus), time.perf_counter() - start
-
-
 def _untrained_metrics(
     task: TrainingTask, system: NeuralSystem, held: Sequence[Question], order: Order
 ) -> SystemRun:
@@ -274,12 +228,6 @@ def _untrained_metrics(
     return found
 
 
-def _learnt_from(task: TrainingTask) -> str:
-    return f"{len(task.learn)} questions of {task.corpus.card.name}" + (
-        "" if task.fold is None else f", all but fold {task.fold}"
-    )
-
-
 BATCH = 8  # questions of a step of the rehearsal
 STEPS = 2
 
@@ -287,11 +235,9 @@ STEPS = 2
 def dry_run(task: TrainingTask, world: World) -> str:
     """Read, split, draw negatives, take two steps and evaluate, with a small encoder; write nothing.
 
-    Returns:
-        The plan of the whole training, and what the rehearsal found.
+    Returns the plan of the whole training, and what the rehearsal found.
     """
-    recipe = task.recipe
-    text = recipe.text
+    recipe, text = task.recipe, task.recipe.text
     longest = max(text.question_tokens, text.article_tokens, text.chunk_tokens + 2)
     scratch = Scratch(layers=1, width=16, heads=2, feedforward=16, vocabulary=300, positions=longest)
     training = replace(
@@ -304,23 +250,13 @@ def dry_run(task: TrainingTask, world: World) -> str:
         training=training,
         evaluation=replace(recipe.evaluation, every=STEPS, keep="last"),
     )
-    rehearsed = replace(task, recipe=small)
-    draw = hard_negative_sampler(task)
-    whole = Batches(task.learn, task.corpus.articles, recipe.training, recipe.negatives, draw, task.seed)
-    batches = Batches(task.learn, task.corpus.articles, training, recipe.negatives, draw, task.seed)
-    measure = recipe.evaluation.measure
-    judge = (
-        Judge(task.corpus, task.dev, measure, recipe.evaluation.candidates, task.seed) if task.dev else None
-    )
+    whole, judge = training_batches(task), _judge(task)
+    batches = Batches(task.learn, task.corpus.articles, training, recipe.negatives, whole.draw, task.seed)
     with tempfile.TemporaryDirectory() as folder:
-        system = prepared(rehearsed, world, Path(folder) / "scratch")
-        state = train(
-            TrainingRun(system, batches, judge, world, TrainingLog(None, None), None, task.seed, "")
-        )
-    return "\n".join(
-        [
-            plan(task, whole, None, judge),
-            f"rehearsed {state.step} steps of {training.batch} with an encoder of {scratch.layers} layer and "
-            f"{scratch.width} numbers a token: all of it runs. Nothing was written.",
-        ]
+        system = prepared(replace(task, recipe=small), world, Path(folder) / _SCRATCH)
+        state = train(TrainingRun(system, batches, judge, world, TrainingLog()))
+    return (
+        f"{plan(task, whole, None, judge)}\n"
+        f"rehearsed {state.step} steps of {training.batch} with an encoder of {scratch.layers} layer and "
+        f"{scratch.width} numbers a token: all of it runs. Nothing was written."
     )

@@ -193,7 +193,7 @@ def test_a_training_has_the_precision_of_its_recipe() -> None:
         of = recipe(model=scratch(dropout=0.0), training={"steps": 2, "precision": precision})
         system, task = system_of(of), task_of(of)
         batches = Batches(task.learn, ARTICLES, of.training, of.negatives, hard_negative_sampler(task), 1)
-        loop.train(loop.TrainingRun(system, batches, None, here(), TrainingLog(None, None), None, 1, ""))
+        loop.train(loop.TrainingRun(system, batches, None, here(), TrainingLog()))
         weights = list(system.module.parameters())
         assert {p.dtype for p in weights} == {torch.float32}
         found.append(np.concatenate([p.detach().numpy().ravel() for p in weights]))

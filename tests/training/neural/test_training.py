@@ -344,7 +344,12 @@ def test_too_little_memory_for_the_optimiser_is_told_too(
 def test_too_little_memory_for_the_index_after_training_is_told_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_, "_indexed", failing(MemoryError()))
+    def spent(under_way: loop.TrainingRun) -> Any:
+        state = loop.train(under_way)
+        monkeypatch.setattr(under_way.system, "retriever", failing(MemoryError()))
+        return state
+
+    monkeypatch.setattr(run_, "train", spent)
     with pytest.raises(BadInput, match="rank the whole corpus"):
         run(task_of(recipe()), order_of(tmp_path / "out"), here())
 

@@ -121,7 +121,7 @@ def test_it_learns_with_low_rank_matrices_alone(base: Path) -> None:
         np.testing.assert_allclose(before, plain_scores(plain, system, pairs), atol=1e-4)  # B is 0 at first
     asked = [Question(f"q{n}", f"Question {n} ?", ("g",)) for n in range(8)]
     batches = Batches(asked, (GOLD, *OTHERS), of.training, of.negatives, lambda *a: [a.id for a in OTHERS], 1)
-    loop.train(TrainingRun(system, batches, None, here(), TrainingLog(None, None), None, 1, ""))
+    loop.train(TrainingRun(system, batches, None, here(), TrainingLog()))
     system.module.eval()
     with torch.inference_mode():
         assert int(system.encode("pairs", pairs).argmax()) == 3

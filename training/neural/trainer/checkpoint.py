@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,27 +36,25 @@ class CheckpointState:
 def save_weights(module: Any, folder: Path) -> None:  # noqa: ANN401 - of torch
     """Write a module's weights into a folder that appears whole, over a former one."""
     with _replaced(folder) as part:
-        _write(module, part / _WEIGHTS)
+        _write(module, part)
 
 
-def load_weights(module: Any, folder: Path) -> None:  # noqa: ANN401
-    """Read weights that `save_weights` wrote into a module of the same shape."""
-    _fill(module, folder / _WEIGHTS)
-
-
-def _write(module: Any, path: Path) -> None:  # noqa: ANN401
+def _write(module: Any, folder: Path) -> None:  # noqa: ANN401
     """Write all weights; of a model that is frozen in part, a few of billions, those that learn."""
     from safetensors.torch import save_file, save_model
 
+    path = str(folder / _WEIGHTS)
     if learnt := _trainable_state(module):
-        save_file({name: value.detach().contiguous() for name, value in learnt.items()}, str(path))
+        save_file({name: value.detach().contiguous() for name, value in learnt.items()}, path)
     else:
-        save_model(module, str(path))
+        save_model(module, path)
 
 
-def _fill(module: Any, path: Path) -> None:  # noqa: ANN401
+def load_weights(module: Any, folder: Path) -> None:  # noqa: ANN401
+    """Read weights that `save_weights` or `save` wrote into a module of the same shape."""
     from safetensors.torch import load_file, load_model
 
+    path = folder / _WEIGHTS
     if not (learnt := _trainable_state(module)):
         load_model(module, str(path))
         return
@@ -77,7 +76,7 @@ def save(work: Path, module: Any, optimiser: Any, state: CheckpointState) -> Non
     from safetensors.torch import save_file
 
     with _replaced(work / CHECKPOINT) as part:
-        _write(module, part / _WEIGHTS)
+        _write(module, part)
         tensors = {
             f"{number}.{name}": value.contiguous()
             for number, entries in optimiser.state_dict()["state"].items()
@@ -115,11 +114,17 @@ def load(work: Path, module: Any, optimiser: Any, identity: str) -> CheckpointSt
     from safetensors.torch import load_file
 
     folder = _whole(work)
-    state = CheckpointState(**_read(folder / _STATE))
+    path = folder / _STATE
+    try:
+        state = CheckpointState(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"{path} cannot be read ({error}): remove its folder and start without --resume"
+        ) from error
     if state.identity != identity:
         raise BadInput(other(work))
     state.earlier = state.seconds
-    _fill(module, folder / _WEIGHTS)
+    load_weights(module, folder)
     entries: dict[int, dict[str, Any]] = {}
     for name, tensor in load_file(str(folder / _OPTIMISER)).items():
         number, _, key = name.partition(".")
@@ -128,37 +133,21 @@ def load(work: Path, module: Any, optimiser: Any, identity: str) -> CheckpointSt
     return state
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+@contextmanager
+def _replaced(folder: Path) -> Iterator[Path]:
+    """Give a new folder that takes the place of another at the end; after an error the other stays."""
+    part, former = (folder.with_name(f"{folder.name}.{kind}") for kind in ("new", "old"))
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
     try:
-        found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"{path} cannot be read ({error}): remove its folder and start without --resume"
-        ) from error
-    return found
-
-
-class _replaced:  # noqa: N801 - used like a function
-    """Gives a new folder that takes the place of another at the end; after an error the other stays."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.part = folder.with_name(f"{folder.name}.new")
-
-    def __enter__(self) -> Path:
-        shutil.rmtree(self.part, ignore_errors=True)
-        self.part.mkdir(parents=True)
-        return self.part
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is not None:
-            shutil.rmtree(self.part, ignore_errors=True)
-            return
-        atomic.sync(self.part)
-        former = self.folder.with_name(f"{self.folder.name}.old")
-        shutil.rmtree(former, ignore_errors=True)
-        if self.folder.is_dir():
-            self.folder.replace(former)
-        self.part.replace(self.folder)
-        shutil.rmtree(former, ignore_errors=True)
-        atomic.sync_one(self.folder.parent)
+        yield part
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    atomic.sync(part)
+    shutil.rmtree(former, ignore_errors=True)
+    if folder.is_dir():
+        folder.replace(former)
+    part.replace(folder)
+    shutil.rmtree(former, ignore_errors=True)
+    atomic.sync_one(folder.parent)

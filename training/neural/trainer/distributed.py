@@ -38,9 +38,7 @@ class World:
     def gather(self, rows: Tensor, total: int) -> Tensor:
         """Return the rows of all processes in the order of the items, without gradients.
 
-        Args:
-            rows: (n_own, ...) those of `own(total)`; whoever has none gives any one row.
-            total: items over all processes.
+        `rows` (n_own, ...) are those of `own(total)`; whoever has none gives any one row.
         """
         rows = rows.detach()
         if self.size == 1:
@@ -86,11 +84,7 @@ class World:
 def world(device: str | None = None) -> Iterator[World]:
     """Join the other processes that torchrun started, if there are any, and leave them at the end.
 
-    Args:
-        device: "cpu", "cuda" or "cuda:1"; None takes the best there is.
-
-    Raises:
-        BadInput: there is no such device.
+    Raises BadInput where there is no such device; None takes the best there is.
     """
     import torch
 
@@ -100,11 +94,12 @@ def world(device: str | None = None) -> Iterator[World]:
         at = torch.device(name)
     except RuntimeError as error:
         raise BadInput(f"--device {name}: no such device. Give cpu, cuda or cuda:N.") from error
-    if at.type == "cuda" and not torch.cuda.is_available():
-        raise BadInput(
-            f"--device {name}: torch finds no GPU here. Give --device cpu, or install torch for CUDA."
-        )
-    if at.type == "cuda":  # before its first product: else cuBLAS adds up in whatever order it likes
+    if at.type == "cuda":
+        if not torch.cuda.is_available():
+            raise BadInput(
+                f"--device {name}: torch finds no GPU here. Give --device cpu, or install torch for CUDA."
+            )
+        # before its first product: else cuBLAS adds up in whatever order it likes
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:

@@ -1,13 +1,10 @@
-"""What a training tells, as TensorBoard reads it; for who asks for it, beside the JSON lines.
-
-What a training tells: a JSON line for each look at it in a file, and a line for people.
-"""
+"""What a training tells: a JSON line for each look at it, a line for people, and events for TensorBoard."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,11 +12,7 @@ from rag.errors import MissingExtra
 
 
 def summary_writer() -> Any:  # noqa: ANN401 - a class of torch
-    """Return torch's writer of event files.
-
-    Raises:
-        MissingExtra: tensorboard is not installed.
-    """
+    """Return torch's writer of event files; raise MissingExtra where tensorboard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
@@ -34,7 +27,6 @@ class Events:
     """Event files in a folder: every number of a look, by its name and step."""
 
     def __init__(self, folder: Path) -> None:
-        """Write into this folder, from the first look on."""
         self.folder = folder
         self._purge: int | None = None
         self._writer: Any = None
@@ -56,16 +48,13 @@ class Events:
         self._purge = step + 1
 
 
+@dataclass(frozen=True)
 class TrainingLog:
-    """Writes JSON Lines to a file and lines for people to a stream; either may be left out."""
+    """Appends JSON Lines to a file, and writes lines for people and events; each may be left out."""
 
-    def __init__(
-        self, file: Path | None, stream: TextIO | None = sys.stderr, events: Events | None = None
-    ) -> None:
-        """Append to the file; events are for TensorBoard."""
-        self.file = file
-        self.events = events
-        self.stream = stream
+    file: Path | None = None
+    stream: TextIO | None = None
+    events: Events | None = None
 
     def __call__(self, record: Mapping[str, object], line: str) -> None:
         """Write one look."""
@@ -90,6 +79,5 @@ class TrainingLog:
 
 def duration(seconds: float) -> str:
     """Return a time as people read it: 0:07, 12:40, 3:05:00."""
-    whole = max(round(seconds), 0)
-    hours, rest = divmod(whole, 3600)
+    hours, rest = divmod(max(round(seconds), 0), 3600)
     return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"

@@ -26,7 +26,7 @@ from training.neural.trainer.checkpoint import BEST, CheckpointState
 from training.neural.trainer.distributed import World
 from training.neural.trainer.logging import TrainingLog, duration
 from training.neural.trainer.resources import TO_HOLD, TO_RANK, explain_out_of_memory, memory_hint
-from training.neural.trainer.step import Cast, format_losses, gradients
+from training.neural.trainer.step import Cast, gradients
 
 PROGRESS_LINES = 50  # lines of progress over a training, about
 
@@ -40,9 +40,8 @@ class TrainingRun:
     judge: Callable[[NeuralSystem], float] | None  # None: nobody looks
     world: World
     log: TrainingLog
-    work: Path | None  # for checkpoints; None keeps nothing
-    seed: int
-    identity: str
+    work: Path | None = None  # for checkpoints; None keeps nothing
+    identity: str = ""  # of recipe, seed and data
     resume: bool = False
     save_every: int = 0  # steps; 0: at every look
 
@@ -76,20 +75,23 @@ def train(run: TrainingRun) -> CheckpointState:
     patience = recipe.evaluation.patience
     while state.step < run.batches.steps and not (patience and state.worse >= patience):
         rate = recipe.training.learning_rate * rate_share(state.step, run.batches.steps, recipe.training)
-        torch.manual_seed(_dropout_seed(run.seed, state.step, run.world.rank))
+        drawn = np.random.SeedSequence((run.batches.seed, 4, state.step, run.world.rank)).generate_state(1)
+        torch.manual_seed(int(drawn[0]))  # of the dropout
         losses = _step(run, optimiser, state.step, rate, cast)
         state.step += 1
         state.seconds = time.perf_counter() - start
-        if run.world.main and _worth_telling(state.step, run.batches.steps):
-            _tell(run, state, losses, rate)
+        _tell(run, state, losses, rate)
         looked = state.step % every == 0 or state.step == run.batches.steps
         if looked:
             _look(run, state)
             state.seconds = time.perf_counter() - start
-        if looked or (run.save_every and state.step % run.save_every == 0):
-            _save(run, optimiser, state)
-    if recipe.evaluation.keep == "best" and state.best is not None and state.best_step != state.step:
-        _take_best(run, module)
+        due = looked or (run.save_every and state.step % run.save_every == 0)
+        if due and run.work is not None and run.world.main:
+            checkpoint.save(run.work, module, optimiser, state)
+    kept = recipe.evaluation.keep == "best" and state.best is not None and state.best_step != state.step
+    if kept and run.work is not None:
+        run.world.agree(0.0)  # the main process has written them by now
+        checkpoint.load_weights(module, run.work / BEST)
     return state
 
 
@@ -172,29 +174,13 @@ def _look(run: TrainingRun, state: CheckpointState) -> None:
         )
 
 
-def _take_best(run: TrainingRun, module: Any) -> None:  # noqa: ANN401
-    if run.work is not None:
-        run.world.agree(0.0)  # the main process has written them by now
-        checkpoint.load_weights(module, run.work / BEST)
-
-
-def _save(run: TrainingRun, optimiser: Any, state: CheckpointState) -> None:  # noqa: ANN401
-    if run.work is not None and run.world.main:
-        checkpoint.save(run.work, run.system.module, optimiser, state)
-
-
-def _worth_telling(step: int, steps: int) -> bool:
-    return step in (1, steps) or step % max(steps // PROGRESS_LINES, 1) == 0
-
-
 def _tell(run: TrainingRun, state: CheckpointState, losses: dict[str, float], rate: float) -> None:
-    left = (run.batches.steps - state.step) * state.seconds / max(state.step, 1)
-    progress = f"rate {rate:.2e}, {duration(left)} left"
-    run.log(
-        {"step": state.step, **losses, "rate": rate, "seconds": state.seconds},
-        f"step {state.step}/{run.batches.steps}: {format_losses(losses)}, {progress}",
-    )
-
-
-def _dropout_seed(seed: int, step: int, rank: int) -> int:
-    return int(np.random.SeedSequence((seed, 4, step, rank)).generate_state(1)[0])
+    """Log the first step, the last one, and so many between them that all are about PROGRESS_LINES."""
+    step, steps = state.step, run.batches.steps
+    if run.world.main and (step in (1, steps) or step % max(steps // PROGRESS_LINES, 1) == 0):
+        left = duration((steps - step) * state.seconds / step)
+        said = " ".join(f"{name} {value:.4f}" for name, value in losses.items())
+        run.log(
+            {"step": step, **losses, "rate": rate, "seconds": state.seconds},
+            f"step {step}/{steps}: {said}, rate {rate:.2e}, {left} left",
+        )

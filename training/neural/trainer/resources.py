@@ -1,11 +1,6 @@
-"""What a training cost: hours, kilowatt hours, and kilograms of CO2 equivalent, with where each is from.
+"""What a training cost, what is said when memory runs out, and the most memory that was held.
 
 Energy is time times power, emission is energy times a factor (Lacoste et al. 2019), as the papers do it.
-
-What is said when memory runs out: never a traceback of the library, always what to make smaller.
-
-The most memory that is held from a moment on: of the GPU, or of this process.
-
 The system counts the most that a process ever held. Linux can be told to count anew (proc(5): 5 written to
 /proc/self/clear_refs), else the second training of a sweep would inherit what the first one took. What is
 held at that moment, libraries and data, counts with the rest.
@@ -47,48 +42,29 @@ class Hardware:
 
     @classmethod
     def found(cls, device: object, processes: int = 1, watts: float | None = None) -> Hardware:
-        """Look at the machine.
+        """Look at the machine, of which a GPU counts once a process; `watts` is what was measured of all."""
+        import torch
 
-        Args:
-            device: of torch; a GPU counts once a process.
-            processes: that train together.
-            watts: of all of it, where somebody measured it.
-        """
-        name, power, source = _of(device, processes)
-        if watts is not None:
-            power, source = watts, "given with --watts"
-        return cls(name, power, source)
+        if getattr(device, "type", "cpu") == "cuda":
+            board = torch.cuda.get_device_name(device)
+            longest_first = sorted(BOARDS.items(), key=lambda b: -len(b[0]))
+            rated = next((w for name, w in longest_first if name in board), None)
+            name, power = f"{processes} x {board}", float((rated or UNKNOWN_BOARD) * processes)
+            source = "rated power of the board" if rated else f"assumed: {UNKNOWN_BOARD} W a board"
+        else:
+            cores = min(torch.get_num_threads() * processes, os.cpu_count() or 1)
+            name, power = f"{cores} cores of {_processor()}", float(CORE * cores)
+            source = f"assumed: {CORE} W a core in use"
+        return cls(name, power, source) if watts is None else cls(name, watts, "given with --watts")
 
 
 def cost(hours: float, hardware: Hardware) -> dict[str, object]:
     """Return what a result file says of the cost."""
     kwh = hours * hardware.watts / 1000
     return {
-        "hardware": hardware.name,
-        "hours": hours,
-        "watts": hardware.watts,
-        "watts_from": hardware.watts_from,
-        "kwh": kwh,
-        "kgco2eq": kwh * FACTOR,
-        "factor": FACTOR_FROM,
-    }
-
-
-def _of(device: object, processes: int) -> tuple[str, float, str]:
-    if getattr(device, "type", "cpu") == "cuda":
-        import torch
-
-        board = torch.cuda.get_device_name(device)
-        rated = next(
-            (w for name, w in sorted(BOARDS.items(), key=lambda b: -len(b[0])) if name in board), None
-        )
-        each = rated if rated is not None else UNKNOWN_BOARD
-        source = "rated power of the board" if rated is not None else f"assumed: {UNKNOWN_BOARD} W a board"
-        return f"{processes} x {board}", float(each * processes), source
-    import torch
-
-    cores = min(torch.get_num_threads() * processes, os.cpu_count() or 1)
-    return f"{cores} cores of {_processor()}", float(CORE * cores), f"assumed: {CORE} W a core in use"
+        "hardware": hardware.name, "hours": hours, "watts": hardware.watts, "watts_from": hardware.watts_from,
+        "kwh": kwh, "kgco2eq": kwh * FACTOR, "factor": FACTOR_FROM,
+    }  # fmt: skip
 
 
 def _processor() -> str:
@@ -124,11 +100,7 @@ TO_HOLD = (
 
 @contextmanager
 def explain_out_of_memory(otherwise: str) -> Iterator[None]:
-    """Say this where memory runs out inside; any other error stays itself.
-
-    Raises:
-        BadInput: there was too little.
-    """
+    """Raise BadInput that says this where memory runs out inside; any other error stays itself."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:  # torch raises a RuntimeError for it
@@ -152,28 +124,23 @@ class Peak:
 
 
 class Watch:
-    """Counts from when it is made."""
+    """Counts what is held from when it is made: by the GPU, or by this process where there is none."""
 
     def __init__(self, world: World) -> None:
-        """Begin to count."""
-        self.world = world
-        self.of = SINCE_RESET if self._count_anew() else WHOLE_PROCESS
+        import torch
+
+        self.device = world.device
+        anew = self.device.type == "cuda" or reset_peak()
+        if self.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(self.device)
+        self.of = SINCE_RESET if anew else WHOLE_PROCESS
 
     def peak(self) -> Peak:
-        """Return the most that the device held since, or the process where there is no GPU."""
-        if self.world.device.type != "cuda":
-            return Peak(peak_memory(), self.of)
+        """Return the most that was held since."""
         import torch
 
-        return Peak(int(torch.cuda.max_memory_allocated(self.world.device)), self.of)
-
-    def _count_anew(self) -> bool:
-        if self.world.device.type != "cuda":
-            return reset_peak()
-        import torch
-
-        torch.cuda.reset_peak_memory_stats(self.world.device)
-        return True
+        on_gpu = self.device.type == "cuda"
+        return Peak(int(torch.cuda.max_memory_allocated(self.device)) if on_gpu else peak_memory(), self.of)
 
 
 def reset_peak() -> bool:

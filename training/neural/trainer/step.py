@@ -9,7 +9,7 @@ The same cut between encodings and loss serves many processes: each encodes its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -28,17 +28,13 @@ def gradients(
 ) -> dict[str, float]:
     """Add the gradient of a batch's loss to the parameters' own; return the loss and what a log shows.
 
-    Args:
-        system: whose parameters.
-        batch: of all processes.
-        mini_batch: items encoded at once; 0 encodes all of a process's at once.
-        world: the processes.
-        cast: entered around every encoding.
+    `mini_batch` items are encoded at once, 0: all of a process's; `cast` is entered around every encoding.
     """
     import torch
 
     parts = system.parts(batch)
-    own = {name: _own(items, world) for name, items in parts.items()}
+    # a process that has no items takes the first one, whose row is not used
+    own = {name: [items[i] for i in world.own(len(items))] or items[:1] for name, items in parts.items()}
     held: dict[str, Tensor] = {}
     states: dict[str, list[Any]] = {}
     for name, items in own.items():
@@ -53,25 +49,22 @@ def gradients(
     losses = system.loss(whole, batch)
     losses["loss"].backward()
     for name, items in own.items():
-        wanted = _of_own(whole[name].grad, len(parts[name]), world)
-        if wanted is None:
+        mine, gradient = world.own(len(parts[name])), whole[name].grad
+        if gradient is None or not len(mine):
             continue
-        if mini_batch:
-            _again(system, name, items, wanted, states[name], mini_batch, cast)
-        else:
+        wanted = gradient[mine.start :: world.size]
+        if not mini_batch:
             held[name][: len(wanted)].backward(wanted)
+            continue
+        done = 0
+        for piece, state in zip(_pieces(items[: len(wanted)], mini_batch), states[name], strict=True):
+            with state:
+                with cast():
+                    rows = system.encode(name, piece)
+                rows.float().backward(wanted[done : done + len(piece)])
+            done += len(piece)
     world.sum_gradients(system.module.parameters())
     return {name: float(value.detach()) for name, value in losses.items()}
-
-
-def _own(items: Sequence[Any], world: World) -> list[Any]:
-    """Return the items of this process; one that has none takes the first, whose row is not used."""
-    return [items[i] for i in world.own(len(items))] or list(items[:1])
-
-
-def _of_own(gradient: Tensor | None, total: int, world: World) -> Tensor | None:
-    mine = world.own(total)
-    return None if gradient is None or not len(mine) else gradient[mine.start :: world.size]
 
 
 def _encoded(
@@ -89,29 +82,6 @@ def _encoded(
     return torch.cat(rows), states
 
 
-def _again(
-    system: NeuralSystem,
-    name: str,
-    items: Sequence[Any],
-    wanted: Tensor,
-    states: Sequence[AbstractContextManager[Any]],
-    size: int,
-    cast: Cast,
-) -> None:
-    done = 0
-    for piece, state in zip(_pieces(items[: len(wanted)], size), states, strict=True):
-        with state:
-            with cast():
-                rows = system.encode(name, piece)
-            rows.float().backward(wanted[done : done + len(piece)])
-        done += len(piece)
-
-
 def _pieces(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     for begin in range(0, len(items), size):
         yield items[begin : begin + size]
-
-
-def format_losses(losses: Mapping[str, float]) -> str:
-    """Return the losses as a log line has them."""
-    return " ".join(f"{name} {value:.4f}" for name, value in losses.items())

@@ -21,17 +21,9 @@ class Judge:
     def __init__(
         self, corpus: Corpus, questions: Sequence[Question], measure: str, candidates: int, seed: int
     ) -> None:
-        """Choose what is asked over.
+        """Choose what is asked over: so many articles, at least all gold ones; 0: all.
 
-        Args:
-            corpus: the law.
-            questions: dev questions; those without gold articles are left out.
-            measure: such as "R@100".
-            candidates: articles that are asked over, at least all gold ones; 0: all.
-            seed: of the sample.
-
-        Raises:
-            BadInput: no such measure.
+        Raises BadInput for no such measure. Questions without gold articles are left out.
         """
         parse(measure)
         self.measure = measure
@@ -41,9 +33,8 @@ class Judge:
 
     def __call__(self, system: NeuralSystem) -> float:
         """Return the mean of the measure, a fraction."""
-        retriever = system.retriever(self.corpus)
         texts = [q.text for q in self.questions]
-        rankings = retriever.search(texts, min(DEPTH, len(self.corpus.articles)))
+        rankings = system.retriever(self.corpus).search(texts, min(DEPTH, len(self.corpus.articles)))
         run = {q.id: ranking for q, ranking in zip(self.questions, rankings, strict=True)}
         qrels = {q.id: frozenset(q.article_ids) for q in self.questions}
         return float(np.mean(per_question(qrels, run, [self.measure])[self.measure]))
@@ -58,11 +49,7 @@ class Judge:
 def split_dev(
     questions: Sequence[Question], share: float, seed: int
 ) -> tuple[list[Question], list[Question]]:
-    """Return what is learnt from, and the dev questions that are taken out of it.
-
-    Raises:
-        BadInput: nothing would be left on one side.
-    """
+    """Return what is learnt from, and dev questions taken out of it; BadInput where a side is left empty."""
     gold = [q for q in questions if q.article_ids]
     count = round(share * len(gold))
     if not share:
