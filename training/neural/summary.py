@@ -59,21 +59,13 @@ def spread(entries: Mapping[str, Mapping[str, Any]], system: str) -> dict[str, d
     return found
 
 
-def best_on_dev(entries: Mapping[str, Mapping[str, Any]], measure: str) -> str | None:
-    """Return the name of the training that did best on its dev questions; None where one had none."""
-    found = {name: entry["facts"][f"dev {measure}"] for name, entry in entries.items()}
-    return None if None in found.values() else max(found, key=lambda name: found[name])
-
-
 def chosen(entries: Mapping[str, Mapping[str, Any]], measure: str, recipe: str) -> dict[str, Any]:
     """Return which training did best on its dev questions, by what it was chosen, and what it measures.
 
-    Args:
-        entries: metrics of each training.
-        measure: that dev questions were judged by.
-        recipe: under whose name the trained system stands.
+    The trained system stands under the recipe's name. None is chosen where one had no dev questions.
     """
-    best = best_on_dev(entries, measure)
+    of_dev = {name: entry["facts"][f"dev {measure}"] for name, entry in entries.items()}
+    best = None if None in of_dev.values() else max(of_dev, key=lambda name: of_dev[name])
     return {
         "training": best,
         "chosen by": f"dev {measure}" if best is not None else NONE_CHOSEN,
@@ -84,23 +76,14 @@ def chosen(entries: Mapping[str, Mapping[str, Any]], measure: str, recipe: str) 
 def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: str) -> dict[str, Any]:
     """Return a row of a table: all that several trainings of one recipe come to.
 
-    Args:
-        name: of the row.
-        folder: with the trainings.
-        made: their names; [""] where the folder is the only one.
-        recipe: its name, under which the trained system stands.
-        dev: the measure that dev questions were judged by.
+    They lie in the folder under the names `made`, [""] where it is the only one; dev questions were judged
+    by the measure `dev`.
     """
     entries = read_entries(folder, made)
     any_ = next(iter(entries.values()))
-    known = [json.loads((folder / one / VALUES).read_text(encoding="utf-8")) for one in made]
-    after, untrained = _by_question(known, recipe), _by_question(known, BEFORE_TRAINING)
+    after, untrained = _by_question(folder, made, recipe), _by_question(folder, made, BEFORE_TRAINING)
     facts = {key: _mean([entry["facts"].get(key) for entry in entries.values()]) for key in FACTS}
-    took = [
-        entry["systems"][recipe]["ms_per_question"]["median"]
-        for entry in entries.values()
-        if entry["systems"]
-    ]
+    systems = [entry["systems"] for entry in entries.values() if entry["systems"]]
     return {
         "name": name,
         "recipe": recipe,
@@ -114,7 +97,7 @@ def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: 
         "gain": {m: _interval([v - untrained[m][q] for q, v in rows.items()]) for m, rows in after.items()},
         "best on dev": chosen(entries, dev, recipe),
         "facts": facts,
-        "ms_per_question": _mean(took),
+        "ms_per_question": _mean([one[recipe]["ms_per_question"]["median"] for one in systems]),
         "device": any_["facts"]["device"],
         "corpus": any_["corpus"]["name"],
         "articles": any_["corpus"]["articles"],
@@ -124,17 +107,11 @@ def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: 
 def difference(
     folder: Path, first: tuple[str, Sequence[str], str], second: tuple[str, Sequence[str], str]
 ) -> dict[str, Any]:
-    """Return what one row gains over another, by measure, paired by question.
+    """Return what one row of a sweep gains over another, by measure, paired by question.
 
-    Args:
-        folder: of the sweep.
-        first: the folder of the first row, its trainings, and its recipe.
-        second: of the other.
+    Of each it takes the folder inside the sweep's, its trainings, and its recipe.
     """
-    ours, theirs = (
-        _by_question([json.loads((folder / at / one / VALUES).read_text("utf-8")) for one in made], recipe)
-        for at, made, recipe in (first, second)
-    )
+    ours, theirs = (_by_question(folder / at, made, recipe) for at, made, recipe in (first, second))
     return {
         measure: _interval([v - theirs[measure][q] for q, v in rows.items() if q in theirs[measure]])
         for measure, rows in ours.items()
@@ -142,10 +119,11 @@ def difference(
     }
 
 
-def _by_question(known: Sequence[Mapping[str, Any]], system: str) -> dict[str, dict[str, float]]:
+def _by_question(folder: Path, made: Sequence[str], system: str) -> dict[str, dict[str, float]]:
     """Return measure -> question -> mean over the trainings that were asked it."""
     gathered: dict[str, dict[str, list[float]]] = {}
-    for one in known:
+    for name in made:
+        one = json.loads((folder / name / VALUES).read_text(encoding="utf-8"))
         for measure, row in one["values"].get(system, {}).items():
             for question, value in zip(one["questions"], row, strict=True):
                 gathered.setdefault(measure, {}).setdefault(question, []).append(value)
