@@ -63,70 +63,43 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _law(top)
-    _models(top)
+    add = top.add_argument
+    # what `training.eval.questions.prepare` looks at
+    add("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
+    add("--language", metavar="XX", help="of a corpus without card.json")
+    add("--questions", type=Path, help="questions with gold articles (those of the corpus)")
+    add("--part", metavar="SPLIT", help="of the questions those that bear this split")
+    add("--annotated", type=Path, help="other questions for the systems to learn from")
+    add("--folds", type=int, help="systems learn from the other folds")
+    add("--only-fold", metavar="I", help="ask the questions of this fold alone")
+    add("--seed", type=int, default=42, help="of folds, samples and bootstrap (42)")
+    add("--cache", type=Path, help="where indexes built on the fly are kept")
+    top.set_defaults(splits=None, typing_errors=None, no_accents=False, tune=False, lent=(), fits=1)
+    who = f"PROVIDER:NAME of LangChain, or {EXTRACTIVE}, which needs no model ({EXTRACTIVE})"
+    add("--model", nargs="+", default=[EXTRACTIVE], metavar="MODEL", help=who)
+    add("--base-url", metavar="URL", help="the server of the models")
+    add("--temperature", type=float, default=0.0, help="of the models (0)")
+    add("--max-tokens", type=int, default=1024, help="of a reply (1024)")
+    add("--baseline", action="store_true", help="write with STARD's simple prompt, not with ours")
+    add("--timeout", type=float, default=120.0, help="seconds of a reply (120)")
     tasks = top.add_mutually_exclusive_group()
     tasks.add_argument("--multiple-choice", type=Path, metavar="FILE", help="instead: JEC-QA's format")
     tasks.add_argument("--charges", type=Path, metavar="FILE", help="instead: CAIL 2018's format")
-    top.add_argument(
-        "--contexts",
-        nargs="+",
-        metavar="CONTEXT",
-        help=f"{' '.join(CONSTRUCTED)}, or systems (hybrid {GOLD} {PART}; of tasks: none bm25 dense hybrid)",
-    )
-    top.add_argument("--k", type=int, default=10, help="articles in a context at most (10)")
-    top.add_argument(
-        "--fill", default=FILL, metavar="SYSTEM", help=f"what ranks the contexts with gold articles ({FILL})"
-    )
-    top.add_argument("--limit", type=int, metavar="N", help="only N of the questions, drawn by --seed")
-    top.add_argument("--judge", metavar="MODEL", help="PROVIDER:NAME that judges whether passages support")
-    top.add_argument("--judge-base-url", metavar="URL", help="its server")
-    top.add_argument("--no-overlap", action="store_true", help="leave out METEOR and ROUGE")
-    top.add_argument("--price-in", type=float, metavar="P", help="of a million tokens read, in any currency")
-    top.add_argument("--price-out", type=float, metavar="P", help="of a million tokens written")
-    top.add_argument("--replies", type=Path, metavar="FILE", help="what was replied (under PANDECT_HOME)")
-    top.add_argument(
-        "--give-up-after",
-        type=int,
-        default=GIVE_UP,
-        metavar="N",
-        help=f"failures in a row ({GIVE_UP}); 0: never",
-    )
-    top.add_argument(
-        "--output", type=Path, help="a new folder for metrics.json, metrics.csv, questions.jsonl"
-    )
+    given = f"{' '.join(CONSTRUCTED)}, or systems (hybrid {GOLD} {PART}; of tasks: none bm25 dense hybrid)"
+    add("--contexts", nargs="+", metavar="CONTEXT", help=given)
+    add("--k", type=int, default=10, help="articles in a context at most (10)")
+    add("--fill", default=FILL, metavar="SYSTEM", help=f"what ranks the contexts with gold articles ({FILL})")
+    add("--limit", type=int, metavar="N", help="only N of the questions, drawn by --seed")
+    add("--judge", metavar="MODEL", help="PROVIDER:NAME that judges whether passages support")
+    add("--judge-base-url", metavar="URL", help="its server")
+    add("--no-overlap", action="store_true", help="leave out METEOR and ROUGE")
+    add("--price-in", type=float, metavar="P", help="of a million tokens read, in any currency")
+    add("--price-out", type=float, metavar="P", help="of a million tokens written")
+    add("--replies", type=Path, metavar="FILE", help="what was replied (under PANDECT_HOME)")
+    failures = f"failures in a row ({GIVE_UP}); 0: never"
+    add("--give-up-after", type=int, default=GIVE_UP, metavar="N", help=failures)
+    add("--output", type=Path, help="a new folder for metrics.json, metrics.csv, questions.jsonl")
     return top
-
-
-def _law(top: argparse.ArgumentParser) -> None:
-    """Add what `training.eval.questions.prepare` looks at."""
-    top.add_argument("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
-    top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
-    top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
-    top.add_argument("--part", metavar="SPLIT", help="of the questions those that bear this split")
-    top.add_argument("--annotated", type=Path, help="other questions for the systems to learn from")
-    top.add_argument("--folds", type=int, help="systems learn from the other folds")
-    top.add_argument("--only-fold", metavar="I", help="ask the questions of this fold alone")
-    top.add_argument("--seed", type=int, default=42, help="of folds, samples and bootstrap (42)")
-    top.add_argument("--cache", type=Path, help="where indexes built on the fly are kept")
-    top.set_defaults(splits=None, typing_errors=None, no_accents=False, tune=False, lent=(), fits=1)
-
-
-def _models(top: argparse.ArgumentParser) -> None:
-    top.add_argument(
-        "--model",
-        nargs="+",
-        default=[EXTRACTIVE],
-        metavar="MODEL",
-        help=f"PROVIDER:NAME of LangChain, or {EXTRACTIVE}, which needs no model ({EXTRACTIVE})",
-    )
-    top.add_argument("--base-url", metavar="URL", help="the server of the models")
-    top.add_argument("--temperature", type=float, default=0.0, help="of the models (0)")
-    top.add_argument("--max-tokens", type=int, default=1024, help="of a reply (1024)")
-    top.add_argument(
-        "--baseline", action="store_true", help="write with STARD's simple prompt, not with ours"
-    )
-    top.add_argument("--timeout", type=float, default=120.0, help="seconds of a reply (120)")
 
 
 def specs(parsed: argparse.Namespace) -> list[ModelSpec]:

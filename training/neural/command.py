@@ -123,61 +123,34 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument(
-        "recipe", nargs="?", metavar="RECIPE", help="a recipe that ships (--list) or a TOML file"
-    )
-    top.add_argument("--list", action="store_true", help="name the recipes that ship")
-    top.add_argument(
-        "--corpus", type=Path, help="a corpus folder, an articles' file or a data set (what ships)"
-    )
-    top.add_argument(
-        "--data", action="append", default=[], metavar="NAME=PATH", help="other data that a sweep names"
-    )
-    top.add_argument(
-        "--only", nargs="+", metavar="NAME", help="of a sweep: these of its trainings, as it names them"
-    )
-    top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
-    top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
-    top.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="of the data set's format, as in import",
-    )
-    top.add_argument(
-        "--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help="change a setting of the recipe"
-    )
-    top.add_argument(
-        "--scratch",
-        action="store_true",
-        help="a small encoder with random weights in the place of the recipe's model; "
-        "--set model.scratch.KEY=VALUE changes it",
-    )
+    add = top.add_argument
+    add("recipe", nargs="?", metavar="RECIPE", help="a recipe that ships (--list) or a TOML file")
+    add("--list", action="store_true", help="name the recipes that ship")
+    add("--corpus", type=Path, help="a corpus folder, an articles' file or a data set (what ships)")
+    add("--data", action="append", default=[], metavar="NAME=PATH", help="other data that a sweep names")
+    add("--only", nargs="+", metavar="NAME", help="of a sweep: these of its trainings, as it names them")
+    add("--questions", type=Path, help="questions with gold articles (those of the corpus)")
+    add("--language", metavar="XX", help="of a corpus without card.json")
+    of_format, of_recipe = "of the data set's format, as in import", "change a setting of the recipe"
+    add("--option", action="append", default=[], metavar="KEY=VALUE", help=of_format)
+    add("--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help=of_recipe)
+    small = "a small encoder with random weights in the place of the recipe's model; "
+    add("--scratch", action="store_true", help=f"{small}--set model.scratch.KEY=VALUE changes it")
     parts = top.add_mutually_exclusive_group()
     parts.add_argument("--folds", type=int, metavar="K", help="hold back each of k folds in turn")
     parts.add_argument("--splits", type=Path, metavar="FILE", help="the folds of a file of training.splits")
-    top.add_argument("--fold", metavar="I", help="hold back this fold alone, from 0")
-    top.add_argument("--fold-seed", type=int, default=42, help="of the folds: --seed of training.eval (42)")
-    top.add_argument("--seed", type=int, default=1, help="of weights, order, negatives and dropout (1)")
-    top.add_argument("--seeds", type=int, default=1, metavar="N", help="train N times, with N seeds")
-    top.add_argument("--steps", type=int, help="instead of the recipe's steps or epochs")
-    top.add_argument(
-        "--measures", nargs="+", metavar="MEASURE", help=f"({' '.join(DEFAULT)}; a sweep names its own)"
-    )
-    top.add_argument("--output", type=Path, help="a new folder for the result")
-    top.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
-    top.add_argument(
-        "--checkpoint",
-        type=int,
-        default=0,
-        metavar="N",
-        help="save every N steps (at each look at dev questions)",
-    )
-    top.add_argument(
-        "--dry-run", action="store_true", help="two steps with a small encoder; nothing is written"
-    )
-    top.add_argument("--tensorboard", type=Path, metavar="FOLDER", help="write the log for TensorBoard too")
-    top.add_argument("--device", help="cpu, cuda or cuda:N (the best there is)")
-    top.add_argument("--watts", type=float, help="power of the machine while it trains, if it was measured")
+    add("--fold", metavar="I", help="hold back this fold alone, from 0")
+    add("--fold-seed", type=int, default=42, help="of the folds: --seed of training.eval (42)")
+    add("--seed", type=int, default=1, help="of weights, order, negatives and dropout (1)")
+    add("--seeds", type=int, default=1, metavar="N", help="train N times, with N seeds")
+    add("--steps", type=int, help="instead of the recipe's steps or epochs")
+    add("--measures", nargs="+", metavar="MEASURE", help=f"({' '.join(DEFAULT)}; a sweep names its own)")
+    add("--output", type=Path, help="a new folder for the result")
+    add("--resume", action="store_true", help="go on with a training that was stopped")
+    looks = "save every N steps (at each look at dev questions)"
+    add("--checkpoint", type=int, default=0, metavar="N", help=looks)
+    add("--dry-run", action="store_true", help="two steps with a small encoder; nothing is written")
+    add("--tensorboard", type=Path, metavar="FOLDER", help="write the log for TensorBoard too")
+    add("--device", help="cpu, cuda or cuda:N (the best there is)")
+    add("--watts", type=float, help="power of the machine while it trains, if it was measured")
     return top
