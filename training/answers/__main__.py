@@ -1,7 +1,4 @@
-"""`python -m training.eval answers`: what a model, or no model, makes of the articles.
-
-The command line of `python -m training.eval answers`.
-"""
+"""`python -m training.eval answers`: what a model, or no model, makes of the articles."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from training.answers import contexts, report, tasks
 from training.answers.aggregate import ModelResult, Overlap, Prices, pooled, row
 from training.answers.chat import Chat, replies
 from training.answers.contexts import CONSTRUCTED, FILL, GOLD, PART, Context, Part, Rankings, rankings, sample
-from training.answers.judge import VERSION, JudgedAnswers, judge
+from training.answers.judge import VERSION, judge
 from training.answers.overlap import OverlapTokeniser, rouge
 from training.answers.run import GIVE_UP, Cache, Candidate, WrittenAnswer, ask, opened
 from training.answers.writers import EXTRACTIVE, ModelSpec, candidate, chat
@@ -102,21 +99,6 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def specs(parsed: argparse.Namespace) -> list[ModelSpec]:
-    """Return the models that were named."""
-    chosen = (parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout, parsed.baseline)
-    return [ModelSpec(name, *chosen) for name in dict.fromkeys(parsed.model)]
-
-
-def judge_spec(parsed: argparse.Namespace) -> ModelSpec | None:
-    """Return the judge that was named, if one was; it says one word, always the same."""
-    if parsed.judge is None:
-        return None
-    return ModelSpec(
-        parsed.judge, parsed.judge_base_url, 0.0, parsed.max_tokens, parsed.timeout, key="PANDECT_JUDGE_KEY"
-    )
-
-
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the table, write the files."""
     parsed = parser().parse_args(arguments)
@@ -153,10 +135,13 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     if task and (made := {GOLD, PART}.intersection(parsed.contexts)):
         raise BadInput(f"--contexts {min(made)}: the questions of this task have no gold articles")
     progress = Bars()
+    of_models = (parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout, parsed.baseline)
+    specs = [ModelSpec(name, *of_models) for name in dict.fromkeys(parsed.model)]
+    # a judge says one word, always the same
+    of_judge = (parsed.judge_base_url, 0.0, parsed.max_tokens, parsed.timeout, False, "PANDECT_JUDGE_KEY")
     with opened(parsed.replies or paths.home() / "cache" / "answers" / "replies.jsonl") as cache:
-        chats = [chat(spec) for spec in specs(parsed)] if task else []  # what cannot be asked is told first
-        spec = judge_spec(parsed)
-        judging = chat(spec) if spec is not None else None
+        chats = [chat(spec) for spec in specs] if task else []  # what cannot be asked is told first
+        judging = None if parsed.judge is None else chat(ModelSpec(parsed.judge, *of_judge))
         bench, questions, annotated = prepare(parsed, progress)
         prices = Prices(parsed.price_in, parsed.price_out)
         run = _Run(parsed, bench, annotated, cache, prices, progress)
@@ -166,7 +151,7 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             models = {model.name: {"prompt": task.version, **model.settings} for model in chats}
         else:
             language = bench.corpus.card.language
-            writers = [candidate(spec, language, parsed.k) for spec in specs(parsed)]
+            writers = [candidate(spec, language, parsed.k) for spec in specs]
             sample_, parts = _parts(run, questions_of_split(questions, parsed.part))
             rows = _answers(run, sample_, parts, writers, judging)
             models = {w.name: {"prompt": w.prompt_version, **(w.settings or {})} for w in writers}
@@ -186,12 +171,11 @@ def _task(parsed: argparse.Namespace) -> tasks.Task | None:
         raise BadInput(f"--model {EXTRACTIVE} quotes articles and chooses nothing: give PROVIDER:NAME")
     for name in ("questions", "part", "folds", "only_fold", "judge", "baseline"):
         if getattr(parsed, name):
-            name_ = name.replace("_", "-")
-            raise BadInput(f"--{name_} has no meaning with --multiple-choice or --charges: leave it out")
+            option = f"--{name.replace('_', '-')}"
+            raise BadInput(f"{option} has no meaning with --multiple-choice or --charges: leave it out")
 
-    def choose(total: int) -> list[int]:
-        numbers = [Question(str(n), "") for n in range(total)]
-        return [int(q.id) for q in sample(numbers, parsed.limit, parsed.seed)]
+    def choose(total: int) -> Sequence[int]:
+        return sample(range(total), parsed.limit, parsed.seed)
 
     if parsed.multiple_choice is not None:
         return tasks.examination(parsed.multiple_choice, choose)
@@ -229,45 +213,30 @@ def _answers(
     candidates: Sequence[Candidate],
     judging: Chat | None,
 ) -> list[ModelResult]:
-    parsed = run.parsed
-    overlap = _overlap(run, questions)
+    parsed, seed, prices, overlap = run.parsed, run.parsed.seed, run.prices, None
+    if not parsed.no_overlap and any(q.answer for q in questions):
+        words = OverlapTokeniser(run.bench.corpus.card.language)
+        overlap = Overlap(words, rouge(words))
     found = _found(run, parts, max(len(q.article_ids) for q in questions))
     cut = run.bench.analyser()
     rows = []
     for who in candidates:
         groups: dict[str, list[WrittenAnswer]] = {}
         for name in parsed.contexts:
-            given = _contexts(run, name, questions, found)
-            groups[name] = ask(
-                who, given, cut.language, run.cache, give_up=parsed.give_up_after,
-                progress=named(run.progress, f"{who.name}, {name}"),
-            )  # fmt: skip
-            judged = _judged(run, judging, f"{who.name}, {name}", groups[name])
+            given, what = _contexts(run, name, questions, found), f"{who.name}, {name}"
+            stop, progress = parsed.give_up_after, named(run.progress, what)
+            told = ask(who, given, cut.language, run.cache, give_up=stop, progress=progress)
+            judged = None
+            if judging is not None:
+                progress = named(run.progress, f"judging {what}")
+                judged = judge(judging, told, run.cache, progress=progress, give_up=stop)
             rows.append(
-                row(
-                    f"{who.name}, {name}", groups[name], seed=parsed.seed, terms=cut.terms,
-                    overlap=overlap, judged=judged, prices=run.prices,
-                )
-            )  # fmt: skip
+                row(what, told, seed=seed, terms=cut.terms, overlap=overlap, judged=judged, prices=prices)
+            )
+            groups[name] = told
         if {GOLD, PART} <= set(groups):  # refusing is right in one and wrong in the other
             rows.append(pooled(f"{who.name}, {GOLD} and {PART}", [groups[GOLD], groups[PART]], parsed.seed))
     return rows
-
-
-def _overlap(run: _Run, questions: Sequence[Question]) -> Overlap | None:
-    if run.parsed.no_overlap or not any(q.answer for q in questions):
-        return None
-    words = OverlapTokeniser(run.bench.corpus.card.language)
-    return Overlap(words, rouge(words))
-
-
-def _judged(
-    run: _Run, judging: Chat | None, what: str, written: Sequence[WrittenAnswer]
-) -> JudgedAnswers | None:
-    if judging is None:
-        return None
-    progress = named(run.progress, f"judging {what}")
-    return judge(judging, written, run.cache, progress=progress, give_up=run.parsed.give_up_after)
 
 
 def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResult]:
@@ -277,11 +246,9 @@ def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResu
         for name in run.parsed.contexts:
             given = _contexts(run, name, task.questions, found)
             prompts = [write(c.articles) for write, c in zip(task.prompts, given, strict=True)]
-            progress = named(run.progress, f"{model.name}, {name}")
-            texts = replies(model, prompts, run.cache, progress=progress, give_up=run.parsed.give_up_after)
-            rows.append(
-                tasks.row(task, f"{model.name}, {name}", texts, seed=run.parsed.seed, prices=run.prices)
-            )
+            what, stop = f"{model.name}, {name}", run.parsed.give_up_after
+            texts = replies(model, prompts, run.cache, progress=named(run.progress, what), give_up=stop)
+            rows.append(tasks.row(task, what, texts, seed=run.parsed.seed, prices=run.prices))
     return rows
 
 

@@ -54,16 +54,10 @@ def row(
     judged: JudgedAnswers | None = None,
     prices: Prices | None = None,
 ) -> ModelResult:
-    """Return the numbers of one model in one context.
+    """Return the numbers of one model in one context, "MODEL, CONTEXT", with intervals by a seeded bootstrap.
 
-    Args:
-        name: "MODEL, CONTEXT".
-        written: what it answered.
-        seed: of the bootstrap.
-        terms: of the corpus's language, for words quoted.
-        overlap: how to compare with reference answers; None where there are none.
-        judged: what a judge said.
-        prices: of tokens.
+    `terms` are those of the corpus's language, for words quoted; without `overlap` nothing is compared with
+    reference answers.
     """
     means = score.citations(written)
     compared = _compared(written, overlap) if overlap is not None else {}
@@ -83,8 +77,7 @@ def row(
     more |= cost_summary(
         [w.answer.usage for w in written if w.answer.ending != Ending.FAILED], prices or Prices()
     )
-    firsts = [w.first_seconds for w in written if w.first_seconds is not None]
-    more["ms_to_first_sentence"] = _times(firsts)
+    more["ms_to_first_sentence"] = _times([w.first_seconds for w in written if w.first_seconds is not None])
     if judged is not None:
         more["judge"] = {"sentences": len(judged.replies), "unreadable": judged.unreadable}
     return ModelResult(name, len(written), measures, more, _lines(name, written, ratios, means, compared))

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from rag.types import Article
+from training.answers.contexts import numbered
 from training.answers.multiple_choice import InvalidRecord, Record, read, short_repr, text, texts
 from training.answers.score import Values
-from training.answers.task_prompt import numbered
 
 VERSION = "charges 1"  # raise it when the wording changes
 EXPECTED = '{"fact": text, "meta": {"accusation": ["盗窃"]}}'
@@ -39,11 +39,7 @@ class Case:
 
 
 def load(path: Path) -> list[Case]:
-    """Read a file of cases.
-
-    Raises:
-        BadInput: a line is of another format; the text names file, line, what came and what was expected.
-    """
+    """Read a file of cases; BadInput for a line of another format names it and what was expected."""
     return read(path, _case, EXPECTED)
 
 
@@ -60,10 +56,7 @@ def _case(record: Record, line: str) -> Case:
 
 
 def normalised(charge: str) -> str:
-    """Return a charge as charges are compared.
-
-    Without brackets, blanks, punctuation, and the final 罪.
-    """
+    """Return a charge as charges are compared: without brackets, blanks, punctuation, and the final 罪."""
     flat = unicodedata.normalize("NFKC", charge)
     return "".join(c for c in flat if c.isalnum()).removesuffix("罪")
 
@@ -106,11 +99,8 @@ def predicted(reply: str, known: Mapping[str, str]) -> frozenset[str] | None:
 
     Read are, in this order: a JSON object or list; the last line that begins with 罪名; a short reply
     of one line. In it, the longest known charges are found first, so that 合同诈骗 is not also 诈骗; what
-    is no known charge counts as one of its own, which is wrong.
-
-    Args:
-        reply: what the model said.
-        known: every way to say a charge of the file -> the charge.
+    is no known charge counts as one of its own, which is wrong. `known` maps every way to say a charge of
+    the file to the charge.
     """
     flat = unicodedata.normalize("NFKC", reply).strip()
     record = _json(flat)
@@ -143,9 +133,8 @@ def _json(flat: str) -> list[str] | None:
     except ValueError:  # the brackets of a charge
         return None
     if isinstance(value, dict):
-        value = next(
-            (value[name] for name in ("罪名", "accusation", "charge", "charges") if name in value), None
-        )
+        names = ("罪名", "accusation", "charge", "charges")
+        value = next((value[name] for name in names if name in value), None)
     if isinstance(value, str):
         return _BREAK.split(value)
     return value if isinstance(value, list) and all(isinstance(v, str) for v in value) else None

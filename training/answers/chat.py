@@ -29,22 +29,11 @@ class Reply:
 class Chat(Protocol):
     """A model that replies to a prompt."""
 
-    @property
-    def name(self) -> str:
-        """Which model, with its provider."""
-        ...
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What else its replies depend on, of JSON's types; no key."""
-        ...
+    name: str  # with its provider
+    settings: Mapping[str, Any]  # what else its replies depend on, of JSON's types; no key
 
     def say(self, prompt: str) -> Reply:
-        """Reply.
-
-        Raises:
-            ChatFailedError: it could not.
-        """
+        """Reply; raise ChatFailedError where it cannot."""
         ...
 
 
@@ -56,17 +45,10 @@ def replies(
     progress: Progress = no_progress,
     give_up: int = GIVE_UP,
 ) -> list[Reply]:
-    """Return a reply to each prompt; what is in the cache is not asked again.
-
-    Args:
-        chat: whom to ask.
-        prompts: what to ask.
-        cache: what it replied before; new replies join it, failures do not.
-        progress: called with how many have been answered.
-        give_up: after how many failures in a row to stop; 0 never does.
+    """Return a reply to each prompt; what is in the cache is not asked again, and failures do not join it.
 
     Raises:
-        TooManyFailuresError: so many failed; the last one's reason is in the text.
+        TooManyFailuresError: `give_up` failures in a row, 0: never; the last one's reason is in the text.
     """
     found = []
     failures = 0
@@ -76,14 +58,18 @@ def replies(
         if cached is not None:
             reply = Reply(cached["text"], Usage(**cached["usage"]))
         else:
-            reply, problem = _request(chat, prompt)
-            failures = failures + 1 if reply.failed else 0
-            if failures and failures == give_up:
-                raise TooManyFailuresError(
-                    f"{chat.name}: {failures} replies in a row failed ({problem}). What it replied before is "
-                    "kept: type the command again to go on"
-                )
-            if not reply.failed:
+            start = time.perf_counter()
+            try:
+                reply = chat.say(prompt)
+            except ChatFailedError as error:
+                reply = Reply("", Usage(time.perf_counter() - start), failed=True)
+                if (failures := failures + 1) == give_up:
+                    raise TooManyFailuresError(
+                        f"{chat.name}: {failures} replies in a row failed ({error}). What it replied before "
+                        "is kept: type the command again to go on"
+                    ) from None
+            else:
+                failures = 0
                 cache.put(name, {"text": reply.text, "usage": asdict(reply.usage)})
         found.append(reply)
         progress("asking", len(found), len(prompts))
@@ -93,11 +79,3 @@ def replies(
 def reply_key(chat: Chat, prompt: str) -> str:
     """Return what the reply to a prompt is kept under."""
     return key(what="reply", model=chat.name, settings=dict(chat.settings), prompt=prompt)
-
-
-def _request(chat: Chat, prompt: str) -> tuple[Reply, str]:
-    start = time.perf_counter()
-    try:
-        return chat.say(prompt), ""
-    except ChatFailedError as error:
-        return Reply("", Usage(time.perf_counter() - start), failed=True), str(error)

@@ -1,13 +1,11 @@
-"""The articles that a model is given with a question: found by a system, gold, or none.
-
-What the systems of a run find for its questions.
-"""
+"""The articles that a model is given with a question: found by a system, gold, or none."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,8 +14,12 @@ from rag.types import Article, Question, Ranking
 from training.eval.system_names import SINGLE, excluded_features, fused
 from training.eval.workbench import Bench
 
+_T = TypeVar("_T")
 NONE, GOLD, PART = "none", "gold", "part-gold"
 CONSTRUCTED = (NONE, GOLD, PART)  # the others are names of systems
+LONGEST = 1500  # characters of an article in a task; ten of them stay within a window of some 16,000 tokens
+_HEAD = "下面是可能与问题有关的法律条文：\n"
+_ADVICE = "\n请优先依据以上条文作答；其中不一定包含所需的条文，如果没有，请依据你掌握的法律知识作答。\n\n"
 FILL = "hybrid"  # what fills up contexts of gold articles to k: the hardest others there are
 
 
@@ -36,12 +38,24 @@ class Context:
         return bool(gold) and gold <= {article.id for article in self.articles}
 
 
-def check(name: str) -> None:
-    """Refuse a context that is none.
+def numbered(articles: Sequence[Article]) -> str:
+    """Return articles as prompts of examination and charge tasks show them; nothing where there are none.
 
-    Raises:
-        BadInput: neither one that is made nor the name of a system.
+    As in STARD's experiment (Su et al. 2024): the best ones, numbered, then the advice to prefer them
+    although the right one may be missing. The wording is ours.
     """
+    if not articles:
+        return ""
+    flat = [" ".join(article.text.split())[:LONGEST] for article in articles]
+    lines = [
+        f"{n}. 《{a.code}》{a.article_no}：{t}"
+        for n, (a, t) in enumerate(zip(articles, flat, strict=True), 1)
+    ]
+    return _HEAD + "\n".join(lines) + _ADVICE
+
+
+def check(name: str) -> None:
+    """Raise BadInput for what is neither a context that is made nor the name of a system."""
     if name not in (*CONSTRUCTED, *SINGLE) and fused(name, ()) is None and excluded_features(name) is None:
         raise BadInput(
             f"no context {name!r}: expected {', '.join(CONSTRUCTED)}, or a system such as bm25 or hybrid"
@@ -62,15 +76,8 @@ def make(
 
     "gold" holds the gold articles among the best others, all in the order of the ranking, so that
     their place gives nothing away; gold ones that it does not have come last. "part-gold" is the same
-    without some of the gold articles: at least one, drawn by the seed and the question alone.
-
-    Args:
-        name: "none", "gold", "part-gold" or a system's name.
-        question: with its gold articles.
-        ranking: of the system that `ranking_system` names; as deep as k and the gold articles together.
-        articles: by id.
-        k: how many articles at most.
-        seed: of what is removed.
+    without some of the gold articles: at least one, drawn by the seed and the question alone. The ranking
+    is that of `ranking_system`, as deep as k and the gold articles together.
     """
     if name == NONE:
         return Context(question, name, ())
@@ -97,22 +104,16 @@ Rankings = Mapping[str, Mapping[str, Ranking]]  # system -> question id -> its f
 Part = tuple[Sequence[Question], Sequence[Question]]  # to ask, and to learn from
 
 
-def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
-    """Return at most so many questions, drawn by the seed, in their order."""
-    if limit is None or limit >= len(questions):
-        return list(questions)
-    drawn = np.random.default_rng(seed).permutation(len(questions))[: max(limit, 0)]
-    return [questions[i] for i in sorted(drawn.tolist())]
+def sample(items: Sequence[_T], limit: int | None, seed: int) -> list[_T]:
+    """Return at most so many items, drawn by the seed, in their order."""
+    if limit is None or limit >= len(items):
+        return list(items)
+    drawn = np.random.default_rng(seed).permutation(len(items))[: max(limit, 0)]
+    return [items[i] for i in sorted(drawn.tolist())]
 
 
 def rankings(bench: Bench, names: Sequence[str], parts: Sequence[Part], depth: int) -> Rankings:
-    """Return each system's first articles for every question, having learnt as its part says.
-
-    Args:
-        bench: of the corpus.
-        names: of systems.
-        parts: questions to ask and to learn from, fold by fold.
-        depth: how many articles of a question.
+    """Return each system's first articles for every question, having learnt as its part says, fold by fold.
 
     Raises:
         BadInput: no such system, or it has nothing to learn from.

@@ -58,16 +58,13 @@ def judge(
     give_up: int = GIVE_UP,
 ) -> JudgedAnswers:
     """Have every sentence judged that passed the gate; see `training.answers.chat.replies`."""
-    prompts = [(n, _prompt(s, w)) for n, w in enumerate(written) for s in w.answer.sentences]
-    verdicts = replies(chat, [prompt for _, prompt in prompts], cache, progress=progress, give_up=give_up)
-    supported, all_of = np.zeros(len(written)), np.zeros(len(written))
-    unreadable = 0
-    for (n, _), reply in zip(prompts, verdicts, strict=True):
-        found = verdict(reply.text)
-        unreadable += found is None
-        supported[n] += found is True
-        all_of[n] += 1
-    return JudgedAnswers((supported, all_of), unreadable, tuple(verdicts))
+    rows = np.array([n for n, w in enumerate(written) for _ in w.answer.sentences], dtype=np.int64)
+    prompts = [_prompt(s, w) for w in written for s in w.answer.sentences]
+    verdicts = replies(chat, prompts, cache, progress=progress, give_up=give_up)
+    found = [verdict(reply.text) for reply in verdicts]
+    weights = ([one is True for one in found], None)
+    supported, all_of = (np.bincount(rows, w, len(written)).astype(np.float64) for w in weights)
+    return JudgedAnswers((supported, all_of), found.count(None), tuple(verdicts))
 
 
 def _prompt(sentence: AcceptedSentence, written: WrittenAnswer) -> str:

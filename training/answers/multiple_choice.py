@@ -1,14 +1,11 @@
-"""Questions with several right options, in JEC-QA's format, and what a model chose (Zhong et al. 2020).
-
-JSON Lines of a benchmark, each record checked; what cannot be used is named by file and line.
-"""
+"""Questions with several right options, in JEC-QA's format, and what a model chose (Zhong et al. 2020)."""
 
 from __future__ import annotations
 
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -19,8 +16,8 @@ from indexes.formats.jsonl import records
 from indexes.formats.validation import Inspection
 from rag.errors import BadInput
 from rag.types import Article
+from training.answers.contexts import numbered
 from training.answers.score import Ratio, Values
-from training.answers.task_prompt import numbered
 
 Record: TypeAlias = Mapping[str, object]
 _T = TypeVar("_T")
@@ -31,28 +28,21 @@ class InvalidRecord(Exception):
 
 
 def read(path: Path, make: Callable[[Record, str], _T], expected: str) -> list[_T]:
-    """Return what is made of each line's object.
-
-    Args:
-        path: of the file, plain or gzip.
-        make: takes the record and its line number as text; raises `InvalidRecord`.
-        expected: what a line should look like, for the errors.
+    """Return what is made of the object and the number of each line of a benchmark's file, plain or gzip.
 
     Raises:
-        BadInput: a line cannot be used, or there is none.
+        BadInput: `make` raised InvalidRecord, or there is no line; the text names the file and the line, and
+            what was expected.
     """
-    found = list(_made(path, make, expected))
+    found = []
+    for place, record in records(path, Inspection()):
+        try:
+            found.append(make(record, str(place.line)))
+        except InvalidRecord as unfit:
+            raise BadInput(f"{place}: {unfit}. Expected on each line: {expected}") from None
     if not found:
         raise BadInput(f"{path}: no record in it. Expected on each line: {expected}")
     return found
-
-
-def _made(path: Path, make: Callable[[Record, str], _T], expected: str) -> Iterator[_T]:
-    for place, record in records(path, Inspection()):
-        try:
-            yield make(record, str(place.line))
-        except InvalidRecord as unfit:
-            raise BadInput(f"{place}: {unfit}. Expected on each line: {expected}") from None
 
 
 def text(record: Record, name: str) -> str:
@@ -115,11 +105,7 @@ class Item:
 
 
 def load(path: Path) -> list[Item]:
-    """Read a file of questions.
-
-    Raises:
-        BadInput: a line is of another format; the text names file, line, what came and what was expected.
-    """
+    """Read a file of questions; BadInput for a line of another format names it and what was expected."""
     return read(path, _item, EXPECTED)
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,9 @@ class StemmedWord:
 
 
 class OverlapTokeniser:
-    """Cuts texts of one language for METEOR and ROUGE."""
+    """Cuts texts of one language for METEOR and ROUGE; BadInput where there is no analyser for it."""
 
     def __init__(self, language: str) -> None:
-        """Take a language.
-
-        Raises:
-            BadInput: no analyser for it.
-        """
         self.language = language
         self._analyser: Analyser = analyser(language, stop_words=False, chinese="words")
 
@@ -110,27 +106,16 @@ def align(answer: Sequence[StemmedWord], reference: Sequence[StemmedWord]) -> li
 
     Which of several equal words are taken decides the number of chunks, and the least number is hard
     to find; the longest common runs are taken first, the leftmost of equal ones (greedy string tiling,
-    Wise 1993).
-
-    Returns:
-        (place in the answer, place in the reference), in the order of the answer.
+    Wise 1993). Pairs of a place in the answer and one in the reference are in the order of the answer.
     """
-    free_a, free_b = np.ones(len(answer), dtype=bool), np.ones(len(reference), dtype=bool)
-    pairs: list[tuple[int, int]] = []
     if not answer or not reference:
-        return pairs
-    pairs += _tiles(_equal([w.form for w in answer], [w.form for w in reference]), free_a, free_b)
-    pairs += _tiles(_equal([w.stem for w in answer], [w.stem for w in reference]), free_a, free_b)
+        return []
+    free_a, free_b = np.ones(len(answer), dtype=bool), np.ones(len(reference), dtype=bool)
+    pairs = []
+    for cut in (attrgetter("form"), attrgetter("stem")):
+        a, b = (np.array([cut(word) for word in words], dtype=object) for words in (answer, reference))
+        pairs += _tiles(a[:, None] == b, free_a, free_b)
     return sorted(pairs)
-
-
-def _equal(a: Sequence[str], b: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return (|a|, |b|) bool: the same word stands there."""
-    number: dict[str, int] = {}
-    left = np.array([number.setdefault(word, len(number)) for word in a])
-    right = np.array([number.setdefault(word, len(number)) for word in b])
-    found: npt.NDArray[np.bool_] = left[:, None] == right[None, :]
-    return found
 
 
 def _tiles(

@@ -1,10 +1,9 @@
 """What measuring answers leaves behind: a table, metrics.json, a CSV, and a line a question.
 
-What STARD's authors published of models with and without retrieved articles.
-
-Su et al. 2024, "STARD: A Chinese Statute Retrieval Dataset with Real Queries Issued by
-Non-professionals", table 4: accuracy on JEC-QA and CAIL 2018, test, zero-shot, ten articles in the
-prompt. The figures are theirs, none was measured here; how many questions they asked is not stated.
+Beside it stands what STARD's authors published of models with and without retrieved articles (Su et al.
+2024, "STARD: A Chinese Statute Retrieval Dataset with Real Queries Issued by Non-professionals", table 4:
+accuracy on JEC-QA and CAIL 2018, test, zero-shot, ten articles in the prompt). The figures are theirs, none
+was measured here; how many questions they asked is not stated.
 """
 
 from __future__ import annotations
@@ -30,21 +29,21 @@ def table(rows: Sequence[ModelResult]) -> str:
     measures = list(dict.fromkeys(m for row in rows for m in row.measures))
     lines = [["", *(row.name for row in rows)], ["questions", *(str(row.questions) for row in rows)]]
     lines += [[m, *(_cell(row.measures.get(m)) for row in rows)] for m in measures]
-    endings = [e for e in ("written", "refused", "empty", "failed", "limited") if _any(rows, e)]
-    lines += [[f"ended: {e}", *(_share(row, e) for row in rows)] for e in endings]
+    endings: list[Mapping[str, float]] = [row.more.get("endings") or {} for row in rows]
+    for ending in ("written", "refused", "empty", "failed", "limited"):
+        if any(shares.get(ending) for shares in endings):
+            lines.append([f"ended: {ending}", *(_percent(shares.get(ending)) for shares in endings)])
     if any(row.more.get("unreadable") for row in rows):
         lines.append(["unreadable pieces", *(str(row.more.get("unreadable", "–")) for row in rows)])
     if any("ms_per_question" in row.more for row in rows):
         lines.append(["seconds (p95)", *(_took(row) for row in rows)])
         lines.append(["tokens in / out", *(_tokens(row) for row in rows)])
-    if any(row.more.get("cost") is not None for row in rows):
-        lines.append(["cost", *(_cost(row) for row in rows)])
+    costs = [row.more.get("cost") for row in rows]
+    if any(cost is not None for cost in costs):
+        lines.append(["cost", *("–" if cost is None else f"{cost:.4f}" for cost in costs)])
     widths = [max(len(line[n]) for line in lines) for n in range(len(rows) + 1)]
     return "\n".join(
-        "  ".join(
-            c.ljust(w) if not n else c.rjust(w) for n, (c, w) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines
     )
 
 
@@ -91,15 +90,6 @@ def _cell(i: Interval | None) -> str:
     return f"{100 * i.value:.1f} ({100 * i.low:.1f}–{100 * i.high:.1f})"
 
 
-def _any(rows: Sequence[ModelResult], ending: str) -> bool:
-    return any(row.more.get("endings", {}).get(ending) for row in rows)
-
-
-def _share(row: ModelResult, ending: str) -> str:
-    shares = row.more.get("endings")
-    return f"{100 * shares[ending]:.1f}" if shares else "–"
-
-
 def _took(row: ModelResult) -> str:
     times = row.more.get("ms_per_question")
     if not times or times["median"] is None:
@@ -112,11 +102,6 @@ def _tokens(row: ModelResult) -> str:
     return f"{tokens['input']:,} / {tokens['output']:,}" if tokens and tokens["replies"] else "–"
 
 
-def _cost(row: ModelResult) -> str:
-    cost = row.more.get("cost")
-    return "–" if cost is None else f"{cost:.4f}"
-
-
 RETRIEVAL = ("none", "bm25", "dense")  # theirs: no retrieval, BM25, Dense-STARD
 COLUMNS = ("none", "bm25", "dense", "hybrid")
 TASKS = ("JEC-QA case analysis", "JEC-QA knowledge", "CAIL 2018 charges")
@@ -126,18 +111,13 @@ PUBLISHED: Mapping[str, tuple[tuple[float, float, float], ...]] = {
     "ChatGLM3-6B": ((0.185, 0.189, 0.200), (0.194, 0.224, 0.237), (0.636, 0.646, 0.684)),
     "GPT-3.5-turbo": ((0.187, 0.233, 0.193), (0.206, 0.293, 0.252), (0.496, 0.528, 0.503)),
 }
-_MEASURE = {  # task -> the measure of our result files
-    TASKS[0]: "accuracy case analysis",
-    TASKS[1]: "accuracy knowledge",
-    TASKS[2]: "accuracy charges",
-}
+_MEASURES = ("accuracy case analysis", "accuracy knowledge", "accuracy charges")  # of our result files
 
 
 def side_by_side(systems: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     """Return a Markdown table of model × retrieval in percent: what was published, then what we measured.
 
-    Args:
-        systems: of a result file: "MODEL, CONTEXT" -> measures; ours are left out without any.
+    Ours are the systems of a result file, "MODEL, CONTEXT" -> measures.
     """
     ours = systems or {}
     lines = head(["task", "model", *COLUMNS, "whose"])
@@ -146,7 +126,7 @@ def side_by_side(systems: Mapping[str, Mapping[str, Any]] | None = None) -> str:
             known = dict(zip(RETRIEVAL, values[n], strict=True))
             lines.append(row([task, model, *(_percent(known.get(c)) for c in COLUMNS), "published"]))
         for model in dict.fromkeys(name.rpartition(", ")[0] for name in ours):
-            found = {c: ours.get(f"{model}, {c}", {}).get(_MEASURE[task], {}).get("value") for c in COLUMNS}
+            found = {c: ours.get(f"{model}, {c}", {}).get(_MEASURES[n], {}).get("value") for c in COLUMNS}
             if any(value is not None for value in found.values()):
                 lines.append(row([task, f"`{model}`", *(_percent(found[c]) for c in COLUMNS), "ours"]))
     return "\n".join(lines)

@@ -1,12 +1,8 @@
-"""Asks a writer each question in its context, keeping what it answered.
+"""Asks a writer each question in its context, and keeps what it answered, so that nothing is paid for twice.
 
-An answer as JSON and back, for the file of replies.
-
-What models said, kept: an append-only file of JSON Lines, so that nothing is paid for twice.
-
-A line is `{"key": SHA-256 of everything that the reply depends on, "value": …}`. It is written whole
-and flushed to the disk before the next question is asked; a half-written last line, which a kill may
-leave, is cut off when the file is next opened.
+What models said is an append-only file of JSON Lines: `{"key": SHA-256 of everything that the reply depends
+on, "value": …}`. A line is written whole and flushed to the disk before the next question is asked; a
+half-written last line, which a kill may leave, is cut off when the file is next opened.
 """
 
 from __future__ import annotations
@@ -39,13 +35,12 @@ from rag.types import Article, Progress, no_progress
 from training.answers.contexts import Context
 
 
-def to_json(answer: Answer) -> dict[str, Any]:
-    """Return everything of an answer, of JSON's types."""
-    return asdict(answer)
-
-
 def from_json(record: Mapping[str, Any]) -> Answer:
-    """Return the answer that `to_json` wrote; fields of plain values may come and go between the two."""
+    """Return the answer that `asdict` took apart; fields of plain values may come and go between the two."""
+
+    def statement(of: Mapping[str, Any]) -> Statement:
+        return Statement(of["text"], tuple(of["article_ids"]), tuple(Quote(**q) for q in of["quotes"]))
+
     plain = {f.name: record[f.name] for f in fields(Answer) if f.name in record}
     made: dict[str, Any] = {
         "ending": Ending(record["ending"]),
@@ -55,7 +50,7 @@ def from_json(record: Mapping[str, Any]) -> Answer:
         ),
         "missing": tuple(record["missing"]),
         "removed": tuple(
-            RejectedSentence(_statement(r["statement"]), tuple(Fault(f) for f in r["faults"]))
+            RejectedSentence(statement(r["statement"]), tuple(Fault(f) for f in r["faults"]))
             for r in record["removed"]
         ),
         "trimmed": tuple(Trimmed(**t) for t in record["trimmed"]),
@@ -63,11 +58,6 @@ def from_json(record: Mapping[str, Any]) -> Answer:
         "usage": Usage(**record["usage"]),
     }
     return Answer(**(plain | made))
-
-
-def _statement(record: Mapping[str, Any]) -> Statement:
-    quotes = tuple(Quote(**q) for q in record["quotes"])
-    return Statement(record["text"], tuple(record["article_ids"]), quotes)
 
 
 _CURE = "move the file away (what it holds is then asked anew) or give another --replies"
@@ -83,8 +73,7 @@ class Cache:
     """Replies by key; one that is put is on the disk when `put` returns."""
 
     def __init__(self, file: BinaryIO, values: dict[str, Any]) -> None:
-        self._file = file
-        self._values = values
+        self._file, self._values = file, values
 
     def __len__(self) -> int:
         """How many replies are kept."""
@@ -190,17 +179,11 @@ def ask(
 ) -> list[WrittenAnswer]:
     """Return what the candidate answers in every context; what is in the cache is not asked again.
 
-    Args:
-        candidate: whom to ask.
-        contexts: questions with their articles.
-        language: of the questions.
-        cache: what it answered before; new answers join it, failures do not.
-        progress: called with how many are answered.
-        give_up: after how many failures in a row to stop; 0 never does.
-        sleep: waits so many seconds, where a rate limit says when to come back.
+    New answers join the cache, failures do not. Where a rate limit says when to come back, it sleeps so many
+    seconds.
 
     Raises:
-        TooManyFailuresError: so many; the last failure's reason is in the text.
+        TooManyFailuresError: `give_up` failures in a row, 0: never; the last one's reason is in the text.
     """
     found = []
     failures = 0
@@ -215,15 +198,16 @@ def ask(
             if written.answer.ending is Ending.LIMITED and wait is not None and wait <= LONGEST_WAIT:
                 sleep(wait)
                 written = _ask(candidate.writer, context, language)
-            failures = failures + 1 if written.answer.ending in RETRIED_ENDINGS else 0
-            if failures and failures == give_up:
+            answer = written.answer
+            if answer.ending not in RETRIED_ENDINGS:
+                failures = 0
+                cache.put(name, {"answer": asdict(answer), "first_seconds": written.first_seconds})
+            elif (failures := failures + 1) == give_up:
                 raise TooManyFailuresError(
                     f"{candidate.name}: {failures} answers in a row failed "
-                    f"({written.answer.reason or written.answer.ending}). What it answered before is kept: "
+                    f"({answer.reason or answer.ending}). What it answered before is kept: "
                     "type the command again to go on, with --give-up-after 0 to measure failures too"
                 )
-            if written.answer.ending not in RETRIED_ENDINGS:
-                cache.put(name, {"answer": to_json(written.answer), "first_seconds": written.first_seconds})
         found.append(written)
         progress("asking", len(found), len(contexts))
     return found

@@ -38,11 +38,14 @@ def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
 
     Of what a reader sees; F1 also of what was written, before the gate.
     """
-    rows = [_prf(_cited(w), set(w.context.question.article_ids)) for w in written if _has_gold(w)]
+    rows, unfiltered = [], []
+    for w in written:
+        if gold := set(w.context.question.article_ids):
+            cited = {article_id for s in w.answer.sentences for article_id in s.article_ids}
+            rows.append(_prf(cited, gold))
+            stopped = (r.statement.article_ids for r in w.answer.removed)
+            unfiltered.append(_prf(cited.union(*stopped), gold)[2])
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    unfiltered = [
-        _prf(_cited_unfiltered(w), set(w.context.question.article_ids))[2] for w in written if _has_gold(w)
-    ]
     return {name: table[:, n] for n, name in enumerate(CITATION)} | {F1_BEFORE_GATE: np.array(unfiltered)}
 
 
@@ -55,8 +58,11 @@ def invented(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return invented citations and all citations of every question, before and after the gate."""
     unfiltered, after = [], []
     for w in written:
-        shown = [s.article_ids for s in w.answer.sentences]
-        stopped = [_named(r.statement) for r in w.answer.removed]
+        shown = [set(s.article_ids) for s in w.answer.sentences]
+        # of what was stopped also those that are named as the place of a quote alone
+        stopped = [
+            {*r.statement.article_ids, *(q.article_id for q in r.statement.quotes)} for r in w.answer.removed
+        ]
         after.append(_outside(shown, w.seen))
         unfiltered.append(_outside([*shown, *stopped], w.seen))
     return {"invented before": _ratio(unfiltered), "invented after": _ratio(after)}
@@ -64,13 +70,13 @@ def invented(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
 
 def refusals(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return refusal precision, recall and F1, as numerators and denominators of every question."""
-    right = np.array([not w.context.complete for w in written], dtype=bool)
-    refused = np.array([w.answer.ending == Ending.REFUSED for w in written], dtype=bool)
-    both = (right & refused).astype(np.float64)
+    right = np.array([not w.context.complete for w in written], dtype=np.float64)
+    refused = np.array([w.answer.ending == Ending.REFUSED for w in written], dtype=np.float64)
+    both = right * refused
     return {
-        "refusal P": (both, refused.astype(np.float64)),
-        "refusal R": (both, right.astype(np.float64)),
-        "refusal F1": (2 * both, refused.astype(np.float64) + right.astype(np.float64)),
+        "refusal P": (both, refused),
+        "refusal R": (both, right),
+        "refusal F1": (2 * both, refused + right),
     }
 
 
@@ -129,26 +135,8 @@ def _blanks(text: str) -> str:
     return " ".join(text.split())
 
 
-def _has_gold(written: WrittenAnswer) -> bool:
-    return bool(written.context.question.article_ids)
-
-
-def _cited(written: WrittenAnswer) -> set[str]:
-    return {article_id for s in written.answer.sentences for article_id in s.article_ids}
-
-
-def _cited_unfiltered(written: WrittenAnswer) -> set[str]:
-    """Return what was cited by sentences that passed, and by those that were removed."""
-    return _cited(written).union(*(r.statement.article_ids for r in written.answer.removed))
-
-
-def _named(statement: Statement) -> tuple[str, ...]:
-    """Return every article that a statement names, as a citation or only as the place of a quote."""
-    return tuple(dict.fromkeys([*statement.article_ids, *(q.article_id for q in statement.quotes)]))
-
-
-def _outside(sentences: Sequence[Sequence[str]], seen: Mapping[str, Article]) -> tuple[int, int]:
-    cited = [article_id for ids in sentences for article_id in set(ids)]
+def _outside(sentences: Sequence[set[str]], seen: Mapping[str, Article]) -> tuple[int, int]:
+    cited = [article_id for ids in sentences for article_id in ids]
     return sum(article_id not in seen for article_id in cited), len(cited)
 
 

@@ -30,11 +30,7 @@ class Task:
 
 
 def examination(path: Path, choose: Callable[[int], Sequence[int]]) -> Task:
-    """Return the task of a file in JEC-QA's format.
-
-    Args:
-        path: of the file.
-        choose: which of so many questions are asked.
+    """Return the task of a file in JEC-QA's format; of its questions those that are chosen of so many.
 
     Raises:
         BadInput: a line is of another format.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rag.answer.extractive import ExtractiveWriter, Extractor
 from rag.answer.generation.errors import silence_clients
-from rag.answer.generation.prompt import BASELINE, Prompt
+from rag.answer.generation.prompt import BASELINE
 from rag.answer.generation.prompt import load as prompt_of
 from rag.answer.generation.settings import read
 from rag.answer.generation.writer import ModelWriter
@@ -42,36 +42,22 @@ class ModelSpec:
     def settings(self) -> dict[str, Any]:
         """What replies depend on beside the name; for keys of replies and result files."""
         names = ("base_url", "temperature", "max_tokens", "baseline")
-        return {name: value for name, value in asdict(self).items() if name in names}
+        return {name: getattr(self, name) for name in names}
 
 
 def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
-    """Return the writer that a name on the command line means.
+    """Return the writer that a name on the command line means, given k articles at most.
 
-    Args:
-        spec: what was typed.
-        language: of the questions.
-        k: how many articles it is given at most.
+    A model stands behind the gate of the page, the baseline has none; what is not typed is read from
+    PANDECT_MODEL_*.
 
     Raises:
-        BadInput: no such writer.
+        BadInput: no such writer, a setting that does not exist, or a value that it cannot have.
         MissingExtra: the packages of language models are not installed.
     """
     if spec.model == EXTRACTIVE:
         # Its words all weigh the same: rare ones are told by an index, and a context need not come from one.
         return Candidate(EXTRACTIVE, ExtractiveWriter(Extractor(analyser(language), {}, 0)), BEST)
-    return model_writer(spec, language, k)
-
-
-def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
-    """Return a model behind the gate of the page; what is not typed is read from PANDECT_MODEL_*.
-
-    The baseline has no gate.
-
-    Raises:
-        BadInput: a setting that does not exist, or a value that it cannot have.
-        MissingExtra: the packages of language models are not installed.
-    """
     typed = {
         "PANDECT_MODEL": spec.model,
         "PANDECT_MODEL_TEMPERATURE": str(spec.temperature),
@@ -84,7 +70,7 @@ def model_writer(spec: ModelSpec, language: str, k: int) -> Candidate:
     if named is None:
         raise BadInput("--model: got an empty name; expected PROVIDER:NAME, or extractive")
     chosen = replace(named, articles=k, per_session=None, per_host=None)
-    load = _baseline if spec.baseline else prompt_of
+    load = (lambda language: prompt_of(BASELINE)) if spec.baseline else prompt_of
     settings = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
     settings["gate"] = None if spec.baseline else RULES  # an answer is kept as the gate left it
     return Candidate(
@@ -103,16 +89,13 @@ class Unchecked:
         return AcceptedSentence(statement.text, statement.article_ids, ())
 
 
-def _baseline(language: str) -> Prompt:
-    return prompt_of(BASELINE)
-
-
 def chat(spec: ModelSpec) -> LangChainChat:
-    """Return a model that replies to single prompts: for examination tasks, and for judging."""
-    return LangChainChat(spec, _chat_model(spec))
+    """Return a model that replies to single prompts: for examination tasks, and for judging.
 
-
-def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported where it is used
+    Raises:
+        BadInput: there is no client for it.
+        MissingExtra: the packages of language models are not installed.
+    """
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:
@@ -130,7 +113,7 @@ def _chat_model(spec: ModelSpec) -> Any:  # noqa: ANN401 - LangChain is imported
             # Never the maker's own key, which would go to somebody else's server; the client wants some.
             options["api_key"] = os.environ.get(spec.key) or "none"
     try:
-        return init_chat_model(spec.model, temperature=spec.temperature, **options)
+        return LangChainChat(spec, init_chat_model(spec.model, temperature=spec.temperature, **options))
     except ImportError as error:
         raise MissingExtra(
             f"{spec.model} needs a package of its provider ({error.name}): run {install_hint('llm')}"
@@ -147,24 +130,11 @@ class LangChainChat:
 
     def __init__(self, spec: ModelSpec, model: Any) -> None:  # noqa: ANN401
         """Take a BaseChatModel."""
-        self._spec, self._model = spec, model
-
-    @property
-    def name(self) -> str:
-        """Which model, with its provider."""
-        return self._spec.model
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What else its replies depend on."""
-        return self._spec.settings
+        self.name, self._model = spec.model, model
+        self.settings: Mapping[str, Any] = spec.settings
 
     def say(self, prompt: str) -> Reply:
-        """Reply.
-
-        Raises:
-            ChatFailedError: it could not; the text tells the kind of error and nothing that was sent.
-        """
+        """Reply; a ChatFailedError tells the kind of error and nothing that was sent."""
         from langsmith import tracing_context  # comes with LangChain
 
         silence_clients()

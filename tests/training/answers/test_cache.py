@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from rag.answer.types import (
 )  # fmt: skip
 from rag.errors import BadInput
 from tests.paths import ROOT
-from training.answers.run import from_json, key, opened, to_json
+from training.answers.run import from_json, key, opened
 
 
 def test_what_was_put_is_there_again(tmp_path: Path) -> None:
@@ -125,4 +126,4 @@ answers = st.builds(
 
 @given(answers)
 def test_an_answer_comes_back_as_it_was(answer: Answer) -> None:
-    assert from_json(json.loads(json.dumps(to_json(answer)))) == answer
+    assert from_json(json.loads(json.dumps(asdict(answer)))) == answer
