@@ -18,7 +18,7 @@ from rag.types import Question, named
 from training.answers import contexts, report, tasks
 from training.answers.aggregate import ModelResult, Overlap, Prices, pooled, row
 from training.answers.chat import Chat, replies
-from training.answers.contexts import CONSTRUCTED, FILL, GOLD, PART, Context, Part, Rankings, rankings, sample
+from training.answers.contexts import CONSTRUCTED, FILL, GOLD, PART, Context, Part, rankings, sample
 from training.answers.judge import VERSION, judge
 from training.answers.overlap import OverlapTokeniser, rouge
 from training.answers.run import GIVE_UP, Cache, Candidate, WrittenAnswer, ask, opened
@@ -156,9 +156,16 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             rows = _answers(run, sample_, parts, writers, judging)
             models = {w.name: {"prompt": w.prompt_version, **(w.settings or {})} for w in writers}
         progress.close()
-    _tell(run, rows, task)
+    card = bench.corpus.card
+    print(f"{card.title or card.name}: {len(bench.corpus.articles):,} articles")
+    for line in warnings(question_cards(card, (parsed.questions, parsed.annotated))):
+        print(line)
+    print(report.table(rows))
+    if task:
+        print(report.side_by_side(report.entries(rows)))
     if parsed.output is not None:
-        entry = _entry(run, command, sample_, rows, task) | {"models": models}
+        entry = _entry(run, command, sample_, task)
+        entry |= {"systems": report.entries(rows), "models": models}
         report.write(parsed.output, rows, entry)
         print(f"written: {parsed.output}")
 
@@ -182,18 +189,19 @@ def _task(parsed: argparse.Namespace) -> tasks.Task | None:
     return tasks.convictions(parsed.charges, choose)
 
 
-def _found(run: _Run, parts: Sequence[Part], gold: int) -> Rankings:
-    wanted = (contexts.ranking_system(name, run.parsed.fill) for name in run.parsed.contexts)
-    systems = [name for name in dict.fromkeys(wanted) if name is not None]
-    return rankings(run.bench, systems, parts, run.parsed.k + gold) if systems else {}
-
-
-def _contexts(run: _Run, name: str, questions: Sequence[Question], found: Rankings) -> list[Context]:
+def _contexts(run: _Run, questions: Sequence[Question], parts: Sequence[Part]) -> dict[str, list[Context]]:
+    """Return the contexts of every question by name, fold by fold from what its systems learnt from."""
+    parsed = run.parsed
     by_id = {a.id: a for a in run.bench.corpus.articles}
-    system = contexts.ranking_system(name, run.parsed.fill)
-    ranking = found[system] if system is not None else {}
-    make = partial(contexts.make, articles=by_id, k=run.parsed.k, seed=run.parsed.seed)
-    return [make(name, question, ranking.get(question.id, ())) for question in questions]
+    gold = max((len(q.article_ids) for q in questions), default=0)
+    system_of = {name: contexts.ranking_system(name, parsed.fill) for name in parsed.contexts}
+    systems = [name for name in dict.fromkeys(system_of.values()) if name is not None]
+    found = rankings(run.bench, systems, parts, parsed.k + gold) if systems else {}
+    make = partial(contexts.make, articles=by_id, k=parsed.k, seed=parsed.seed)
+    return {
+        name: [make(name, q, found[system].get(q.id, ()) if system is not None else ()) for q in questions]
+        for name, system in system_of.items()
+    }
 
 
 def _parts(run: _Run, questions: list[Question]) -> tuple[list[Question], list[Part]]:
@@ -217,15 +225,15 @@ def _answers(
     if not parsed.no_overlap and any(q.answer for q in questions):
         words = OverlapTokeniser(run.bench.corpus.card.language)
         overlap = Overlap(words, rouge(words))
-    found = _found(run, parts, max(len(q.article_ids) for q in questions))
+    given = _contexts(run, questions, parts)
     cut = run.bench.analyser()
     rows = []
     for who in candidates:
         groups: dict[str, list[WrittenAnswer]] = {}
         for name in parsed.contexts:
-            given, what = _contexts(run, name, questions, found), f"{who.name}, {name}"
+            what = f"{who.name}, {name}"
             stop, progress = parsed.give_up_after, named(run.progress, what)
-            told = ask(who, given, cut.language, run.cache, give_up=stop, progress=progress)
+            told = ask(who, given[name], cut.language, run.cache, give_up=stop, progress=progress)
             judged = None
             if judging is not None:
                 progress = named(run.progress, f"judging {what}")
@@ -240,35 +248,19 @@ def _answers(
 
 
 def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResult]:
-    found = _found(run, [(task.questions, run.annotated)], 0)
+    given = _contexts(run, task.questions, [(task.questions, run.annotated)])
     rows = []
     for model in chats:
         for name in run.parsed.contexts:
-            given = _contexts(run, name, task.questions, found)
-            prompts = [write(c.articles) for write, c in zip(task.prompts, given, strict=True)]
+            prompts = [write(c.articles) for write, c in zip(task.prompts, given[name], strict=True)]
             what, stop = f"{model.name}, {name}", run.parsed.give_up_after
             texts = replies(model, prompts, run.cache, progress=named(run.progress, what), give_up=stop)
             rows.append(tasks.row(task, what, texts, seed=run.parsed.seed, prices=run.prices))
     return rows
 
 
-def _tell(run: _Run, rows: Sequence[ModelResult], task: tasks.Task | None) -> None:
-    """Print the tables."""
-    card = run.bench.corpus.card
-    print(f"{card.title or card.name}: {len(run.bench.corpus.articles):,} articles")
-    for line in warnings(question_cards(card, (run.parsed.questions, run.parsed.annotated))):
-        print(line)
-    print(report.table(rows))
-    if task:
-        print(report.side_by_side(report.entries(rows)))
-
-
 def _entry(
-    run: _Run,
-    command: Sequence[str],
-    asked: Sequence[Question],
-    rows: Sequence[ModelResult],
-    task: tasks.Task | None,
+    run: _Run, command: Sequence[str], asked: Sequence[Question], task: tasks.Task | None
 ) -> dict[str, Any]:
     parsed, corpus = run.parsed, run.bench.corpus
     gold = len(asked) if task else sum(bool(q.article_ids) for q in asked)
@@ -283,5 +275,4 @@ def _entry(
         "fill": parsed.fill,
         "judge": {"model": parsed.judge, "prompt": VERSION} if parsed.judge else None,
         "prices": {"in": parsed.price_in, "out": parsed.price_out},
-        "systems": report.entries(rows),
     }

@@ -71,8 +71,8 @@ def row(
         ratios["faithful by judge"] = judged.faithful
     measures = {m: interval(v, seed) for m, v in (means | compared).items()}
     measures |= {m: ratio(*r, seed) for m, r in ratios.items()}
-    ended = score.endings(written)
-    more: dict[str, Any] = {"endings": {e: float(v.mean()) for e, v in ended.items()} if written else {}}
+    ended = [w.answer.ending for w in written]
+    more: dict[str, Any] = {"endings": {str(e): ended.count(e) / len(ended) for e in Ending} if ended else {}}
     more["unreadable"] = sum(w.answer.unreadable for w in written)
     more |= cost_summary(
         [w.answer.usage for w in written if w.answer.ending != Ending.FAILED], prices or Prices()
@@ -122,21 +122,19 @@ def _referenced(written: Sequence[WrittenAnswer]) -> list[WrittenAnswer]:
 
 
 def _compared(written: Sequence[WrittenAnswer], overlap: Overlap) -> dict[str, Values]:
-    """Return METEOR and ROUGE of every question that has a reference answer."""
-    words = overlap.words
-    pairs = [(visible_text(w, words.language), w.context.question.answer or "") for w in _referenced(written)]
+    """Return METEOR and ROUGE of what a reader sees, of each question that has a reference answer."""
+    words, blank = overlap.words.words, "" if overlap.words.language == "zh" else " "
+    pairs = [
+        (blank.join(s.text for s in w.answer.sentences), w.context.question.answer or "")
+        for w in _referenced(written)
+    ]
     if not pairs:
         return {}
     rouge = [overlap.rouge(answer, reference) for answer, reference in pairs]
-    found = {"METEOR": np.array([meteor(words.words(a), words.words(r)) for a, r in pairs])}
+    found = {"METEOR": np.array([meteor(words(a), words(r)) for a, r in pairs])}
     for key, shown in (("rouge1", "ROUGE-1"), ("rouge2", "ROUGE-2"), ("rougeL", "ROUGE-L")):
         found[shown] = np.array([each[key] for each in rouge])
     return found
-
-
-def visible_text(written: WrittenAnswer, language: str) -> str:
-    """Return the sentences that a reader sees, as one text."""
-    return ("" if language == "zh" else " ").join(s.text for s in written.answer.sentences)
 
 
 def _lines(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 import unicodedata
@@ -15,8 +14,8 @@ import numpy as np
 
 from rag.types import Article
 from training.answers.contexts import numbered
-from training.answers.multiple_choice import InvalidRecord, Record, read, short_repr, text, texts
-from training.answers.score import Values
+from training.answers.multiple_choice import InvalidRecord, Record, json_inside, read, short_repr, text, texts
+from training.answers.score import Ratio, Values
 
 VERSION = "charges 1"  # raise it when the wording changes
 EXPECTED = '{"fact": text, "meta": {"accusation": ["盗窃"]}}'
@@ -125,13 +124,7 @@ def _charges(part: str, known: Mapping[str, str]) -> set[str]:
 
 
 def _json(flat: str) -> list[str] | None:
-    match = re.search(r"\{[^{}]*\}|\[.*\]", flat, re.DOTALL)
-    if match is None:
-        return None
-    try:
-        value = json.loads(match[0])
-    except ValueError:  # the brackets of a charge
-        return None
+    value = json_inside(flat, r"(?s)\{[^{}]*\}|\[.*\]")  # or only the brackets of a charge
     if isinstance(value, dict):
         names = ("罪名", "accusation", "charge", "charges")
         value = next((value[name] for name in names if name in value), None)
@@ -140,9 +133,10 @@ def _json(flat: str) -> list[str] | None:
     return value if isinstance(value, list) and all(isinstance(v, str) for v in value) else None
 
 
-def accuracy(cases: Sequence[Case], replies: Sequence[str]) -> tuple[Values, Values]:
+def accuracy(cases: Sequence[Case], replies: Sequence[str]) -> tuple[dict[str, Ratio], Values]:
     """Return whether each case's charges are named exactly, and which replies could not be read."""
     known = {name: charge for case in cases for name, charge in case.names.items()}
     predictions = [predicted(reply, known) for reply in replies]
     right = np.array([s == c.charges for s, c in zip(predictions, cases, strict=True)], dtype=np.float64)
-    return right, np.array([float(s is None) for s in predictions])
+    unreadable = np.array([float(s is None) for s in predictions])
+    return {"accuracy charges": (right, np.ones(len(cases)))}, unreadable

@@ -44,14 +44,11 @@ def numbered(articles: Sequence[Article]) -> str:
     As in STARD's experiment (Su et al. 2024): the best ones, numbered, then the advice to prefer them
     although the right one may be missing. The wording is ours.
     """
-    if not articles:
-        return ""
-    flat = [" ".join(article.text.split())[:LONGEST] for article in articles]
     lines = [
-        f"{n}. 《{a.code}》{a.article_no}：{t}"
-        for n, (a, t) in enumerate(zip(articles, flat, strict=True), 1)
+        f"{n}. 《{a.code}》{a.article_no}：{' '.join(a.text.split())[:LONGEST]}"
+        for n, a in enumerate(articles, 1)
     ]
-    return _HEAD + "\n".join(lines) + _ADVICE
+    return _HEAD + "\n".join(lines) + _ADVICE if lines else ""
 
 
 def check(name: str) -> None:

@@ -30,9 +30,7 @@ class InvalidRecord(Exception):
 def read(path: Path, make: Callable[[Record, str], _T], expected: str) -> list[_T]:
     """Return what is made of the object and the number of each line of a benchmark's file, plain or gzip.
 
-    Raises:
-        BadInput: `make` raised InvalidRecord, or there is no line; the text names the file and the line, and
-            what was expected.
+    Where `make` raises InvalidRecord, or there is no line, BadInput says where and what was expected.
     """
     found = []
     for place, record in records(path, Inspection()):
@@ -67,6 +65,15 @@ def short_repr(value: object) -> str:
     """Return a value as an error shows it: short."""
     text = "missing" if value is None else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def json_inside(reply: str, pattern: str) -> object:
+    """Return the JSON that stands where a pattern first matches in a reply; None where there is none."""
+    match = re.search(pattern, reply)
+    try:
+        return json.loads(match[0]) if match is not None else None
+    except ValueError:
+        return None
 
 
 VERSION = "multiple choice 1"  # raise it when the wording changes
@@ -152,31 +159,24 @@ def chosen(reply: str) -> frozenset[str] | None:
     nothing but letters. Letters in running text are not guessed from.
     """
     flat = unicodedata.normalize("NFKC", reply).strip()  # full-width letters are letters
-    found = _json(flat)
-    if found is not None:
+    if (found := _json(flat)) is not None:
         return found
     if announced := _CHOICE.findall(flat):
         return _letters(announced[-1])
-    last = flat.splitlines()[-1] if flat else ""
-    bare = _BARE.fullmatch(last.strip())
-    return _letters(bare[1]) if bare else None
+    return _bare(flat.splitlines()[-1]) if flat else None
 
 
 def _json(flat: str) -> frozenset[str] | None:
-    match = re.search(r"\{[^{}]*\}|\[[^\[\]]*\]", flat)
-    if match is None:
-        return None
-    try:
-        value = json.loads(match[0])
-    except ValueError:
-        return None
+    value = json_inside(flat, r"\{[^{}]*\}|\[[^\[\]]*\]")
     if isinstance(value, dict):
         named = {str(name).casefold(): value_ for name, value_ in value.items()}
         value = next((named[name] for name in ("answer", "answers", "答案") if name in named), None)
     value_ = "".join(map(str, value)) if isinstance(value, list) else value
-    if not isinstance(value_, str):
-        return None
-    bare = _BARE.fullmatch(value_.strip())
+    return _bare(value_) if isinstance(value_, str) else None
+
+
+def _bare(text: str) -> frozenset[str] | None:
+    bare = _BARE.fullmatch(text.strip())
     return _letters(bare[1]) if bare else None
 
 

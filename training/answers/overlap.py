@@ -60,10 +60,7 @@ class OverlapTokeniser:
 def rouge(words: OverlapTokeniser) -> Callable[[str, str], dict[str, float]]:
     """Return what computes ROUGE-1, ROUGE-2 and ROUGE-L of an answer against a reference (Lin 2004).
 
-    The values are F1; an empty answer has 0.
-
-    Raises:
-        MissingExtra: the package rouge-score is not installed.
+    The values are F1; an empty answer has 0. Raises MissingExtra where rouge-score is not installed.
     """
     try:
         from rouge_score.rouge_scorer import RougeScorer

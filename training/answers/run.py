@@ -188,7 +188,18 @@ def ask(
     found = []
     failures = 0
     for context in contexts:
-        name = _key(candidate, context, language)
+        name = key(
+            what="answer",
+            model=candidate.name,
+            prompt=candidate.prompt_version,
+            settings=dict(candidate.settings or {}),
+            question=context.question.text,
+            language=language,
+            articles=[
+                [a.id, a.code, a.article_no, *a.headings, a.text, a.valid_from and a.valid_from.isoformat()]
+                for a in context.articles
+            ],
+        )
         cached = cache.get(name)
         if cached is not None:
             written = WrittenAnswer(context, from_json(cached["answer"]), cached["first_seconds"])
@@ -211,21 +222,6 @@ def ask(
         found.append(written)
         progress("asking", len(found), len(contexts))
     return found
-
-
-def _key(candidate: Candidate, context: Context, language: str) -> str:
-    return key(
-        what="answer",
-        model=candidate.name,
-        prompt=candidate.prompt_version,
-        settings=dict(candidate.settings or {}),
-        question=context.question.text,
-        language=language,
-        articles=[
-            [a.id, a.code, a.article_no, *a.headings, a.text, a.valid_from and a.valid_from.isoformat()]
-            for a in context.articles
-        ],
-    )
 
 
 def _ask(writer: Writer, context: Context, language: str) -> WrittenAnswer:

@@ -49,11 +49,6 @@ def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
     return {name: table[:, n] for n, name in enumerate(CITATION)} | {F1_BEFORE_GATE: np.array(unfiltered)}
 
 
-def endings(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
-    """Return for every question whether writing ended so."""
-    return {str(e): np.array([float(w.answer.ending == e) for w in written]) for e in Ending}
-
-
 def invented(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:
     """Return invented citations and all citations of every question, before and after the gate."""
     unfiltered, after = [], []

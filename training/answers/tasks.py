@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from rag.types import Article, Question
 from training.answers import charges, multiple_choice
@@ -30,38 +29,22 @@ class Task:
 
 
 def examination(path: Path, choose: Callable[[int], Sequence[int]]) -> Task:
-    """Return the task of a file in JEC-QA's format; of its questions those that are chosen of so many.
-
-    Raises:
-        BadInput: a line is of another format.
-    """
+    """Return the task of a file in JEC-QA's format, of the questions that are chosen of so many."""
     items = multiple_choice.load(path)
     items = [items[n] for n in choose(len(items))]
-    return Task(
-        "multiple choice",
-        multiple_choice.VERSION,
-        [Question(str(n), item.searched) for n, item in enumerate(items)],
-        [lambda articles, item=item: multiple_choice.prompt(item, articles) for item in items],  # type: ignore[misc]
-        lambda replies: multiple_choice.accuracy(items, replies),
-    )
+    questions = [Question(str(n), item.searched) for n, item in enumerate(items)]
+    prompts = [partial(multiple_choice.prompt, item) for item in items]
+    score = partial(multiple_choice.accuracy, items)
+    return Task("multiple choice", multiple_choice.VERSION, questions, prompts, score)
 
 
 def convictions(path: Path, choose: Callable[[int], Sequence[int]]) -> Task:
     """Return the task of a file in CAIL 2018's format; see `examination`."""
     cases = charges.load(path)
     cases = [cases[n] for n in choose(len(cases))]
-
-    def score(replies: Sequence[str]) -> tuple[Mapping[str, Ratio], Values]:
-        right, unreadable = charges.accuracy(cases, replies)
-        return {"accuracy charges": (right, np.ones(len(cases)))}, unreadable
-
-    return Task(
-        "charges",
-        charges.VERSION,
-        [Question(str(n), case.fact) for n, case in enumerate(cases)],
-        [lambda articles, case=case: charges.prompt(case, articles) for case in cases],  # type: ignore[misc]
-        score,
-    )
+    questions = [Question(str(n), case.fact) for n, case in enumerate(cases)]
+    prompts = [partial(charges.prompt, case) for case in cases]
+    return Task("charges", charges.VERSION, questions, prompts, partial(charges.accuracy, cases))
 
 
 def row(task: Task, name: str, replies: Sequence[Reply], *, seed: int, prices: Prices) -> ModelResult:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rag.answer.extractive import ExtractiveWriter, Extractor
 from rag.answer.generation.errors import silence_clients
-from rag.answer.generation.prompt import BASELINE
+from rag.answer.generation.prompt import BASELINE, Prompt
 from rag.answer.generation.prompt import load as prompt_of
 from rag.answer.generation.settings import read
 from rag.answer.generation.writer import ModelWriter
@@ -70,7 +70,7 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
     if named is None:
         raise BadInput("--model: got an empty name; expected PROVIDER:NAME, or extractive")
     chosen = replace(named, articles=k, per_session=None, per_host=None)
-    load = (lambda language: prompt_of(BASELINE)) if spec.baseline else prompt_of
+    load = _baseline if spec.baseline else prompt_of
     settings = {name: getattr(chosen, name) for name in ("url", "format", "window", "output", "temperature")}
     settings["gate"] = None if spec.baseline else RULES  # an answer is kept as the gate left it
     return Candidate(
@@ -79,6 +79,10 @@ def candidate(spec: ModelSpec, language: str, k: int) -> Candidate:
         load(language).id,
         settings,
     )
+
+
+def _baseline(language: str) -> Prompt:
+    return prompt_of(BASELINE)
 
 
 class Unchecked:
@@ -92,9 +96,7 @@ class Unchecked:
 def chat(spec: ModelSpec) -> LangChainChat:
     """Return a model that replies to single prompts: for examination tasks, and for judging.
 
-    Raises:
-        BadInput: there is no client for it.
-        MissingExtra: the packages of language models are not installed.
+    Raises BadInput where there is no client for it, MissingExtra where its packages are not installed.
     """
     try:
         from langchain.chat_models import init_chat_model
@@ -128,8 +130,7 @@ def chat(spec: ModelSpec) -> LangChainChat:
 class LangChainChat:
     """A chat model of LangChain as `training.answers.chat` asks it, streamed."""
 
-    def __init__(self, spec: ModelSpec, model: Any) -> None:  # noqa: ANN401
-        """Take a BaseChatModel."""
+    def __init__(self, spec: ModelSpec, model: Any) -> None:  # noqa: ANN401 - a BaseChatModel
         self.name, self._model = spec.model, model
         self.settings: Mapping[str, Any] = spec.settings
 

@@ -208,8 +208,8 @@ def test_charges_are_read_from_replies(reply: str, said: set[str] | None) -> Non
 def test_charges_must_be_exactly_those(tmp_path: Path) -> None:
     two = {"fact": "又打伤了人。", "meta": {"accusation": ["盗窃", "故意伤害"]}}
     cases = charges.load(lines(tmp_path / "c.jsonl", CASE, two, CASE))
-    right, unreadable = charges.accuracy(cases, ["罪名：盗窃罪", "罪名：盗窃罪", "长" * 200])
-    assert right.tolist() == [1, 0, 0]
+    ratios, unreadable = charges.accuracy(cases, ["罪名：盗窃罪", "罪名：盗窃罪", "长" * 200])
+    assert [part.tolist() for part in ratios["accuracy charges"]] == [[1, 0, 0], [1, 1, 1]]
     assert unreadable.tolist() == [0, 0, 1]
 
 
