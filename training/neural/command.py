@@ -93,12 +93,10 @@ def _train(parsed: argparse.Namespace, recipe: Recipe, command: str, here: World
     refuse_own_questions(recipe, brought=parsed.questions is not None)
     data = read_data(recipe, parsed.corpus, parsed.questions, parsed.language, parsed.option)
     seeds = range(parsed.seed, parsed.seed + parsed.seeds)
-    found = list(
-        tasks(
-            recipe, data, folds=parsed.folds, splits=parsed.splits, only=parsed.fold,
-            fold_seed=parsed.fold_seed, seeds=seeds,
-        )
-    )  # fmt: skip
+    found = list(tasks(
+        recipe, data, folds=parsed.folds, splits=parsed.splits, only=parsed.fold, fold_seed=parsed.fold_seed,
+        seeds=seeds,
+    ))  # fmt: skip
     cards = question_cards(data.corpus.card, (parsed.questions,))
     if here.main:
         for line in warnings(cards):

@@ -74,18 +74,19 @@ class TrainingResult:
 def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path | None) -> None:
     """Write the result, whole or not at all; the manifest, with every file's hash, comes last.
 
-    Raises:
-        BadInput: the folder is there already, or cannot be made.
+    Raises BadInput where the folder is there already or cannot be made.
     """
     task, recipe = outcome.task, outcome.task.recipe
+    hashes, inherited = _initial_model(task)
+    sources = [*(provenance(card) for card in outcome.cards), *inherited]
     told = {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
     with appearing(folder) as part:
         system.save(part / MODEL)
-        learnt.write(part, [*task.learn, *task.dev], _initial_model(task)[0])
+        learnt.write(part, [*task.learn, *task.dev], hashes)
         _dump(part / RECIPE, dict(recipe.source))
         _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **told})
         _dump(part / VALUES, outcome.values)
-        (part / CARD).write_text(markdown(_card(folder, outcome)), encoding="utf-8")
+        (part / CARD).write_text(markdown(_card(folder, outcome, sources)), encoding="utf-8")
         if log is not None and log.exists():
             (part / LOG).write_bytes(log.read_bytes())
         files = {
@@ -102,7 +103,7 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
             "seed": task.seed,
             "fold": task.fold,
             "data": _data(task),
-            "learnt_from": _sources(outcome),
+            "learnt_from": sources,
             "libraries": _libraries(),
         }
         _dump(part / MANIFEST, {**manifest, **told, "files": files})
@@ -112,13 +113,8 @@ def _dump(path: Path, record: Mapping[str, object]) -> None:
     path.write_text(json.dumps(record, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
 
 
-def _sources(outcome: TrainingResult) -> list[Mapping[str, Any]]:
-    """Return what the model learnt from, and what the one did that it began with: it inherits both."""
-    return [*(provenance(card) for card in outcome.cards), *_initial_model(outcome.task)[1]]
-
-
 def _initial_model(task: TrainingTask) -> tuple[frozenset[str], list[Mapping[str, Any]]]:
-    """Return hashes of questions and the sources of the result that a model began with; none for another."""
+    """Return the hashes of questions and the sources that a model inherits from the result it began with."""
     backbone = task.recipe.model.backbone
     folder = Path(backbone or "").parent
     if backbone is None or Path(backbone).name != MODEL or not (folder / MANIFEST).is_file():
@@ -147,21 +143,17 @@ def _libraries() -> dict[str, str]:
     return found
 
 
-def _card(folder: Path, outcome: TrainingResult) -> ModelCard:
+def _card(folder: Path, outcome: TrainingResult, sources: Sequence[Mapping[str, Any]]) -> ModelCard:
     task, cost = outcome.task, outcome.cost
     recipe, law = task.recipe, task.corpus.card
     spent = f"{cost['hardware']}: {cost['hours']:.3g} hours, {cost['kwh']:.3g} kWh at {cost['watts']:.0f} W"
-    flat = {
-        f"{table}.{key}": value
-        for table, values in recipe.source.items()
-        if isinstance(values, dict)
-        for key, value in values.items()
-    }
+    tables = {table: values for table, values in recipe.source.items() if isinstance(values, dict)}
+    flat = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
     return ModelCard(
         name=recipe.name,
         about=f"{recipe.about} A {recipe.system} for {law.language} of "
         f"{outcome.facts['parameters']:,} parameters, trained on {law.title or law.name}.",
-        sources=tuple(map(TrainingSource.of, _sources(outcome))),
+        sources=tuple(map(TrainingSource.of, sources)),
         intended="Ranking statutory articles for questions in everyday words, beside keywords.",
         misuse=_MISUSE,
         limits=_LIMITS,
@@ -185,11 +177,7 @@ class Trained:
     manifest: Mapping[str, Any] = field(repr=False)
 
     def system(self, device: str | None = None) -> NeuralSystem:
-        """Load the model onto "cpu", "cuda" ...; None takes the best there is.
-
-        Raises:
-            MissingExtra: torch is not installed.
-        """
+        """Load the model onto "cpu", "cuda" ...; None takes the best there is; MissingExtra without torch."""
         from training.neural.systems.backbone import require
         from training.neural.systems.registry import load
 
@@ -202,9 +190,7 @@ class Trained:
 def open_result(folder: Path) -> Trained:
     """Read a result folder; its files are held against the manifest.
 
-    Raises:
-        BadInput: the folder holds no result.
-        DamagedIndex: a file differs from what was written.
+    Raises BadInput where the folder holds no result, DamagedIndex where a file is not as it was written.
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))

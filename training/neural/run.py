@@ -1,6 +1,6 @@
 """Trains one task from beginning to end: data, negatives, the loop, measures, the result folder.
 
-A rehearsal: everything a training does with the data, two steps of it, with a small encoder.
+A rehearsal does with the data all that a training does, and two steps of it with a small encoder.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from indexes.corpus.corpus import SYNTHETIC
@@ -39,6 +40,7 @@ from training.neural.trainer.loop import TrainingRun, train
 from training.neural.trainer.resources import TO_HOLD, TO_RANK, Watch, explain_out_of_memory
 from training.neural.trainer.validation import Judge
 
+BATCH, STEPS = 8, 2  # questions of a step of the rehearsal, and its steps
 _BEFORE_FILES, _SCRATCH, _IDENTITY = "before.json", "scratch", "identity"  # in the work folder
 
 
@@ -138,13 +140,9 @@ def prepared(task: TrainingTask, world: World, folder: Path) -> NeuralSystem:
     torch.manual_seed(task.seed)
     if world.device.type == "cuda":
         torch.use_deterministic_algorithms(True, warn_only=True)
-    text = task.recipe.text
-
-    def texts() -> Iterator[str]:
-        yield from (article_text(article, text) for article in task.corpus.articles)
-        yield from (question.text for question in task.learn)
-
-    system = build(task.recipe, texts, world, folder, [article.id for article in task.corpus.articles])
+    articles, text = task.corpus.articles, task.recipe.text
+    texts = chain((article_text(article, text) for article in articles), (q.text for q in task.learn))
+    system = build(task.recipe, texts, world, folder, [article.id for article in articles])
     with explain_out_of_memory(TO_HOLD):
         system.module.to(world.device)
     return system
@@ -167,24 +165,19 @@ def plan(task: TrainingTask, batches: Batches, system: NeuralSystem | None, judg
     model = recipe.model.backbone or "an encoder from scratch"
     fold = f", fold {task.fold}" if task.fold is not None else ""
     size = f", {system.parameters:,} parameters" if system is not None else ""
+    written, most, synthetic = sum(q.split == SYNTHETIC for q in task.learn), recipe.training.synthetic, ""
+    if written or most:
+        synthetic = f"\n{written} of those to learn from are synthetic"
+        synthetic += f", at most {most} an article" if most else ""
+        synthetic += "" if written else ": give some by --option splits=... or --questions"
     return (
         f"{recipe.name} ({recipe.system}), seed {task.seed}{fold}: {model}{size}\n"
         f"{len(task.learn)} questions ({len(batches.pairs)} examples) to learn from, {len(task.dev)} dev, "
         f"{len(task.held)} held back, {len(task.corpus.articles):,} articles\n"
         f"{batches.steps} steps of {min(recipe.training.batch, len(batches.pairs))}, "
         f"{recipe.negatives.per_question} drawn negatives a question; looked at by "
-        f"{judge.description if judge else 'nobody'}{_synthetic(task)}"
+        f"{judge.description if judge else 'nobody'}{synthetic}"
     )
-
-
-def _synthetic(task: TrainingTask) -> str:
-    """Say how many of the questions to learn from a model wrote, where some are or the recipe takes some."""
-    written, most = sum(q.split == SYNTHETIC for q in task.learn), task.recipe.training.synthetic
-    if not written and not most:
-        return ""
-    line = f"\n{written} of those to learn from are synthetic"
-    line += f", at most {most} an article" if most else ""
-    return line if written else f"{line}: give some by --option splits=... or --questions"
 
 
 def _make_room(order: Order, world: World, identity: str) -> None:
@@ -221,15 +214,10 @@ def _untrained_metrics(
         return SystemRun(run, found["seconds"], found["folds"])
     collected: dict[str, SystemRun] = {}
     answer({BEFORE_TRAINING: system.retriever(task.corpus)}, held, collected)
-    found = collected[BEFORE_TRAINING]
-    path.write_text(
-        json.dumps({"run": found.run, "seconds": found.seconds, "folds": found.folds}), encoding="utf-8"
-    )
-    return found
-
-
-BATCH = 8  # questions of a step of the rehearsal
-STEPS = 2
+    before = collected[BEFORE_TRAINING]
+    kept = {"run": before.run, "seconds": before.seconds, "folds": before.folds}
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    return before
 
 
 def dry_run(task: TrainingTask, world: World) -> str:

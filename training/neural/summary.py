@@ -16,18 +16,10 @@ BEFORE_TRAINING = "before training"
 NONE_CHOSEN = "no dev questions, none chosen"
 VALUES = "values.json"  # of a result: every measure of every question that was held back
 FACTS = (
-    "parameters",
-    "steps",
-    "training seconds",
-    "processor seconds of training",
-    "processor seconds of indexing",
-    "indexing ms an article",
-    "index bytes",
-    "active terms",
-    "active terms before the cut",
-    "active terms of a question",
-    "peak memory bytes",
-)
+    "parameters", "steps", "training seconds", "processor seconds of training",
+    "processor seconds of indexing", "indexing ms an article", "index bytes", "active terms",
+    "active terms before the cut", "active terms of a question", "peak memory bytes",
+)  # fmt: skip
 _SEED = 42  # of the bootstrap
 
 

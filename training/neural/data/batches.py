@@ -22,26 +22,17 @@ Draw: TypeAlias = Callable[[Question, float, np.random.Generator], Sequence[str]
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """Questions and articles of one step, over all processes.
+    """Questions and articles of one step, over all processes: a question a row, an article a column, once."""
 
-    Attributes:
-        step: counted from 0.
-        share: of the training that is done, 0 to 1.
-        questions: one a row.
-        articles: each once.
-        positive: (n_questions,) the column of the gold article that the row is to find.
-        in_loss: (n_questions, n_articles) which columns a row's softmax runs over: its positive, and
-            negatives that are gold for no row with the same question.
-        drawn: columns of the negatives that were drawn for each row.
-    """
-
-    step: int
-    share: float
+    step: int  # counted from 0
+    share: float  # of the training that is done, 0 to 1
     questions: tuple[Question, ...] = field(repr=False)
     articles: tuple[Article, ...] = field(repr=False)
-    positive: Ints = field(repr=False)
+    positive: Ints = field(repr=False)  # (n_questions,) the column of the gold article that a row is to find
+    # (n_questions, n_articles) which columns a row's softmax runs over: its positive, and negatives that are
+    # gold for no row with the same question
     in_loss: Bools = field(repr=False)
-    drawn: tuple[tuple[int, ...], ...] = field(repr=False)
+    drawn: tuple[tuple[int, ...], ...] = field(repr=False)  # columns of the negatives drawn for each row
 
 
 class Batches:
@@ -56,28 +47,18 @@ class Batches:
         draw: Draw | None,
         seed: int,
     ) -> None:
-        """Take what is learnt from.
+        """Take what is learnt from; BadInput where there is nothing.
 
-        Args:
-            questions: with gold articles, all among the articles.
-            articles: the corpus.
-            training: batch size, length, and what an epoch has.
-            negatives: which articles of a batch count as such.
-            draw: hard negatives of a question; None where none are drawn.
-            seed: of the order and of what is drawn.
-
-        Raises:
-            BadInput: there is nothing to learn from.
+        `draw` gives hard negatives of a question, None where none are drawn; order and draws follow the seed.
         """
         self.articles = {article.id: article for article in articles}
-        self._same = _same_text(articles)
+        # those of one text share a number: a copy of a gold article is no negative
+        number: dict[str, int] = {}
+        self._same = {article.id: number.setdefault(article.text, len(number)) for article in articles}
         self.training, self.negatives, self.draw, self.seed = training, negatives, draw, seed
-        answerable = [q for q in questions if q.article_ids]
-        self.pairs: list[tuple[Question, tuple[str, ...]]] = (
-            [(q, (gold,)) for q in answerable for gold in dict.fromkeys(q.article_ids)]
-            if training.examples == "pairs"
-            else [(q, tuple(dict.fromkeys(q.article_ids))) for q in answerable]
-        )
+        self.pairs = [(q, tuple(dict.fromkeys(q.article_ids))) for q in questions if q.article_ids]
+        if training.examples == "pairs":
+            self.pairs = [(q, (gold,)) for q, golds in self.pairs for gold in golds]
         if not self.pairs:
             raise BadInput("no question with gold articles to learn from: give --questions with article_ids")
         if negatives.in_batch and not negatives.per_question and len(self.pairs) < 2:
@@ -127,9 +108,3 @@ class Batches:
             mask[i, [column for column, text in enumerate(texts) if text in gold]] = False
             mask[i, positive[i]] = True
         return mask
-
-
-def _same_text(articles: Sequence[Article]) -> dict[str, int]:
-    """Number articles so that those of one text share a number: a copy of a gold article is no negative."""
-    number: dict[str, int] = {}
-    return {article.id: number.setdefault(article.text, len(number)) for article in articles}

@@ -1,14 +1,14 @@
 """Articles that do not answer a question, to learn to tell apart: from where, in which mix, and when.
 
-A pool gives candidates for a question; gold articles are taken out here, whatever a pool says.
-
-Where a task's drawn negatives come from: BM25, a trained model, the heading tree, published files.
+A pool gives candidates for a question: BM25's, a trained model's, those of the heading tree or of published
+files; gold articles are taken out here, whatever a pool says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,19 +22,15 @@ from training.neural.data.batches import Draw
 from training.neural.data.seen_questions import keys
 from training.neural.data.task import TrainingTask
 from training.neural.recipe.settings import Negatives, Stage
-from training.neural.result import Trained
 from training.neural.systems.trained import opened, unspoilt
 
 Pool: TypeAlias = Callable[[Question], Sequence[str]]  # ids of candidates, the hardest first
 
 
 def from_rankings(retriever: Retriever, depth: int, skip: int = 0) -> Pool:
-    """Return the pool of what a retriever finds for a question, asked when it is needed.
+    """Return the pool of what a retriever finds for a question in so many places, gold articles aside.
 
-    Args:
-        retriever: BM25, a trained model, or any other.
-        depth: places of a ranking that are looked at, gold articles aside.
-        skip: first of these places that are left out: an article found so well may answer, unlabelled.
+    The first `skip` of these are left out: an article found so well may answer, unlabelled.
     """
 
     def pool(question: Question) -> Sequence[str]:
@@ -48,8 +44,7 @@ def from_rankings(retriever: Retriever, depth: int, skip: int = 0) -> Pool:
 
 def siblings(articles: Sequence[Article]) -> Pool:
     """Return the pool of articles under the very same headings as a gold one, the nearest first."""
-    number = groups(articles)
-    place = {article.id: i for i, article in enumerate(articles)}
+    number, place = groups(articles), {article.id: i for i, article in enumerate(articles)}
     members: dict[int, list[str]] = {}
     for id_, group in number.items():
         members.setdefault(group, []).append(id_)
@@ -65,11 +60,7 @@ def siblings(articles: Sequence[Article]) -> Pool:
 
 
 def published(extras: Mapping[str, Mapping[str, object]]) -> Pool:
-    """Return the pool of the negatives that a data set came with (BSARD's files, indexes.sources.bsard).
-
-    Raises:
-        BadInput: there are none.
-    """
+    """Return the pool of the negatives that a data set came with (BSARD's files); BadInput without any."""
     listed = {id_: columns["negatives"] for id_, columns in extras.items() if "negatives" in columns}
     if not listed:
         raise BadInput(
@@ -89,9 +80,8 @@ class MixedNegatives:
 
     def __init__(self, settings: Negatives, pools: Mapping[str, Pool], articles: Sequence[Article]) -> None:
         """Take the recipe's table and a pool for each source that it names; the rest is drawn at random."""
-        self.settings = settings
+        self.settings, self._ids = settings, [article.id for article in articles]
         self._pools = {name: cache(pool) for name, pool in pools.items()}
-        self._ids = [article.id for article in articles]
         self._known = set(self._ids)
 
     def __call__(self, question: Question, share: float, rng: np.random.Generator) -> list[str]:
@@ -120,47 +110,36 @@ class MixedNegatives:
             left = [id_ for id_ in pool if id_ not in barred and id_ in self._known]
             if left:
                 return left[int(rng.integers(len(left)))]
-        return next(id_ for id_ in _tries(self._ids, rng) if id_ not in barred)
-
-
-def _tries(ids: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
-    """Yield ids at random, then all of them: where nearly every one is barred, guessing would not end."""
-    for _ in range(100):
-        yield ids[int(rng.integers(len(ids)))]
-    yield from ids
+        # at random, then all of them: where nearly every one is barred, guessing would not end
+        guessed = (self._ids[int(rng.integers(len(self._ids)))] for _ in range(100))
+        return next(id_ for id_ in chain(guessed, self._ids) if id_ not in barred)
 
 
 def hard_negative_sampler(task: TrainingTask) -> Draw | None:
     """Return what draws hard negatives, as the recipe mixes them; None where it draws none.
 
-    Raises:
-        BadInput: a source has none, or its model learnt what is held back.
+    Raises BadInput where a source has none, or its model learnt what is held back.
     """
     settings = task.recipe.negatives
     if not settings.per_question:
         return None
-    articles = task.corpus.articles
     used = {name for stage in settings.stages for name, share in stage.mix.items() if share}
     pools: dict[str, Pool] = {}
     if "bm25" in used:
         found = Bench(task.corpus).systems(["bm25"], ())["bm25"]
         pools["bm25"] = from_rankings(found, settings.depth, settings.skip)
     if "model" in used:
-        known = _trained(task, str(settings.model)).system().retriever(task.corpus)
+        # of those of several folds, one that may know this one's
+        model = unspoilt(opened(Path(str(settings.model))), keys(task.held))
+        if model is None:
+            raise BadInput(
+                f"[negatives] model {settings.model} learnt from questions that are held back here: train it "
+                "with the same --folds, --fold-seed or --splits, and give the folder that it wrote"
+            )
+        known = model.system().retriever(task.corpus)
         pools["model"] = from_rankings(known, settings.depth, settings.skip)
     if "siblings" in used:
-        pools["siblings"] = siblings(articles)
+        pools["siblings"] = siblings(task.corpus.articles)
     if "published" in used:
         pools["published"] = published(task.corpus.question_extras)
-    return MixedNegatives(settings, pools, articles)
-
-
-def _trained(task: TrainingTask, folder: str) -> Trained:
-    """Return the model that finds negatives: of those of several folds, one that may know this one's."""
-    found = unspoilt(opened(Path(folder)), keys(task.held))
-    if found is None:
-        raise BadInput(
-            f"[negatives] model {folder} learnt from questions that are held back here: train it with the "
-            "same --folds, --fold-seed or --splits, and give the folder that it wrote"
-        )
-    return found
+    return MixedNegatives(settings, pools, task.corpus.articles)

@@ -14,9 +14,8 @@ FILE = "learnt.json"
 
 def key(question: Question) -> str:
     """Return the hash of a question's text, case and blanks aside; 64 bits are enough to tell them apart."""
-    return hashlib.sha256(" ".join(question.text.casefold().split()).encode("utf-8", "replace")).hexdigest()[
-        :16
-    ]
+    flat = " ".join(question.text.casefold().split())
+    return hashlib.sha256(flat.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def keys(questions: Iterable[Question]) -> frozenset[str]:

@@ -65,43 +65,44 @@ class TrainingTask:
 def read_data(
     recipe: Recipe, path: Path | None, questions: Path | None, language: str | None, options: Sequence[str]
 ) -> Data:
-    """Read the corpus and the questions that a training is given.
+    """Read the corpus and the questions that a training is given, and what else its recipe learns from.
 
-    Args:
-        recipe: whose negatives and synthetic questions may have to be read too.
-        path: of the corpus; None takes the one that ships, with its test questions.
-        questions: of another file than the corpus's own; None takes those.
-        language: of a corpus without a card.
-        options: of the source, such as "splits=train,synthetic".
-
-    Raises:
-        BadInput: they cannot be read.
+    Without a path it is the corpus that ships, with its test questions; without a file of questions, the
+    corpus's own. Options are of the source, such as "splits=train,synthetic". BadInput: they cannot be read.
     """
-    if path is None:
-        corpus = complete_corpus(paths.builtin())
-        return Data(corpus, _read_questions(corpus, questions))
+    corpus = (
+        complete_corpus(paths.builtin())
+        if path is None
+        else _read(recipe, path, questions, language, options)
+    )
+    return Data(
+        corpus, corpus.questions if questions is None else tuple(read_questions(questions, corpus.articles))
+    )
+
+
+def _read(
+    recipe: Recipe, path: Path, questions: Path | None, language: str | None, options: Sequence[str]
+) -> Corpus:
     if not path.exists():
         raise BadInput(
             f"--corpus {path} does not exist: give a corpus folder, its articles' file or a data set"
         )
     name = registry.detect(path)
-    given: dict[str, Any] = dict(map(_option, options))
+    given: dict[str, Any] = {}
+    for typed in options:
+        key, equals, value = typed.partition("=")
+        if not equals:
+            raise BadInput(f"--option {typed}: expected KEY=VALUE, such as splits=train,synthetic")
+        given[key] = value
     wanted = any(stage.mix.get("published") for stage in recipe.negatives.stages)
     if wanted and recipe.negatives.per_question and "negatives" in registry.options(name):
         given.setdefault("negatives", True)
-    if recipe.training.synthetic and questions is None and name in _WITH_SYNTHETIC and _has_synthetic(path):
+    # a training says how many synthetic questions were fetched
+    fetched = any(path.glob("questions*_synthetic.csv")) or any(path.glob("synth_questions/*"))
+    if recipe.training.synthetic and questions is None and name in _WITH_SYNTHETIC and fetched:
         given.setdefault("splits", _WITH_SYNTHETIC[name])
     corpus, _ = registry.load(name, path, language=language, **given)
-    return Data(corpus, _read_questions(corpus, questions))
-
-
-def _has_synthetic(path: Path) -> bool:
-    """Tell whether a data set was fetched with its synthetic questions; a training says how many it has."""
-    return any(path.glob("questions*_synthetic.csv")) or any(path.glob("synth_questions/*"))
-
-
-def _read_questions(corpus: Corpus, questions: Path | None) -> tuple[Question, ...]:
-    return corpus.questions if questions is None else tuple(read_questions(questions, corpus.articles))
+    return corpus
 
 
 def tasks(
@@ -132,35 +133,23 @@ def tasks(
                 "corpus that has some that are not marked test, dev or validation"
             )
         for seed in seeds:
-            learn, dev = (gold, marked) if marked else _with_dev(gold, recipe.evaluation.dev, seed)
+            learn, dev = gold, marked
+            if not marked:  # taken out of what people asked, if they did
+                human, written = human_or_synthetic(gold)
+                learn, dev = split_dev(human, recipe.evaluation.dev, seed)
+                learn += written
             yield TrainingTask(recipe, data.corpus, tuple(learn), tuple(dev), tuple(held), seed, name)
 
 
 def cap_synthetic(questions: Sequence[Question], synthetic: int | None) -> list[Question]:
-    """Return the questions with at most so many synthetic ones an article; the first stay.
-
-    Args:
-        questions: of any kind.
-        synthetic: how many an article may have; None: any number.
-    """
-    if synthetic is None:
-        return list(questions)
+    """Return the questions with so many synthetic ones an article at most, None: any; the first stay."""
     taken: Counter[tuple[str, ...]] = Counter()
     capped = []
     for question in questions:
-        if question.split == SYNTHETIC:
-            taken[question.article_ids] += 1
-            if taken[question.article_ids] > synthetic:
-                continue
-        capped.append(question)
+        taken[question.article_ids] += question.split == SYNTHETIC
+        if question.split != SYNTHETIC or synthetic is None or taken[question.article_ids] <= synthetic:
+            capped.append(question)
     return capped
-
-
-def _with_dev(gold: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
-    """Return what is learnt from, and dev questions that are taken out of what people asked, if they did."""
-    human, written = human_or_synthetic(gold)
-    learn, dev = split_dev(human, share, seed)
-    return [*learn, *written], dev
 
 
 def _parts(
@@ -176,10 +165,3 @@ def _parts(
     for number, fold in enumerate(evaluated_folds(questions, splits, folds or 0, seed, only)):
         name = only if only is not None else str(number)
         yield name, pick(questions, fold.held), to_learn_from(pick(questions, fold.learn))
-
-
-def _option(typed: str) -> tuple[str, str]:
-    key, equals, value = typed.partition("=")
-    if not equals:
-        raise BadInput(f"--option {typed}: expected KEY=VALUE, such as splits=train,synthetic")
-    return key, value

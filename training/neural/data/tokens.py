@@ -31,9 +31,7 @@ class Tokens:
     """Cuts texts into token ids; the articles of one corpus once, for they come again in every epoch."""
 
     def __init__(self, tokenizer: Any, text: Text) -> None:  # noqa: ANN401 - of transformers
-        """Take the encoder's tokenizer and the recipe's table."""
-        self.tokenizer = tokenizer
-        self.text = text
+        self.tokenizer, self.text = tokenizer, text
         self._known: dict[str, list[Ids]] = {}  # by id
 
     def question(self, question: str) -> Ids:
@@ -77,36 +75,26 @@ class Tokens:
         return list(self.tokenizer(sound(text), truncation=True, max_length=tokens)["input_ids"])
 
     def _body(self, text: str, tokens: int) -> Ids:
-        ids = self.tokenizer(sound(text), add_special_tokens=False, truncation=False, verbose=False)[
-            "input_ids"
-        ]
-        return list(ids[:tokens])
+        found = self.tokenizer(sound(text), add_special_tokens=False, truncation=False, verbose=False)
+        return list(found["input_ids"][:tokens])
 
     def padded(
-        self,
-        rows: Sequence[Ids],
-        device: Any,  # noqa: ANN401 - of torch
-        kinds: Sequence[Ids] | None = None,
+        self, rows: Sequence[Ids], device: object, kinds: Sequence[Ids] | None = None
     ) -> dict[str, Tensor]:
-        """Return rows as one batch, as long as the longest of them.
+        """Return rows of token ids as one batch on a device, as long as the longest of them.
 
-        Args:
-            rows: token ids.
-            device: where the batch shall lie.
-            kinds: of the ids, where a pair is read: 0 for the first text, 1 for the second.
+        Where a pair is read, its kinds are 0 for the first text's ids, 1 for the second's.
         """
         import torch
 
         length = max(map(len, rows), default=0)
-        ids = torch.full((len(rows), length), self.tokenizer.pad_token_id or 0, dtype=torch.long)
-        mask = torch.zeros((len(rows), length), dtype=torch.long)
-        types = torch.zeros((len(rows), length), dtype=torch.long)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)] = torch.tensor(row)
-            mask[i, : len(row)] = 1
-            if kinds is not None:
-                types[i, : len(row)] = torch.tensor(kinds[i])
-        batch = {"input_ids": ids, "attention_mask": mask}
+
+        def filled(part: Sequence[Ids], rest: int) -> Tensor:
+            cells = [[*row, *[rest] * (length - len(row))] for row in part]
+            return torch.tensor(cells, dtype=torch.long, device=device).reshape(len(rows), length)
+
+        batch = {"input_ids": filled(rows, self.tokenizer.pad_token_id or 0)}
+        batch["attention_mask"] = filled([[1] * len(row) for row in rows], 0)
         if kinds is not None and "token_type_ids" in self.tokenizer.model_input_names:
-            batch["token_type_ids"] = types
-        return {name: tensor.to(device) for name, tensor in batch.items()}
+            batch["token_type_ids"] = filled(kinds, 0)
+        return batch

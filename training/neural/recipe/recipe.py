@@ -7,23 +7,11 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from rag.errors import BadInput
 from training.eval.metrics import parse
-from training.neural.recipe.settings import (
-    LOSSES,
-    PAIRS,
-    POSITIONS,
-    BackboneSettings,
-    EvaluationSettings,
-    LowRank,
-    Negatives,
-    Recipe,
-    Scratch,
-    Text,
-    Training,
-)
+from training.neural.recipe.settings import LOSSES, PAIRS, POSITIONS, LowRank, Recipe, Scratch, Text
 from training.neural.recipe.toml import choose, read_table
 
 FOLDER = Path(__file__).parents[2] / "recipes"
@@ -41,13 +29,8 @@ class _Head:
     needs: Literal["questions"] | None = None
 
 
-_TABLES: Mapping[str, type] = {
-    "model": BackboneSettings,
-    "text": Text,
-    "training": Training,
-    "negatives": Negatives,
-    "evaluation": EvaluationSettings,
-}
+_FIELDS = get_type_hints(Recipe)
+_TABLES = {name: _FIELDS[name] for name in ("model", "text", "training", "negatives", "evaluation")}
 
 
 def names() -> list[str]:
@@ -56,12 +39,10 @@ def names() -> list[str]:
 
 
 def read_recipe(named: str, changes: Sequence[str] = (), *, scratch: bool = False) -> Recipe:
-    """Read a recipe.
+    """Read a recipe that ships, or a file.
 
-    Args:
-        named: a recipe that ships, or the path of a file.
-        changes: settings to change, such as "training.batch=8"; values are written as in TOML.
-        scratch: put a small encoder with random weights in the place of its backbone.
+    Changes are of settings, such as "training.batch=8", with values as in TOML; `scratch` puts a small
+    encoder with random weights in the place of its backbone.
 
     Raises:
         BadInput: no such recipe, or it cannot be used; the text names the key and what was expected.
@@ -69,14 +50,9 @@ def read_recipe(named: str, changes: Sequence[str] = (), *, scratch: bool = Fals
     path = FOLDER / f"{named}.toml" if named in names() else Path(named)
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadInput(
-            f"no recipe {named!r}: give the path of a TOML file or one of {', '.join(names())}"
-        ) from None
-    except IsADirectoryError:
-        raise BadInput(
-            f"{named} is a folder: give the path of a TOML file or one of {', '.join(names())}"
-        ) from None
+    except (FileNotFoundError, IsADirectoryError):
+        what = f"{named} is a folder" if path.is_dir() else f"no recipe {named!r}"
+        raise BadInput(f"{what}: give the path of a TOML file or one of {', '.join(names())}") from None
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: not UTF-8 ({error.reason}). Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
@@ -87,11 +63,7 @@ def read_recipe(named: str, changes: Sequence[str] = (), *, scratch: bool = Fals
 
 
 def parse_recipe(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
-    """Parse a recipe from the tables of TOML or JSON.
-
-    Raises:
-        BadInput: they cannot be used.
-    """
+    """Parse a recipe from the tables of TOML or JSON; BadInput says why they cannot be used."""
     head = read_table(_Head, {k: v for k, v in tables.items() if k not in (*_TABLES, "loss")}, f"{where}:")
     losses = choose(head.system, LOSSES, f"{where}: system")
     parts = {name: _table(kind, tables.get(name, {}), f"{where}: [{name}]") for name, kind in _TABLES.items()}
@@ -132,12 +104,11 @@ def _change(tables: dict[str, Any], change: str) -> None:
         found = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         found = value  # a bare word is a text
-    table = tables
     for part in path:
-        table = table.setdefault(part, {})
-        if not isinstance(table, dict):
+        tables = tables.setdefault(part, {})
+        if not isinstance(tables, dict):
             raise BadInput(f"--set {change}: {part} is no table")
-    table[last] = copy.deepcopy(found)
+    tables[last] = copy.deepcopy(found)
 
 
 def _check(recipe: Recipe, where: str) -> None:
@@ -157,7 +128,8 @@ def _check(recipe: Recipe, where: str) -> None:
     if isinstance(recipe.loss, LowRank) and not recipe.loss.targets:
         raise BadInput(f"{where}: [loss] targets is empty: name the layers that learn, such as q_proj")
     parse(recipe.evaluation.measure)
-    _check_scratch(recipe, where)
+    if recipe.model.scratch is not None:
+        _check_scratch(recipe, recipe.model.scratch, where)
     _check_text(recipe.text, f"{where}: [text]")
     _check_negatives(recipe, f"{where}: [negatives]")
 
@@ -190,10 +162,7 @@ def _check_negatives(recipe: Recipe, where: str) -> None:
         raise BadInput(f"{where} there are none to learn from: set per_question to 1 or more")
 
 
-def _check_scratch(recipe: Recipe, where: str) -> None:
-    scratch = recipe.model.scratch
-    if scratch is None:
-        return
+def _check_scratch(recipe: Recipe, scratch: Scratch, where: str) -> None:
     if scratch.width % scratch.heads:
         raise BadInput(
             f"{where}: [model.scratch] width {scratch.width} is no multiple of its {scratch.heads} heads"

@@ -172,16 +172,14 @@ class LabelSettings:
 
 
 Loss: TypeAlias = Contrastive | Sparse | LateInteraction | Pairwise | LabelSettings
-LOSSES: Mapping[str, type[Loss]] = MappingProxyType(
-    {
-        "biencoder": Contrastive,
-        "splade": Sparse,
-        "colbert": LateInteraction,
-        "cross-encoder": Pairwise,
-        "yes-no": LowRank,
-        "lsi": LabelSettings,
-    }
-)
+LOSSES: Mapping[str, type[Loss]] = {  # by system
+    "biencoder": Contrastive,
+    "splade": Sparse,
+    "colbert": LateInteraction,
+    "cross-encoder": Pairwise,
+    "yes-no": LowRank,
+    "lsi": LabelSettings,
+}
 PAIRS = ("cross-encoder", "yes-no")  # systems that read question and article together
 
 

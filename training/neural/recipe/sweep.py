@@ -61,11 +61,7 @@ def sweep_names() -> list[str]:
 
 
 def read_sweep(named: str) -> Sweep | None:
-    """Read a sweep; None where it is no sweep, but a recipe or nothing at all.
-
-    Raises:
-        BadInput: it cannot be used; the text says why.
-    """
+    """Read a sweep; None where it is a recipe or nothing at all, BadInput where it cannot be used."""
     path = SWEEPS / f"{named}.toml" if named in sweep_names() else Path(named)
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -81,15 +77,14 @@ def read_sweep(named: str) -> Sweep | None:
 def _check(sweep: Sweep, where: str) -> None:
     for measure in sweep.measures:
         parse(measure)
-    earlier: set[str] = set()
-    folders: set[str] = set()
+    earlier, folders = set[str](), set[str]()
     for part in sweep.runs:
         if part.after is not None and part.after not in earlier:
             raise BadInput(f"{where}: after = {part.after!r} of {part.name!r} names no training above it")
-        if folder(part.name) in folders or not folder(part.name).strip("-."):
+        if (at := folder(part.name)) in folders or not at.strip("-."):
             raise BadInput(f"{where}: the name {part.name!r} cannot be told from another's: change it")
         earlier.add(part.name)
-        folders.add(folder(part.name))
+        folders.add(at)
     if sweep.compare and (len(sweep.compare) != 2 or not set(sweep.compare) <= earlier):
         raise BadInput(f"{where}: compare is {list(sweep.compare)}: expected two names of {sorted(earlier)}")
     if not sweep.runs:
@@ -99,8 +94,7 @@ def _check(sweep: Sweep, where: str) -> None:
 def only(sweep: Sweep, wanted: Sequence[str] | None) -> Sweep:
     """Return the sweep with those trainings alone that are named; None takes all.
 
-    Raises:
-        BadInput: it has no training of such a name, or one begins with another's model that is not named.
+    Raises BadInput where it has none of such a name, or one begins with the model of one that is not named.
     """
     if not wanted:
         return sweep
@@ -124,14 +118,10 @@ def folder(name: str) -> str:
 def training_recipe(
     sweep: Sweep, part: SweepPart, changes: Sequence[str], base: Path | None, *, scratch: bool = False
 ) -> Recipe:
-    """Return the recipe of a training.
+    """Return the recipe of a training, with the sweep's changes, its own, and those of the command line.
 
-    Args:
-        sweep: whose changes come first.
-        part: of it.
-        changes: of the command line, for all trainings.
-        base: the model that it begins with; None leaves the recipe's own.
-        scratch: put a small encoder with random weights in the place of the recipe's own.
+    It begins with the model `base`, None leaves the recipe's own; `scratch` puts a small encoder with random
+    weights in its place.
     """
     few = [] if part.synthetic is None else [f"training.synthetic={part.synthetic}"]
     recipe = read_recipe(part.recipe, [*sweep.set, *part.set, *few, *changes], scratch=scratch)
@@ -142,14 +132,9 @@ def training_recipe(
 
 
 def refuse_own_questions(recipe: Recipe, *, brought: bool) -> None:
-    """Refuse to teach the corpus's own questions to a recipe that needs others: it would be another system.
+    """Raise BadInput for a recipe that needs others than the corpus's own questions, if none were brought.
 
-    Args:
-        recipe: which may need others.
-        brought: whether others were given.
-
-    Raises:
-        BadInput: it needs others, and none were; the text says how to give them.
+    It would be another system; the text says how to give them.
     """
     if recipe.needs is None or brought:
         return
@@ -166,25 +151,19 @@ def refuse_own_questions(recipe: Recipe, *, brought: bool) -> None:
 
 
 def sweep_questions(sweep: Sweep, questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Return the questions as the sweep's trainings have them: the right split held back.
-
-    Raises:
-        BadInput: no question bears the split that is held back.
-    """
-    found = list(questions)
-    if sweep.held is not None:
-        if all(q.split != sweep.held for q in found):
-            raise BadInput(f"{sweep.name}: no question bears the split {sweep.held!r}, which is held back")
-        found = [q for q in found if q.split == sweep.held or q.split not in HELD_OUT]
-        found = [replace(q, split=TEST) if q.split == sweep.held else q for q in found]
-    return tuple(found)
+    """Return the questions with the sweep's split held back; BadInput where none bears it."""
+    if sweep.held is None:
+        return tuple(questions)
+    if all(q.split != sweep.held for q in questions):
+        raise BadInput(f"{sweep.name}: no question bears the split {sweep.held!r}, which is held back")
+    kept = [q for q in questions if q.split == sweep.held or q.split not in HELD_OUT]
+    return tuple(replace(q, split=TEST) if q.split == sweep.held else q for q in kept)
 
 
 def learning(task: TrainingTask, questions: Sequence[Question] | None) -> TrainingTask:
     """Return the task, learning from these questions instead, none of which it is measured on.
 
-    Raises:
-        BadInput: nothing is left to learn from.
+    Raises BadInput where nothing is left to learn from.
     """
     if questions is None:
         return task

@@ -24,15 +24,9 @@ class ValueRange:
 
     def __str__(self) -> str:
         """Say it as an error does."""
-        return (
-            f"{_number(self.low)} or more"
-            if self.high == math.inf
-            else f"{_number(self.low)} to {_number(self.high)}"
-        )
-
-
-def _number(bound: float) -> str:
-    return f"{int(bound):,}" if bound == int(bound) else f"{bound:g}"
+        bounds = [b for b in (self.low, self.high) if b != math.inf]
+        said = [f"{int(bound):,}" if bound == int(bound) else f"{bound:g}" for bound in bounds]
+        return " to ".join(said) if len(said) == 2 else f"{said[0]} or more"
 
 
 def number(low: float, high: float = math.inf, default: Any = MISSING) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -44,12 +38,8 @@ def read_table(kind: type[_T], table: Mapping[str, Any], where: str) -> _T:
     """Return a dataclass made of a table.
 
     Fields may be texts, numbers, truth values, choices (`Literal`), lists of these, tables of numbers
-    (`Mapping[str, float]`), other dataclasses, lists of other dataclasses, or one of these or None.
-
-    Args:
-        kind: the dataclass.
-        table: as TOML has it.
-        where: what the error calls it, such as "recipe.toml: [training]".
+    (`Mapping[str, float]`), other dataclasses, lists of other dataclasses, or one of these or None. Errors
+    call the table `where`, such as "recipe.toml: [training]".
 
     Raises:
         BadInput: a key is unknown or lacks, or a value is of another type or out of its limits.
@@ -69,11 +59,7 @@ def read_table(kind: type[_T], table: Mapping[str, Any], where: str) -> _T:
 
 
 def choose(name: str, known: Mapping[str, _T], where: str) -> _T:
-    """Return what a name stands for.
-
-    Raises:
-        BadInput: for nothing; the text lists the names.
-    """
+    """Return what a name stands for; BadInput lists the names where it stands for nothing."""
     if name not in known:
         raise BadInput(f"{where}: no {name!r}{_near(name, list(known))}. Use one of: {', '.join(known)}.")
     return known[name]
@@ -97,14 +83,12 @@ def _value(hint: Any, value: Any, where: str, limits: ValueRange | None) -> Any:
         if not isinstance(value, list):
             raise BadInput(f"{where} is {value!r}: expected a list")
         return tuple(_value(inside[0], each, f"{where}[{i}]", limits) for i, each in enumerate(value))
-    if origin is not None and issubclass(origin, Mapping):
+    if is_dataclass(hint) or (origin is not None and issubclass(origin, Mapping)):
         if not isinstance(value, dict):
             raise BadInput(f"{where} is {value!r}: expected a table")
+        if isinstance(hint, type) and is_dataclass(hint):
+            return read_table(hint, value, where)
         return {key: _value(inside[1], each, f"{where}.{key}", limits) for key, each in value.items()}
-    if is_dataclass(hint):
-        if not isinstance(value, dict):
-            raise BadInput(f"{where} is {value!r}: expected a table")
-        return read_table(hint, value, where) if isinstance(hint, type) else None
     return _plain(hint, value, where, limits)
 
 

@@ -38,8 +38,7 @@ def load_backbone(
 ) -> Transformer:
     """Return an encoder with its tokenizer, as sentence-transformers has it, to read at most so many tokens.
 
-    Raises:
-        BadInput: there is no such model, it cannot be fetched, or it reads fewer tokens.
+    Raises BadInput where there is no such model, it cannot be fetched, or it reads fewer tokens.
     """
     from sentence_transformers.base.modules import Transformer
 

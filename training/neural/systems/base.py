@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+ROUTES = {"questions": "query", "articles": "document"}  # what sentence-transformers calls the parts
 MAX_BATCH_TOKENS = 16_384  # tokens encoded at once
 
 

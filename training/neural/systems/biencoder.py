@@ -23,13 +23,11 @@ from rag.types import Article, ArticleOrder, Floats, Retriever
 from training.neural.data.batches import TrainingBatch
 from training.neural.recipe.settings import Contrastive, Recipe
 from training.neural.systems.backbone import load_backbone
-from training.neural.systems.base import NeuralSystem
+from training.neural.systems.base import ROUTES, NeuralSystem
 from training.neural.systems.losses import similarities, softmax_loss
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-ROUTES = {"questions": "query", "articles": "document"}  # of sentence-transformers' Router
 
 
 class BiEncoder(NeuralSystem):
@@ -47,12 +45,9 @@ class BiEncoder(NeuralSystem):
             encoder = load_backbone(source, recipe.model, recipe.text.longest)
             towers.append([encoder, Pooling(encoder.get_embedding_dimension(), recipe.model.pooling)])
         modules = towers[0] if len(towers) == 1 else [Router.for_query_document(*towers)]
-        module = SentenceTransformer(
-            modules=modules,
-            device="cpu",
-            similarity_fn_name=recipe.loss_of(Contrastive).similarity,
-            prompts={"query": recipe.text.question_prompt, "document": recipe.text.article_prompt},
-        )
+        prompts = {"query": recipe.text.question_prompt, "document": recipe.text.article_prompt}
+        kind = recipe.loss_of(Contrastive).similarity
+        module = SentenceTransformer(modules=modules, device="cpu", similarity_fn_name=kind, prompts=prompts)
         return cls(recipe, module)
 
     def encode(self, part: str, items: Sequence[Any]) -> Tensor:
@@ -98,9 +93,7 @@ class TextVectors:
     """A trained bi-encoder as an `Encoder`; its vectors have unit length only where it compares cosines."""
 
     def __init__(self, system: BiEncoder) -> None:
-        """Encode with the weights as they are now."""
-        self.system = system
-        self.name = system.recipe.name
+        self.system, self.name = system, system.recipe.name
 
     @property
     def dim(self) -> int:

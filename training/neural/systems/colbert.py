@@ -38,7 +38,7 @@ from training.neural.data.batches import TrainingBatch
 from training.neural.data.tokens import article_text
 from training.neural.recipe.settings import LateInteraction, Recipe
 from training.neural.systems.backbone import check_length, load_backbone, quiet, sound
-from training.neural.systems.base import NeuralSystem
+from training.neural.systems.base import ROUTES, NeuralSystem
 from training.neural.systems.losses import softmax_loss
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def token_vectors(encoder: LateInteractionEncoder, articles: Sequence[Article]) 
     return vectors
 
 
-TASKS = {"questions": "query", "articles": "document"}  # of MultiVectorEncoder
 MARKERS = {"query": "[Q]", "document": "[D]"}
 # What an encoder from scratch says of a token's place, beside what of the token: were both alike, as BERT's
 # initialisation has it, the best match of any token would be the one at its own place, and nothing be learnt.
@@ -106,7 +105,7 @@ class ColBERTSystem(NeuralSystem):
         from sentence_transformers.util import batch_to_device
         from torch.nn.functional import pad
 
-        task, text = TASKS[part], self.recipe.text
+        task, text = ROUTES[part], self.recipe.text
         read = items if part == "questions" else [article_text(article, text) for article in items]
         with quiet():  # it would tell of every question that is cut
             features = self.module.preprocess(

@@ -10,7 +10,7 @@ batch's other questions are not used, for each pair is read by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -92,12 +92,12 @@ class PairReader:
 
         Not by the probability: of two that are nearly sure, five decimals could not tell which is surer.
         """
-        return [self._one(q, ranking, k) for q, ranking in zip(questions, rankings, strict=True)]
-
-    def _one(self, question: str, ranking: Ranking, k: int) -> Ranking:
-        pairs: list[Any] = [(question, self._by_id[hit.article_id]) for hit in ranking]
-        lengths = [self.system.length(*pair) for pair in pairs]
-        logits = np.zeros(len(pairs))
-        for positions, found in self.system.encoded("pairs", pairs, lengths):
-            logits[positions] = found
-        return rank(logits, ArticleOrder.of([hit.article_id for hit in ranking]), k)
+        reranked = []
+        for question, ranking in zip(questions, rankings, strict=True):
+            pairs = [(question, self._by_id[hit.article_id]) for hit in ranking]
+            logits = np.zeros(len(pairs))
+            lengths = [self.system.length(*pair) for pair in pairs]
+            for positions, found in self.system.encoded("pairs", pairs, lengths):
+                logits[positions] = found
+            reranked.append(rank(logits, ArticleOrder.of([hit.article_id for hit in ranking]), k))
+        return reranked

@@ -27,12 +27,8 @@ def softmax_loss(scores: Tensor, batch: TrainingBatch, temperature: float) -> Te
 
     L = -1/N sum_i log( exp(s_ip / t) / sum_{j counted for i} exp(s_ij / t) ): InfoNCE (van den Oord et al.
     2018) with in-batch and drawn negatives as DPR has them (Karpukhin et al. 2020); an article that is
-    gold for question i, or has the very text of one, is no negative of it.
-
-    Args:
-        scores: (n_questions, n_articles).
-        batch: which columns count, and which is the positive.
-        temperature: t.
+    gold for question i, or has the very text of one, is no negative of it. `scores` are (n_questions,
+    n_articles), t is the temperature.
     """
     import torch
     from torch.nn.functional import cross_entropy
@@ -43,9 +39,8 @@ def softmax_loss(scores: Tensor, batch: TrainingBatch, temperature: float) -> Te
 
 
 def flops(rows: Tensor) -> Tensor:
-    """Return sum_t (mean_i |w_it|)^2, which grows with the postings that a search reads (Paria et al. 2020).
+    """Return sum_t (mean_i |w_it|)^2 of (n_texts, n_terms) weights (Paria et al. 2020).
 
-    Args:
-        rows: (n_texts, n_terms) weights.
+    It grows with the postings that a search reads.
     """
     return rows.abs().mean(dim=0).square().sum()

@@ -94,11 +94,7 @@ class LSI(NeuralSystem):
         return {"loss": cross_entropy(logits, gold / gold.sum(dim=1, keepdim=True))}
 
     def retriever(self, corpus: Corpus) -> Retriever:
-        """Return what ranks the articles by their outputs.
-
-        Raises:
-            BadInput: the corpus has other articles than there are labels for.
-        """
+        """Return what ranks the articles by their outputs; BadInput where it has no label for one of them."""
         order = ArticleOrder.of([article.id for article in corpus.articles])
         if unknown := [id_ for id_ in order.ids if id_ not in self._column]:
             raise BadInput(

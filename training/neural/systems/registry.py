@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 
 from indexes.corpus.corpus import appearing
 from training.neural.recipe.settings import Recipe
@@ -30,20 +29,18 @@ class SystemKind:
     labels: bool = False  # it has an output for each article, so it is built for their ids
 
 
-KINDS: Mapping[str, SystemKind] = MappingProxyType(
-    {
-        "biencoder": SystemKind(BiEncoder, BiEncoder.build),
-        "splade": SystemKind(SpladeSystem, SpladeSystem.build),
-        "colbert": SystemKind(ColBERTSystem, ColBERTSystem.build),
-        "cross-encoder": SystemKind(CrossEncoder, CrossEncoder.build),
-        "yes-no": SystemKind(YesNo, YesNo.build),
-        "lsi": SystemKind(LSI, LSI.build, labels=True),
-    }
-)
+KINDS: Mapping[str, SystemKind] = {
+    "biencoder": SystemKind(BiEncoder, BiEncoder.build),
+    "splade": SystemKind(SpladeSystem, SpladeSystem.build),
+    "colbert": SystemKind(ColBERTSystem, ColBERTSystem.build),
+    "cross-encoder": SystemKind(CrossEncoder, CrossEncoder.build),
+    "yes-no": SystemKind(YesNo, YesNo.build),
+    "lsi": SystemKind(LSI, LSI.build, labels=True),
+}
 
 
 def build(
-    recipe: Recipe, texts: Callable[[], Iterable[str]], world: World, folder: Path, ids: Sequence[str] = ()
+    recipe: Recipe, texts: Iterable[str], world: World, folder: Path, ids: Sequence[str] = ()
 ) -> NeuralSystem:
     """Make the system that a recipe describes, before any training; torch's seed decides its weights.
 
@@ -59,7 +56,7 @@ def build(
         return kind.build(recipe, str(recipe.model.backbone), *labels)
     if world.main and not folder.is_dir():
         with appearing(folder) as part:
-            make_scratch(scratch, chain(kind.made.spelt(), texts()), part, task=kind.made.head)
+            make_scratch(scratch, chain(kind.made.spelt(), texts), part, task=kind.made.head)
     world.agree(0.0)  # the others wait for it
     torch.manual_seed(torch.initial_seed())
     return kind.build(recipe, str(folder), *labels)

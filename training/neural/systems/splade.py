@@ -90,7 +90,6 @@ class Weights:
     """A trained SPLADE as an encoder of questions; of unit length where it compares cosines."""
 
     def __init__(self, system: SpladeSystem) -> None:
-        """Encode with the weights as they are now."""
         self.system = system
         self.uncut = 0.0  # terms a row that was encoded last, on average, the lightest ones included
 

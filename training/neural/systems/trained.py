@@ -30,8 +30,7 @@ class Models:
     def read(cls, typed: Sequence[str], questions: Sequence[Question], device: str | None = None) -> Models:
         """Open what was typed as NAME=FOLDER, or FOLDER for one that bears its recipe's name.
 
-        Raises:
-            BadInput: a folder holds no result, or two have one name.
+        Raises BadInput where a folder holds no result, or two have one name.
         """
         found: dict[str, tuple[Trained, ...]] = {}
         for given in typed:
@@ -53,8 +52,7 @@ class Models:
     def retriever(self, name: str, corpus: Corpus, learn: Sequence[Question]) -> Retriever:
         """Return the model of this name that knows nothing but what may be learnt from, over this corpus.
 
-        Raises:
-            BadInput: every model of this name learnt from questions that are asked.
+        Raises BadInput where every model of this name learnt from questions that are asked.
         """
         chosen = self._chosen(name, learn)
         key = chosen.folder, corpus.sha256
@@ -64,11 +62,7 @@ class Models:
         return self._made[key]
 
     def reader(self, name: str, corpus: Corpus, learn: Sequence[Question]) -> Reranker:
-        """Return the model of this name as what puts any system's first articles in order.
-
-        Raises:
-            BadInput: every model of this name learnt from questions that are asked.
-        """
+        """Return the model that `retriever` takes as what puts any system's first articles in order."""
         system = self._system(self._chosen(name, learn))
         if not isinstance(system, CrossEncoder):
             raise TypeError(f"{name} is a {system.recipe.system}")
@@ -77,18 +71,17 @@ class Models:
     def depth(self, name: str) -> int:
         """Return how many articles a model of this name puts in order, by its recipe.
 
-        Raises:
-            BadInput: no model of this name was given, or it does not read question and article together.
+        Raises BadInput where none was given, or it does not read question and article together.
         """
-        loss = self.found[name][0].recipe.loss if name in self.found else None
-        if not isinstance(loss, Pairwise):
-            fit = [one for one in self.found if isinstance(self.found[one][0].recipe.loss, Pairwise)]
+        losses = {one: first.recipe.loss for one, (first, *_) in self.found.items()}
+        fit = {one: loss.rerank for one, loss in losses.items() if isinstance(loss, Pairwise)}
+        if name not in fit:
             raise BadInput(
                 f"--rerank model:{name}:SYSTEM needs --trained {name}=FOLDER of the system "
                 f"{' or '.join(PAIRS)}, which read question and article together; of those given, "
                 f"{', '.join(fit) or 'none'} does"
             )
-        return loss.rerank
+        return fit[name]
 
     def _chosen(self, name: str, learn: Sequence[Question]) -> Trained:
         barred = self.asked - keys(learn)
@@ -121,14 +114,8 @@ def unspoilt(found: Sequence[Trained], barred: frozenset[str]) -> Trained | None
 
 
 def opened(folder: Path) -> tuple[Trained, ...]:
-    """Open a result, or those of the folds that lie in a folder.
-
-    Raises:
-        BadInput: there is none.
-    """
-    if (folder / MANIFEST).is_file():
-        return (open_result(folder),)
+    """Open a result, or those of the folds that lie in a folder; BadInput where there is none."""
     inside = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
-    if not inside:
+    if (folder / MANIFEST).is_file() or not inside:
         return (open_result(folder),)  # which says what it lacks
     return tuple(map(open_result, inside))

@@ -35,11 +35,7 @@ if TYPE_CHECKING:
 
 
 def load_causal(source: str, recipe: Recipe) -> tuple[Any, Any]:
-    """Return a causal model and its tokenizer.
-
-    Raises:
-        BadInput: it cannot be loaded, or reads fewer tokens than the recipe's.
-    """
+    """Return a causal model and its tokenizer; BadInput where it cannot be loaded or reads too few tokens."""
     import transformers
 
     trust: dict[str, Any] = {"trust_remote_code": True} if recipe.model.remote_code else {}
@@ -66,11 +62,7 @@ def silent() -> Iterator[None]:
 
 
 def libraries() -> Any:  # noqa: ANN401 - a module
-    """Return peft.
-
-    Raises:
-        MissingExtra: one of them, or transformers, is not installed.
-    """
+    """Return peft; MissingExtra where it, torch or transformers is not installed."""
     try:
         import peft
         import torch  # noqa: F401
@@ -95,11 +87,7 @@ class YesNo(CrossEncoder):
     head = "text-generation"
 
     def __init__(self, recipe: Recipe, module: Any, tokenizer: Any) -> None:  # noqa: ANN401 - of peft, transformers
-        """Take the recipe, a causal model and its tokenizer.
-
-        Raises:
-            BadInput: the two answers begin alike, or the window has no room for an article.
-        """
+        """Take a causal model; BadInput where both answers begin alike or no article fits the window."""
         self.recipe, self.module, self.tokenizer = recipe, module, tokenizer
         self.yes, self.no = (self._tokens(word)[0] for word in (YES, NO))
         if self.yes == self.no:
@@ -118,9 +106,7 @@ class YesNo(CrossEncoder):
     def build(cls, recipe: Recipe, source: str) -> YesNo:
         """Put new low-rank matrices on a causal model; before any training they change nothing.
 
-        Raises:
-            MissingExtra: transformers or peft are not installed.
-            BadInput: it cannot be loaded, or has no such layers.
+        Raises MissingExtra without peft, and BadInput where it cannot be loaded or has no such layers.
         """
         peft = libraries()
         loss = recipe.loss_of(LowRank)
@@ -142,9 +128,7 @@ class YesNo(CrossEncoder):
     def load(cls, recipe: Recipe, folder: Path) -> YesNo:
         """Read what `save` wrote, and the model beneath it from where it is.
 
-        Raises:
-            MissingExtra: transformers or peft are not installed.
-            BadInput: the model beneath cannot be loaded.
+        Raises MissingExtra without peft, and BadInput where the model beneath cannot be loaded.
         """
         peft = libraries()
         own = folder / BASE
@@ -158,10 +142,7 @@ class YesNo(CrossEncoder):
 
         It goes by its name of hub.toml, a hub id or a folder. A prompt has at most the tokens of its window
         in hub.toml; where it stands there not, those of the recipe that tunes one, as a question always has.
-
-        Raises:
-            MissingExtra: transformers or peft are not installed.
-            BadInput: it cannot be loaded.
+        Raises MissingExtra without transformers, and BadInput where it cannot be loaded.
         """
         libraries()
         known = next((r for r in model_recipes.recipes().values() if name in (r.name, r.model)), None)

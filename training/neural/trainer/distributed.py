@@ -44,14 +44,13 @@ class World:
         if self.size == 1:
             return rows
         import torch
-        from torch import distributed
 
         most = -(-total // self.size)
         padded = rows.new_zeros((most, *rows.shape[1:]))
         count = len(self.own(total))
         padded[:count] = rows[:count]
         found = [torch.empty_like(padded) for _ in range(self.size)]
-        distributed.all_gather(found, padded.contiguous())
+        torch.distributed.all_gather(found, padded.contiguous())
         return torch.stack(found, dim=1).flatten(0, 1)[:total]  # item i is row i // size of process i % size
 
     def sum_gradients(self, parameters: Iterable[Any]) -> None:
@@ -59,24 +58,22 @@ class World:
         if self.size == 1:
             return
         import torch
-        from torch import distributed
 
         for parameter in parameters:
             if not parameter.requires_grad:
                 continue
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
-            distributed.all_reduce(parameter.grad)
+            torch.distributed.all_reduce(parameter.grad)
 
     def agree(self, value: float) -> float:
         """Return the value that the main process has; the others wait for it."""
         if self.size == 1:
             return value
         import torch
-        from torch import distributed
 
         values = torch.tensor([value], dtype=torch.float64, device=self.device)
-        distributed.broadcast(values, src=0)
+        torch.distributed.broadcast(values, src=0)
         return float(values)
 
 

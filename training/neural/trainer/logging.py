@@ -23,13 +23,13 @@ def summary_writer() -> Any:  # noqa: ANN401 - a class of torch
     return SummaryWriter
 
 
+@dataclass
 class Events:
     """Event files in a folder: every number of a look, by its name and step."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._purge: int | None = None
-        self._writer: Any = None
+    folder: Path
+    _purge: int | None = None
+    _writer: Any = None
 
     def __call__(self, record: Mapping[str, object]) -> None:
         """Write the numbers of one look; one without a step has none to show."""

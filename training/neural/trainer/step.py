@@ -9,7 +9,7 @@ The same cut between encodings and loss serves many processes: each encodes its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -56,13 +56,11 @@ def gradients(
         if not mini_batch:
             held[name][: len(wanted)].backward(wanted)
             continue
-        done = 0
-        for piece, state in zip(_pieces(items[: len(wanted)], mini_batch), states[name], strict=True):
+        for begin, state in zip(range(0, len(wanted), mini_batch), states[name], strict=True):
             with state:
                 with cast():
-                    rows = system.encode(name, piece)
-                rows.float().backward(wanted[done : done + len(piece)])
-            done += len(piece)
+                    rows = system.encode(name, items[begin : begin + mini_batch])
+                rows.float().backward(wanted[begin : begin + mini_batch])
     world.sum_gradients(system.module.parameters())
     return {name: float(value.detach()) for name, value in losses.items()}
 
@@ -75,13 +73,8 @@ def _encoded(
     from sentence_transformers.base.losses.gradcache import RandContext
 
     rows, states = [], []
-    for piece in _pieces(items, size):
+    for begin in range(0, len(items), size):
         states.append(RandContext(torch.empty(0, device=next(system.module.parameters()).device)))
         with cast():
-            rows.append(system.encode(name, piece).float())
+            rows.append(system.encode(name, items[begin : begin + size]).float())
     return torch.cat(rows), states
-
-
-def _pieces(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    for begin in range(0, len(items), size):
-        yield items[begin : begin + size]
