@@ -143,15 +143,13 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         chats = [chat(spec) for spec in specs] if task else []  # what cannot be asked is told first
         judging = None if parsed.judge is None else chat(ModelSpec(parsed.judge, *of_judge))
         bench, questions, annotated = prepare(parsed, progress)
-        prices = Prices(parsed.price_in, parsed.price_out)
-        run = _Run(parsed, bench, annotated, cache, prices, progress)
+        run = _Run(parsed, bench, annotated, cache, Prices(parsed.price_in, parsed.price_out), progress)
         sample_: Sequence[Question]
         if task:
             rows, sample_ = _tasks(run, task, chats), task.questions
             models = {model.name: {"prompt": task.version, **model.settings} for model in chats}
         else:
-            language = bench.corpus.card.language
-            writers = [candidate(spec, language, parsed.k) for spec in specs]
+            writers = [candidate(spec, bench.corpus.card.language, parsed.k) for spec in specs]
             sample_, parts = _parts(run, questions_of_split(questions, parsed.part))
             rows = _answers(run, sample_, parts, writers, judging)
             models = {w.name: {"prompt": w.prompt_version, **(w.settings or {})} for w in writers}

@@ -86,10 +86,8 @@ def row(
 def pooled(name: str, groups: Sequence[Sequence[WrittenAnswer]], seed: int) -> ModelResult:
     """Return refusals over several contexts of the same questions, resampled by question."""
     of = [score.refusals(group) for group in groups]
-    measures = {
-        m: ratio(np.sum([o[m][0] for o in of], axis=0), np.sum([o[m][1] for o in of], axis=0), seed)
-        for m in of[0]
-    }
+    sums = {m: np.sum([o[m] for o in of], axis=0) for m in of[0]}
+    measures = {m: ratio(above, below, seed) for m, (above, below) in sums.items()}
     return ModelResult(name, sum(map(len, groups)), measures, {})
 
 

@@ -133,8 +133,7 @@ def _tiles(
 
 def _runs(same: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """Return how long the common run is that begins at each pair of places."""
-    runs = np.zeros(same.shape, dtype=np.int64)
-    after = np.zeros(same.shape[1] + 1, dtype=np.int64)
+    runs, after = np.zeros(same.shape, dtype=np.int64), np.zeros(same.shape[1] + 1, dtype=np.int64)
     for row in range(same.shape[0] - 1, -1, -1):
         runs[row] = np.where(same[row], after[1:] + 1, 0)
         after[:-1] = runs[row]

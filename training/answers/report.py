@@ -65,9 +65,8 @@ def entries(rows: Sequence[ModelResult]) -> dict[str, Any]:
 def write(folder: Path, rows: Sequence[ModelResult], entry: Mapping[str, Any]) -> None:
     """Write metrics.json, metrics.csv and questions.jsonl into a new folder, whole or not at all."""
     with appearing(folder) as part:
-        with (part / "questions.jsonl").open("w", encoding="utf-8") as lines:
-            for row in rows:
-                lines.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in row.lines)
+        lines = [json.dumps(line, ensure_ascii=False) + "\n" for row in rows for line in row.lines]
+        (part / "questions.jsonl").write_text("".join(lines), encoding="utf-8")
         with (part / "metrics.csv").open("w", encoding="utf-8", newline="") as file:
             out = csv.writer(file)
             out.writerow(("system", "measure", "value", "low", "high"))

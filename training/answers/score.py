@@ -30,7 +30,6 @@ from training.answers.run import WrittenAnswer
 Values = npt.NDArray[np.float64]
 Ratio = tuple[Values, Values]  # numerators and denominators, one a question
 CITATION = ("citation P", "citation R", "citation F1")
-F1_BEFORE_GATE = "citation F1 before"
 
 
 def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
@@ -46,7 +45,9 @@ def citations(written: Sequence[WrittenAnswer]) -> dict[str, Values]:
             stopped = (r.statement.article_ids for r in w.answer.removed)
             unfiltered.append(_prf(cited.union(*stopped), gold)[2])
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return {name: table[:, n] for n, name in enumerate(CITATION)} | {F1_BEFORE_GATE: np.array(unfiltered)}
+    return {name: table[:, n] for n, name in enumerate(CITATION)} | {
+        "citation F1 before": np.array(unfiltered)
+    }
 
 
 def invented(written: Sequence[WrittenAnswer]) -> dict[str, Ratio]:

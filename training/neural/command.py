@@ -76,7 +76,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _list() -> None:
-    """Name what ships."""
     for name in names():
         print(f"{name:28} {read_recipe(name).about}")
     print("\nsweeps, which are several trainings:")

@@ -106,8 +106,8 @@ def run(task: TrainingTask, order: Order, world: World) -> dict[str, Measured]:
     if terms := splade.expansions(system, retriever, task.corpus, held):
         log({}, splade.expansion_lines(terms))
     facts = model_facts(task, system, state, retriever) | {
-        "peak memory bytes": peak.bytes,
-        "peak memory of": peak.of,
+        "peak memory bytes": peak,
+        "peak memory of": watch.of,
         "processes": world.size,
         "device": str(world.device),
         "indexing ms an article": 1000 * seconds / len(task.corpus.articles),

@@ -74,7 +74,6 @@ def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: 
     entries = read_entries(folder, made)
     any_ = next(iter(entries.values()))
     after, untrained = _by_question(folder, made, recipe), _by_question(folder, made, BEFORE_TRAINING)
-    facts = {key: _mean([entry["facts"].get(key) for entry in entries.values()]) for key in FACTS}
     systems = [entry["systems"] for entry in entries.values() if entry["systems"]]
     return {
         "name": name,
@@ -88,7 +87,7 @@ def summary_row(name: str, folder: Path, made: Sequence[str], recipe: str, dev: 
         "interval": {m: _interval(list(rows.values())) for m, rows in after.items()},
         "gain": {m: _interval([v - untrained[m][q] for q, v in rows.items()]) for m, rows in after.items()},
         "best on dev": chosen(entries, dev, recipe),
-        "facts": facts,
+        "facts": {key: _mean([entry["facts"].get(key) for entry in entries.values()]) for key in FACTS},
         "ms_per_question": _mean([one[recipe]["ms_per_question"]["median"] for one in systems]),
         "device": any_["facts"]["device"],
         "corpus": any_["corpus"]["name"],

@@ -61,6 +61,6 @@ def test_where_the_system_cannot_it_is_the_most_of_all_and_says_so(
 @pytest.mark.parametrize("can", [True, False])
 def test_a_training_says_what_its_memory_is_of(can: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "reset_peak", lambda: can)
-    found = Watch(here()).peak()
+    found = Watch(here())
     assert found.of == (SINCE_RESET if can else WHOLE_PROCESS)
-    assert found.bytes == pytest.approx(peak_memory(), rel=0.5)
+    assert found.peak() == pytest.approx(peak_memory(), rel=0.5)

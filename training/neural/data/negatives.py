@@ -36,8 +36,7 @@ def from_rankings(retriever: Retriever, depth: int, skip: int = 0) -> Pool:
     def pool(question: Question) -> Sequence[str]:
         gold = set(question.article_ids)
         [ranking] = retriever.search([question.text], depth + len(gold))
-        candidates = [hit.article_id for hit in ranking if hit.article_id not in gold]
-        return candidates[skip:depth]
+        return [hit.article_id for hit in ranking if hit.article_id not in gold][skip:depth]
 
     return pool
 

@@ -68,16 +68,16 @@ def read_data(
     """Read the corpus and the questions that a training is given, and what else its recipe learns from.
 
     Without a path it is the corpus that ships, with its test questions; without a file of questions, the
-    corpus's own. Options are of the source, such as "splits=train,synthetic". BadInput: they cannot be read.
+    corpus's own. Options are of the source, such as "splits=train,synthetic". Raises BadInput where they
+    cannot be read.
     """
-    corpus = (
-        complete_corpus(paths.builtin())
-        if path is None
-        else _read(recipe, path, questions, language, options)
-    )
-    return Data(
-        corpus, corpus.questions if questions is None else tuple(read_questions(questions, corpus.articles))
-    )
+    if path is None:
+        corpus = complete_corpus(paths.builtin())
+    else:
+        corpus = _read(recipe, path, questions, language, options)
+    if questions is None:
+        return Data(corpus, corpus.questions)
+    return Data(corpus, tuple(read_questions(questions, corpus.articles)))
 
 
 def _read(

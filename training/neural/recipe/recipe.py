@@ -66,8 +66,8 @@ def parse_recipe(tables: Mapping[str, Any], where: str = "recipe") -> Recipe:
     """Parse a recipe from the tables of TOML or JSON; BadInput says why they cannot be used."""
     head = read_table(_Head, {k: v for k, v in tables.items() if k not in (*_TABLES, "loss")}, f"{where}:")
     losses = choose(head.system, LOSSES, f"{where}: system")
-    parts = {name: _table(kind, tables.get(name, {}), f"{where}: [{name}]") for name, kind in _TABLES.items()}
-    loss = _table(losses, tables.get("loss", {}), f"{where}: [loss]")
+    parts = {n: read_table(kind, tables.get(n, {}), f"{where}: [{n}]") for n, kind in _TABLES.items()}
+    loss = read_table(losses, tables.get("loss", {}), f"{where}: [loss]")
     recipe = Recipe(
         head.name, head.system, loss=loss, about=head.about, paper=head.paper, needs=head.needs,
         source=dict(tables), **parts,
@@ -87,12 +87,6 @@ def _with_scratch(tables: Mapping[str, Any], where: str) -> Mapping[str, Any]:
         any_length = {**tables, "model": {**model, "scratch": {**table, "positions": POSITIONS[1]}}}
         table["positions"] = max(_longest(parse_recipe(any_length, where)), Scratch().positions)
     return {**tables, "model": {**model, "scratch": table}}
-
-
-def _table(kind: type, table: object, where: str) -> Any:  # noqa: ANN401 - of this kind
-    if not isinstance(table, dict):
-        raise BadInput(f"{where} is {table!r}: expected a table")
-    return read_table(kind, table, where)
 
 
 def _change(tables: dict[str, Any], change: str) -> None:
@@ -178,7 +172,6 @@ def _check_scratch(recipe: Recipe, scratch: Scratch, where: str) -> None:
 
 
 def _longest(recipe: Recipe) -> int:
-    """Return the tokens of the longest text that a recipe's encoder reads."""
     if recipe.system in PAIRS:
         return recipe.text.article_tokens  # of both together
     return (

@@ -34,7 +34,7 @@ def number(low: float, high: float = math.inf, default: Any = MISSING) -> Any:  
     return field(default=default, metadata={"limits": ValueRange(low, high)})
 
 
-def read_table(kind: type[_T], table: Mapping[str, Any], where: str) -> _T:
+def read_table(kind: type[_T], table: object, where: str) -> _T:
     """Return a dataclass made of a table.
 
     Fields may be texts, numbers, truth values, choices (`Literal`), lists of these, tables of numbers
@@ -42,8 +42,10 @@ def read_table(kind: type[_T], table: Mapping[str, Any], where: str) -> _T:
     call the table `where`, such as "recipe.toml: [training]".
 
     Raises:
-        BadInput: a key is unknown or lacks, or a value is of another type or out of its limits.
+        BadInput: no table, a key is unknown or lacks, or a value is of another type or out of its limits.
     """
+    if not isinstance(table, dict):
+        raise BadInput(f"{where} is {table!r}: expected a table")
     known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
     for key in table:
         if key not in known:
@@ -83,11 +85,11 @@ def _value(hint: Any, value: Any, where: str, limits: ValueRange | None) -> Any:
         if not isinstance(value, list):
             raise BadInput(f"{where} is {value!r}: expected a list")
         return tuple(_value(inside[0], each, f"{where}[{i}]", limits) for i, each in enumerate(value))
-    if is_dataclass(hint) or (origin is not None and issubclass(origin, Mapping)):
+    if isinstance(hint, type) and is_dataclass(hint):
+        return read_table(hint, value, where)
+    if origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, dict):
             raise BadInput(f"{where} is {value!r}: expected a table")
-        if isinstance(hint, type) and is_dataclass(hint):
-            return read_table(hint, value, where)
         return {key: _value(inside[1], each, f"{where}.{key}", limits) for key, each in value.items()}
     return _plain(hint, value, where, limits)
 

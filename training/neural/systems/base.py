@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,6 +32,9 @@ class NeuralSystem(ABC):
 
     kept_as: ClassVar[str] = "SentenceTransformer"  # the class of sentence-transformers that holds the module
     head: ClassVar[Task] = "feature-extraction"  # of its encoder
+    labelled: ClassVar[bool] = False  # it has an output for each article, so it is built for their ids
+    # from a recipe, the hub id or folder of its encoder, and ids where it has labels
+    build: ClassVar[Callable[..., NeuralSystem]]
 
     def __init__(self, recipe: Recipe, module: Any) -> None:  # noqa: ANN401
         """Take a torch.nn.Module with everything that is learnt, made by the recipe or read from a result."""

@@ -36,6 +36,8 @@ LABELS = "labels.json"  # beside the model: the ids of the articles, in the orde
 class LSI(NeuralSystem):
     """An encoder of questions and a linear layer, kept as sentence-transformers keeps them."""
 
+    labelled = True
+
     def __init__(self, recipe: Recipe, module: Any, ids: Sequence[str]) -> None:  # noqa: ANN401 - of torch
         """Take the articles that the outputs stand for."""
         super().__init__(recipe, module)

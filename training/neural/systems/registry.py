@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -19,23 +18,13 @@ from training.neural.systems.splade import SpladeSystem
 from training.neural.systems.yes_no import YesNo
 from training.neural.trainer.distributed import World
 
-
-@dataclass(frozen=True, slots=True)
-class SystemKind:
-    """One kind of system."""
-
-    made: type[NeuralSystem]
-    build: Callable[..., NeuralSystem]  # from a recipe, its encoder's hub id or folder, labels if it has some
-    labels: bool = False  # it has an output for each article, so it is built for their ids
-
-
-KINDS: Mapping[str, SystemKind] = {
-    "biencoder": SystemKind(BiEncoder, BiEncoder.build),
-    "splade": SystemKind(SpladeSystem, SpladeSystem.build),
-    "colbert": SystemKind(ColBERTSystem, ColBERTSystem.build),
-    "cross-encoder": SystemKind(CrossEncoder, CrossEncoder.build),
-    "yes-no": SystemKind(YesNo, YesNo.build),
-    "lsi": SystemKind(LSI, LSI.build, labels=True),
+KINDS: Mapping[str, type[NeuralSystem]] = {
+    "biencoder": BiEncoder,
+    "splade": SpladeSystem,
+    "colbert": ColBERTSystem,
+    "cross-encoder": CrossEncoder,
+    "yes-no": YesNo,
+    "lsi": LSI,
 }
 
 
@@ -51,12 +40,12 @@ def build(
     import torch
 
     kind, scratch = KINDS[recipe.system], recipe.model.scratch
-    labels = (ids,) if kind.labels else ()
+    labels = (ids,) if kind.labelled else ()
     if scratch is None:
         return kind.build(recipe, str(recipe.model.backbone), *labels)
     if world.main and not folder.is_dir():
         with appearing(folder) as part:
-            make_scratch(scratch, chain(kind.made.spelt(), texts), part, task=kind.made.head)
+            make_scratch(scratch, chain(kind.spelt(), texts), part, task=kind.head)
     world.agree(0.0)  # the others wait for it
     torch.manual_seed(torch.initial_seed())
     return kind.build(recipe, str(folder), *labels)
@@ -64,4 +53,4 @@ def build(
 
 def load(recipe: Recipe, folder: Path) -> NeuralSystem:
     """Read a system that was saved."""
-    return KINDS[recipe.system].made.load(recipe, folder)
+    return KINDS[recipe.system].load(recipe, folder)

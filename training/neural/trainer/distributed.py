@@ -59,9 +59,7 @@ class World:
             return
         import torch
 
-        for parameter in parameters:
-            if not parameter.requires_grad:
-                continue
+        for parameter in (p for p in parameters if p.requires_grad):
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
             torch.distributed.all_reduce(parameter.grad)

@@ -28,6 +28,7 @@ BOARDS: Mapping[str, int] = {
     "V100": 300, "A100": 400, "H100": 700, "H200": 700, "A10": 150, "L4": 72, "L40": 300, "T4": 70,
     "RTX 3090": 350, "RTX 4090": 450, "A6000": 300,
 }  # fmt: skip
+_CPU, _STATUS, _COUNT_ANEW = map(Path, ("/proc/cpuinfo", "/proc/self/status", "/proc/self/clear_refs"))
 UNKNOWN_BOARD = 300  # W, of a board that is not in the list
 CORE = 10  # W a core of a server's processor that works (a 20-core Xeon E5-2698 v4 is rated at 135 W)
 
@@ -53,7 +54,8 @@ class Hardware:
             source = "rated power of the board" if rated else f"assumed: {UNKNOWN_BOARD} W a board"
         else:
             cores = min(torch.get_num_threads() * processes, os.cpu_count() or 1)
-            name, power = f"{cores} cores of {_processor()}", float(CORE * cores)
+            processor = _told(_CPU, "model name") or platform.processor() or platform.machine()
+            name, power = f"{cores} cores of {processor}", float(CORE * cores)
             source = f"assumed: {CORE} W a core in use"
         return cls(name, power, source) if watts is None else cls(name, watts, "given with --watts")
 
@@ -67,13 +69,10 @@ def cost(hours: float, hardware: Hardware) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+def _told(path: Path, name: str) -> str | None:
+    """Return what a file of Linux's /proc says under a name; None where there is none."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), None)
 
 
 _MESSAGES = ("out of memory", "can't allocate memory", "not enough memory", "bad alloc")
@@ -111,16 +110,6 @@ def explain_out_of_memory(otherwise: str) -> Iterator[None]:
 
 SINCE_RESET = "the training"
 WHOLE_PROCESS = "all that the process did: this system cannot count anew"
-_COUNT_ANEW = Path("/proc/self/clear_refs")
-_STATUS = Path("/proc/self/status")
-
-
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """The most that was held, bytes, and while what was done."""
-
-    bytes: int
-    of: str
 
 
 class Watch:
@@ -133,14 +122,14 @@ class Watch:
         anew = self.device.type == "cuda" or reset_peak()
         if self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(self.device)
-        self.of = SINCE_RESET if anew else WHOLE_PROCESS
+        self.of = SINCE_RESET if anew else WHOLE_PROCESS  # while what was done
 
-    def peak(self) -> Peak:
-        """Return the most that was held since."""
+    def peak(self) -> int:
+        """Return the most that was held since; bytes."""
         import torch
 
         on_gpu = self.device.type == "cuda"
-        return Peak(int(torch.cuda.max_memory_allocated(self.device)) if on_gpu else peak_memory(), self.of)
+        return int(torch.cuda.max_memory_allocated(self.device)) if on_gpu else peak_memory()
 
 
 def reset_peak() -> bool:
@@ -154,9 +143,7 @@ def reset_peak() -> bool:
 
 def peak_memory() -> int:
     """Return the peak memory of this process since `reset_peak`, or ever; bytes."""
-    if _STATUS.exists():
-        for line in _STATUS.read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    if (held := _told(_STATUS, "VmHWM:")) is not None:
+        return int(held.split()[0]) * 1024
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
