@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -76,12 +77,7 @@ def collect(
     at = array(
         "Q"
     )  # the line of each article: a number costs eight bytes there, and four times as many in a dict
-    for place, record in found:
-        try:
-            article = parse_article(record, shared)
-        except UnfitError as unfit:
-            inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
-            continue
+    for place, record, article in inspection.parsed(found, partial(parse_article, shared=shared)):
         if article.id in seen:
             line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
             problem = f"id {article.id!r} was already used at line {line}"

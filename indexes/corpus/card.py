@@ -91,24 +91,25 @@ def card_bytes(card: CorpusCard) -> bytes:
     return (json.dumps(card_record(card), ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def with_options(base: CorpusCard | None, options: CardOptions, default_name: str) -> CorpusCard:
+def with_options(base: CorpusCard | str, options: CardOptions) -> CorpusCard:
     """Return the card with what was typed put over it.
 
     Args:
-        base: what the source says of itself; None when it says nothing.
+        base: what the source says of itself; or, where it says nothing, a name that is made fit if need be.
         options: typed by a person; a None is as good as absent.
-        default_name: the name where nobody gave one, made fit if need be.
 
     Raises:
         BadInput: an option is unknown or unfit, or there is no language.
     """
-    slug = re.sub(r"[^a-z0-9]+", "-", default_name.lower()).strip("-")[:64] or "corpus"
-    record: dict[str, object] = dict(card_record(base)) if base else {"name": slug, "title": default_name}
+    if isinstance(base, str):
+        slug = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:64] or "corpus"
+        record: dict[str, object] = {"name": slug, "title": base}
+    else:
+        record = dict(card_record(base))
     record |= {key: value for key, value in options.items() if value is not None}
     if not record.get("language"):
-        raise BadInput(
-            f"the language of {default_name} is not known. Pass --language with two letters: {_LANGUAGES}."
-        )
+        of = base if isinstance(base, str) else base.name
+        raise BadInput(f"the language of {of} is not known. Pass --language with two letters: {_LANGUAGES}.")
     return parse_card(record, "the card of the corpus")
 
 

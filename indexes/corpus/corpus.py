@@ -155,36 +155,34 @@ class Corpus:
 def read(
     path: Path,
     *,
-    lenient: bool = False,
-    report: Inspection | None = None,
+    card: CorpusCard | None = None,
+    inspection: Inspection | None = None,
     questions: str | None = None,
     progress: Progress = no_progress,
 ) -> Corpus:
-    """Read a corpus folder.
+    """Read a corpus folder, or a file of articles with the questions beside it.
 
     Args:
-        path: the folder.
-        lenient: skip and count bad lines instead of stopping at the first.
-        report: collects what was skipped and not used; its own leniency then counts.
-        questions: name of the questions' file in the folder; None takes questions.jsonl if it is there.
+        path: the folder, or the file.
+        card: of the corpus; None reads the card of the folder.
+        inspection: told of bad lines and of columns that are not used; None stops at the first bad one.
+        questions: name of the questions' file; None takes questions.jsonl if it is there.
         progress: called with bytes read and bytes in all, for each file.
 
     Raises:
         BadInput: the folder cannot be used; the text names file, line and cure.
     """
-    inspection = report if report is not None else Inspection(lenient=lenient)
-    if path.is_dir() and not (path / CARD).is_file():
+    inspection = inspection or Inspection()
+    is_folder = path.is_dir()
+    if card is None and is_folder and not (path / CARD).is_file():
         cure = f"{command('import PATH --from pandect --name NAME --language fr')} writes one"
         raise BadInput(f"{path}: no {CARD} in it. {cure}.")
-    card = read_card(path / CARD)
-    articles = read_articles(articles_file(path), inspection=inspection, progress=progress)
-    questions_path = questions_file(path, questions)
-    found = (
-        read_questions(questions_path, articles, inspection=inspection, progress=progress)
-        if questions_path
-        else ()
-    )
-    return gathered(card, articles, found, inspection, path)
+    card = card or read_card(path / CARD)
+    file = articles_file(path) if is_folder else path
+    articles = read_articles(file, inspection=inspection, progress=progress)
+    asked = questions_file(path if is_folder else path.parent, questions)
+    found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
+    return gathered(card, articles, found, inspection, path if is_folder else None)
 
 
 def gathered(

@@ -20,7 +20,7 @@ from typing import TypeAlias
 from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
 from indexes.formats.jsonl import Record, dump, records, write_lines
-from indexes.formats.validation import Inspection, Owner, SkipReason, UnfitError
+from indexes.formats.validation import Inspection, Owner, SkipReason
 from rag.errors import BadInput
 
 Extras: TypeAlias = Mapping[str, Mapping[str, object]]  # id -> column -> value, of JSON's types
@@ -86,17 +86,21 @@ def read_extras(folder: Path, articles: Collection[str], questions: Collection[s
         path = folder / name
         if not path.is_file():
             continue
-        for place, record in records(path, to):
-            try:
-                id_ = articles_.name({"id": None, **record}, "id")
-            except UnfitError as unfit:
-                to.refuse(unfit.reason, place, unfit.problem, unfit.cure)
-                continue
+        for place, record, id_ in to.parsed(records(path, to), owner_id):
             if id_ not in ids:
                 to.refuse(SkipReason.UNKNOWN_OWNER, place, f"no {of} has the id {id_!r}", "Remove the line")
                 continue
             used = articles_.KEYS if of == "article" else questions_.READ
             to.keep(of, id_, {column: value for column, value in record.items() if column not in used})
+
+
+def owner_id(record: Record) -> str:
+    """Return the id of the article or question that a record of extra columns is of.
+
+    Raises:
+        UnfitError: it is missing, empty, or no text or whole number.
+    """
+    return articles_.name({"id": None, **record}, "id")
 
 
 FILE = "nodes.jsonl"
@@ -126,14 +130,9 @@ def read_nodes(folder: Path, *, inspection: Inspection | None = None) -> tuple[N
         BadInput: a line cannot be used and the inspection is not lenient.
     """
     inspection = inspection or Inspection()
-    path, found = folder / FILE, []
-    if path.is_file():
-        for place, record in records(path, inspection):
-            try:
-                found.append(parse_node(record))
-            except UnfitError as unfit:
-                inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
-    return tuple(found)
+    path = folder / FILE
+    found = records(path, inspection) if path.is_file() else ()
+    return tuple(node for _, _, node in inspection.parsed(found, parse_node))
 
 
 def parse_node(record: Record) -> Node:

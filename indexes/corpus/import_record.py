@@ -8,7 +8,6 @@ does travel, is on its card.)
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -133,6 +132,6 @@ def _place(what: str) -> str:
 
 def _option(source: str, text: str) -> str:
     key, _, value = text.partition("=")
-    parameter = inspect.signature(registry.SOURCES[source].load).parameters.get(key.replace("-", "_"))
+    parameter = registry.own_options(source).get(key.replace("-", "_"))
     takes_path = parameter is not None and "Path" in str(parameter.annotation)
     return f"{key}={_place(value)}" if takes_path else text

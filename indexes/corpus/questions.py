@@ -71,12 +71,7 @@ def collect(
 ) -> Iterable[tuple[SourceLocation, AnnotatedQuestion]]:
     """Turn records with the keys of this module into questions, each with its place."""
     seen: dict[str, SourceLocation] = {}
-    for place, record in found:
-        try:
-            cited = parse_question(record)
-        except UnfitError as unfit:
-            inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
-            continue
+    for place, record, cited in inspection.parsed(found, parse_question):
         id_ = cited.question.id
         if id_ in seen:
             problem = f"question id {id_!r} was already used at {seen[id_]}"

@@ -34,7 +34,7 @@ from indexes.describing.description import (
     TableColumn,
 )
 from indexes.formats.jsonl import dump, records
-from indexes.formats.validation import Inspection, SkipReason, SourceLocation, UnfitError
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, MissingExtra
 from rag.text.analysers import LANGUAGES, analyser
@@ -296,12 +296,7 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
 
 def _articles(path: Path, found: _ArticleCounts, progress: Progress) -> Iterator[Article]:
     inspection = Inspection()
-    for place, record in records(path, inspection, progress):
-        try:
-            article = articles_.parse_article(record)
-        except UnfitError as unfit:
-            inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
-            continue
+    for place, _, article in inspection.parsed(records(path, inspection, progress), articles_.parse_article):
         key = hash(article.id)
         if key in found.known:
             problem, cure = f"id {article.id!r} was already used", "Give every article an id of its own"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from indexes.store.paths import command
 from rag.errors import BadInput
 
+_T = TypeVar("_T")
 _SHORT = 24  # characters: states, kinds, regions
 Owner: TypeAlias = Literal["article", "question"]
 
@@ -105,18 +106,25 @@ class Inspection:
     def refuse(self, reason: SkipReason, place: SourceLocation, problem: str, cure: str) -> None:
         """Raise BadInput with file, line and cure; when lenient, count it instead and return."""
         if not self.lenient:
-            rest = (
-                "keeps what stands before"
-                if reason is SkipReason.TRUNCATED
-                else "skips and counts such lines"
-            )
+            torn = reason is SkipReason.TRUNCATED
+            rest = "keeps what stands before" if torn else "skips and counts such lines"
             raise BadInput(f"{place}: {problem}. {cure}; {command('import ... --lenient')} {rest}.")
-        count = self._skipped.get(reason)
-        self._skipped[reason] = (
-            SkipCount(count.reason, count.count + 1, count.first, count.example)
-            if count
-            else SkipCount(reason, 1, str(place), problem)
-        )
+        first = self._skipped.get(reason, SkipCount(reason, 0, str(place), problem))
+        self._skipped[reason] = replace(first, count=first.count + 1)
+
+    def parsed(
+        self,
+        found: Iterable[tuple[SourceLocation, Mapping[str, object]]],
+        parse: Callable[[Mapping[str, object]], _T],
+    ) -> Iterator[tuple[SourceLocation, Mapping[str, object], _T]]:
+        """Yield the place of each record, the record and what it was made into; unfit ones are refused."""
+        for place, record in found:
+            try:
+                made = parse(record)
+            except UnfitError as unfit:
+                self.refuse(unfit.reason, place, unfit.problem, unfit.cure)
+                continue
+            yield place, record, made
 
     def keep(self, of: Owner, id_: str, columns: Mapping[str, object]) -> None:
         """Keep and count the columns of a record that nothing uses, where they hold something."""

@@ -1,27 +1,27 @@
-"""BSARD as published: Belgian law in French and citizens' questions, in CSV (Louis and Spanakis 2022)."""
+"""BSARD as published: Belgian law in French and citizens' questions, in CSV (Louis and Spanakis 2022).
+
+And bBSARD, the same law and questions in French and in Dutch (Lotfi et al. 2025).
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
 
-from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import SYNTHETIC, Corpus
 from indexes.formats.csv import rows
 from indexes.formats.jsonl import Record, decode
-from indexes.formats.validation import ImportReport, Inspection, SourceLocation
-from indexes.sources.source import Source, assembled, card_of, chosen, first_file, published, published_counts
+from indexes.formats.validation import Inspection, SourceLocation
+from indexes.sources import source
+from indexes.sources.source import Reading, Records, Source, chosen, first_file
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
 from rag.errors import BadInput
-from rag.types import Progress, no_progress
 
-CARD = card_of("bsard")
-PUBLISHED = published("bsard")
-SPLITS = ("train", "test", SYNTHETIC)
+CARD = source.card_of("bsard")
+BILINGUAL_CARDS = {language: source.card_of(f"bbsard-{language}") for language in ("fr", "nl")}
 HEADINGS = ("book", "part", "act", "chapter", "section", "subsection")
 _USED = ("id", "article", "code", "article_no", "reference", "law_type", "description", *HEADINGS)
 # Codes of a region, by the word in their title that tells, in French and in Dutch; ISO 3166-2.
@@ -36,42 +36,67 @@ _REGIONS = {
     "wetboek van de plaatselijke democratie en de decentralisatie": "BE-WAL",
 }
 _ARTICLE = re.compile(r"\s*(?:art(?:icles?)?\b\.?)\s*", re.IGNORECASE)
-TAGS = ("extra_description",)  # the situation of the asker
-TAG_COLUMNS = ("category", "subcategory", *TAGS)
+_TAGS = ("extra_description",)  # the situation of the asker
+_TAG_COLUMNS = ("category", "subcategory", *_TAGS)
 
 
-def load(
-    path: Path,
-    *,
-    lenient: bool = False,
-    progress: Progress = no_progress,
-    splits: str = "train,test",
-    tags: str = NO_TAGS,
-    negatives: bool = False,
-    **card: Unpack[CardOptions],
-) -> tuple[Corpus, ImportReport]:
-    """Load the folder of CSV files, with the names of today or those of 2021 (articles_fr.csv ...).
+def read(
+    path: Path, reading: Reading, *, splits: str = "train,test", tags: str = NO_TAGS, negatives: bool = False
+) -> Corpus:
+    """Read the folder of CSV files, with the names of today or those of 2021 (articles_fr.csv ...).
 
     Args:
         path: the folder.
-        lenient: skip and count bad rows.
-        progress: called with bytes read and bytes in all, for each file.
+        reading: the import.
         splits: which questions, of train, test and synthetic, with commas; the ids of synthetic
             ones begin with "synthetic-", for they are numbered from 1 again.
         tags: true puts the situation of the asker ("I am a tenant in Brussels", extra_description) in
             front of the question; or the columns to put there, of category, subcategory and it.
         negatives: keep with each question, as the extra column "negatives", the articles that the
             published files of BM25's hard negatives list for it; the test questions have none.
-        card: what the card shall say instead.
     """
-    inspection = Inspection(lenient=lenient)
-    file = _file(path, "articles")
-    found = rows(file, inspection, required=("id", "article", "code"), progress=progress)
-    articles = ((place, article_record(row)) for place, row in found)
-    questions = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection)
-    if negatives:
-        questions = _with_negatives(path, questions)
-    return assembled(with_options(CARD, card, CARD.name), articles, questions, inspection, file)
+
+    def file(stem: str, of_2021: str) -> Path:
+        return first_file(path, (f"{stem}.csv", of_2021), "Give the folder of CSV files")
+
+    law = file("articles", "articles_fr.csv")
+    found = rows(law, reading.inspection, required=("id", "article", "code"), progress=reading.progress)
+    wanted = chosen(splits, ("train", "test", SYNTHETIC))
+    asked = {split: file(f"questions_{split}", f"questions_fr_{split}.csv") for split in wanted}
+    questions = _questions(
+        asked, chosen_tags(tags, _TAGS, _TAG_COLUMNS), reading.inspection, path if negatives else None
+    )
+    return reading.corpus(CARD, ((place, article_record(row)) for place, row in found), questions, path=law)
+
+
+def read_bilingual(
+    path: Path, reading: Reading, *, splits: str = "train,test", tags: str = NO_TAGS
+) -> Corpus:
+    """Read one language of bBSARD: the folder fr or nl, or the folder of both with the language given.
+
+    The options are as those of `read`; there are no synthetic questions.
+    """
+    here, language = (path / "corpus.csv").is_file(), reading.card.get("language")
+    wanted = language or (path.resolve().name if here else None)
+    if wanted is None or wanted not in BILINGUAL_CARDS:
+        came = f"the language is {language!r}" if language else f"{path} does not tell the language"
+        raise BadInput(f"{came}. Pass --language fr or --language nl.")
+    folder = path if here else path / wanted
+    law = folder / "corpus.csv"
+    if not law.is_file():
+        cure = "Give the folder that holds fr and nl, or one of them"
+        raise BadInput(f"{folder}: no corpus.csv in it. {cure}.")
+    found = rows(law, reading.inspection, required=("id", "article"), progress=reading.progress)
+    articles = ((place, article_record({**row, "code": _code(row)})) for place, row in found)
+    asked = {split: folder / f"{split}.csv" for split in chosen(splits, ("train", "test"))}
+    questions = _questions(asked, chosen_tags(tags, _TAGS, _TAG_COLUMNS), reading.inspection)
+    return reading.corpus(BILINGUAL_CARDS[wanted], articles, questions, path=law)
+
+
+def _code(row: Record) -> str:
+    """Return the code of a row; where no column names it, the reference does, behind its first comma."""
+    reference = str(row.get("reference") or row.get("description") or "")
+    return str(row.get("code") or "").strip() or reference.partition(",")[2].strip()
 
 
 def classify_law(code: str, law_type: str = "") -> tuple[str, str | None]:
@@ -97,10 +122,10 @@ def parse_ids(value: object) -> list[str]:
 
 
 def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
-    """Return question id, as `load` has it -> ids of articles that BM25 finds and that do not answer.
+    """Return question id, as `read` has it -> ids of articles that BM25 finds and that do not answer.
 
     Args:
-        path: the folder that `load` takes.
+        path: the folder that `read` takes.
         split: train or synthetic.
 
     Raises:
@@ -123,25 +148,8 @@ def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
     return {_id(question, split): parse_ids(ids) for question, ids in found.items()}
 
 
-def _with_negatives(
-    folder: Path, questions: Iterator[tuple[SourceLocation, Record]]
-) -> Iterator[tuple[SourceLocation, Record]]:
-    known: dict[str, Mapping[str, list[str]]] = {}
-    for place, record in questions:
-        split = str(record["split"])
-        if split != "test" and split not in known:
-            known[split] = hard_negatives(folder, split)
-        yield place, {**record, "negatives": known.get(split, {}).get(str(record["id"]), [])}
-
-
-def _id(question: object, split: str) -> str:
-    return f"{split}-{question}" if split == SYNTHETIC else str(question)
-
-
-def _file(folder: Path, stem: str) -> Path:
-    kind, split = stem.partition("_")[::2]
-    of_2021 = f"{kind}_fr_{split}.csv" if split else f"{kind}_fr.csv"
-    return first_file(folder, (f"{stem}.csv", of_2021), "Give the folder of CSV files")
+def _id(question: str, split: str) -> str:
+    return f"{split}-{question}" if split == SYNTHETIC else question
 
 
 def article_record(row: Record) -> Record:
@@ -165,26 +173,17 @@ def article_record(row: Record) -> Record:
 
 
 def _questions(
-    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection
-) -> Iterator[tuple[SourceLocation, Record]]:
-    for split in chosen(splits, SPLITS):
-        file = _file(folder, f"questions_{split}")
+    files: Mapping[str, Path], tags: Sequence[str], inspection: Inspection, negatives: Path | None = None
+) -> Records:
+    """Yield the questions of each split, with the hard negatives that lie in a folder if it is told."""
+    for split, file in files.items():
+        listed = hard_negatives(negatives, split) if negatives and split != "test" else {}
         for place, row in rows(file, inspection, required=("id", "question", "article_ids")):
-            record = question_record(row, split, tags)
-            yield place, {**record, "id": _id(record["id"], split)}
-
-
-def question_record(row: Record, split: str, tags: Sequence[str] = ()) -> Record:
-    """Return a row of questions as a record of the project's own keys.
-
-    Args:
-        row: of the CSV.
-        split: to which it belongs.
-        tags: columns that go in front of the question.
-    """
-    values = {key: str(value).strip() for key, value in row.items()}
-    text = tagged(values, tags)
-    return {**values, "question": text, "article_ids": parse_ids(values["article_ids"]), "split": split}
+            values = {key: str(value).strip() for key, value in row.items()}
+            id_, gold = _id(values["id"], split), parse_ids(values["article_ids"])
+            record = {**values, "id": id_, "question": tagged(values, tags), "article_ids": gold}
+            beside = {"negatives": listed.get(id_, [])} if negatives else {}
+            yield place, {**record, "split": split, **beside}
 
 
 def _recognises(path: Path) -> bool:
@@ -193,6 +192,22 @@ def _recognises(path: Path) -> bool:
     )
 
 
+def _recognises_bilingual(path: Path) -> bool:
+    names = ("corpus.csv", "train.csv", "test.csv")
+    folders = (path, path / "fr", path / "nl")
+    return any(all((folder / name).is_file() for name in names) for folder in folders)
+
+
 SOURCE = Source(
-    "the folder of BSARD's CSV files", load, PUBLISHED, counts=published_counts, recognises=_recognises
+    "the folder of BSARD's CSV files",
+    read,
+    source.published("bsard"),
+    counts=source.published_counts,
+    recognises=_recognises,
+)
+BILINGUAL = Source(
+    "the folder of bBSARD, with --language fr or nl",
+    read_bilingual,
+    source.published("bbsard"),
+    recognises=_recognises_bilingual,
 )

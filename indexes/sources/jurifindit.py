@@ -3,91 +3,66 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
 
-from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import SYNTHETIC, Corpus
 from indexes.corpus.extras import Node
 from indexes.formats import parquet
 from indexes.formats.jsonl import Record
-from indexes.formats.validation import ImportReport, Inspection, SourceLocation
+from indexes.formats.validation import Inspection
+from indexes.sources import source
 from indexes.sources.bsard import parse_ids
-from indexes.sources.source import Source, assembled, card_of, chosen, published
-from indexes.sources.source import published_counts as counts_of
+from indexes.sources.source import Reading, Records, Source, chosen
 from indexes.sources.tags import NONE as NO_TAGS
 from indexes.sources.tags import chosen_tags, tagged
-from rag.types import Progress, no_progress
 
-CARD = card_of("jurifindit")
-PUBLISHED = published("jurifindit")
+CARD = source.card_of("jurifindit")
 FILES: Mapping[str, str] = {
     "train": "questions/train.parquet",
     "validation": "questions/validation.parquet",
     SYNTHETIC: "synth_questions/synth.parquet",
 }
-TAGS = ("topics",)
-TAG_COLUMNS = ("normative_area", *TAGS)
+_TAGS = ("topics",)
+_TAG_COLUMNS = ("normative_area", *_TAGS)
 _CORPUS = "corpus/corpus.parquet"
+_REQUIRED = ("id", "content", "path")
 _ROOT = "<< file root node >>"  # content of the rows that stand for a whole act
 _NUMBER = re.compile(r"art(?:icolo|\.|(?=[_ \d]))[_ ]*(.+)", re.IGNORECASE)
 
 
-def load(
-    path: Path,
-    *,
-    lenient: bool = False,
-    progress: Progress = no_progress,
-    splits: str = "train,validation",
-    tags: str = NO_TAGS,
-    **card: Unpack[CardOptions],
-) -> tuple[Corpus, ImportReport]:
-    """Load the folder of Parquet files.
+def read(path: Path, reading: Reading, *, splits: str = "train,validation", tags: str = NO_TAGS) -> Corpus:
+    """Read the folder that holds corpus, questions and synth_questions.
 
     Questions have no id there: theirs is the split and the number of the row from 0, "validation-17".
     References are kept as published, those to acts (see `nodes`) and of an article to itself too.
 
-    Args:
-        path: the folder that holds corpus, questions and synth_questions.
-        lenient: skip and count bad rows.
-        progress: called with rows read and rows in all, for each file.
-        splits: which questions, of train, validation and synthetic, with commas.
-        tags: true puts topics in front of the question; or the columns to put there, of normative_area
-            and topics.
-        card: what the card shall say instead.
+    `splits` names train, validation and synthetic, with commas; `tags`, if true, puts topics in front
+    of the question, or else the columns that it names, of normative_area and topics.
     """
-    inspection = Inspection(lenient=lenient)
-    file = path / _CORPUS
-    found = parquet.rows(file, inspection, required=("id", "content", "path"), progress=progress)
+    law = path / _CORPUS
+    found = parquet.rows(law, reading.inspection, required=_REQUIRED, progress=reading.progress)
     articles = ((place, _article(row)) for place, row in found if not _is_root(row))
-    questions = _questions(path, splits, chosen_tags(tags, TAGS, TAG_COLUMNS), inspection, progress)
-    return assembled(with_options(CARD, card, CARD.name), articles, questions, inspection, file)
+    questions = _questions(path, splits, chosen_tags(tags, _TAGS, _TAG_COLUMNS), reading)
+    return reading.corpus(CARD, articles, questions, path=law)
 
 
 def nodes(path: Path, *, lenient: bool = False) -> tuple[Node, ...]:
     """Return the rows that stand for a whole act: articles refer to them, nobody may find them.
 
-    Args:
-        path: the folder that `load` takes.
-        lenient: keep those before the damage of a damaged file.
-
-    Raises:
-        BadInput: the file cannot be used.
+    Of the folder that `read` takes; of a damaged file, a lenient call keeps those before the damage.
     """
-    found = parquet.rows(path / _CORPUS, Inspection(lenient=lenient), required=("id", "content", "path"))
     made = []
-    for _, row in found:
+    for _, row in parquet.rows(path / _CORPUS, Inspection(lenient=lenient), required=_REQUIRED):
         if _is_root(row):
-            parts = _parts(row)
-            title = parts[0] if parts else str(row.get("file_name") or row["id"])
-            made.append(Node(str(row["id"]), title, tuple(parts[1:]), tuple(_references(row))))
+            title, *headings = _parts(str(row["path"] or "")) or [str(row.get("file_name") or row["id"])]
+            made.append(Node(str(row["id"]), title, tuple(headings), tuple(_references(row))))
     return tuple(made)
 
 
 def split_path(path: str) -> tuple[str, tuple[str, ...], str]:
     """Return code, headings and article number of a path such as "Codice__LIBRO I__Art. 5"."""
-    parts = [part.strip() for part in path.split("__") if part.strip()]
+    parts = _parts(path)
     if not parts:
         return "", (), ""
     numbered = _NUMBER.fullmatch(parts[-1]) if len(parts) > 1 else None
@@ -97,7 +72,7 @@ def split_path(path: str) -> tuple[str, tuple[str, ...], str]:
 
 def published_counts(corpus: Corpus) -> dict[str, int]:
     """Count as the paper does: synthetic questions apart, and the references."""
-    found = counts_of(corpus)
+    found = source.published_counts(corpus)
     found["references"] = sum(len(article.references) for article in corpus.articles)
     found["articles with references"] = sum(bool(article.references) for article in corpus.articles)
     known = {article.id for article in corpus.articles}
@@ -121,33 +96,29 @@ def _article(row: Record) -> Record:
     }
 
 
-def _questions(
-    folder: Path, splits: str, tags: Sequence[str], inspection: Inspection, progress: Progress
-) -> Iterator[tuple[SourceLocation, Record]]:
+def _questions(folder: Path, splits: str, tags: Sequence[str], reading: Reading) -> Records:
+    needed = ("question", "relevant_doc_ids")
     for split in chosen(splits, list(FILES)):
-        needed = ("question", "relevant_doc_ids")
-        for place, row in parquet.rows(folder / FILES[split], inspection, required=needed, progress=progress):
+        file = folder / FILES[split]
+        for place, row in parquet.rows(file, reading.inspection, required=needed, progress=reading.progress):
             rest = {key: value for key, value in row.items() if key not in (*needed, "normative_area", "id")}
             gold, area = row["relevant_doc_ids"], row.get("normative_area")
-            yield (
-                place,
-                {
-                    **rest,
-                    "id": f"{split}-{place.line - 1}",
-                    "question": tagged(row, tags),
-                    "article_ids": None if gold is None else parse_ids(gold),
-                    "category": area if isinstance(area, str) else None,
-                    "split": split,
-                },
-            )
+            made = {
+                "id": f"{split}-{place.line - 1}",
+                "question": tagged(row, tags),
+                "article_ids": None if gold is None else parse_ids(gold),
+                "category": area if isinstance(area, str) else None,
+                "split": split,
+            }
+            yield place, {**rest, **made}
 
 
 def _is_root(row: Record) -> bool:
     return isinstance(row["content"], str) and row["content"].strip() == _ROOT
 
 
-def _parts(row: Record) -> list[str]:
-    return [part.strip() for part in str(row["path"] or "").split("__") if part.strip()]
+def _parts(path: str) -> list[str]:
+    return [part.strip() for part in path.split("__") if part.strip()]
 
 
 def _references(row: Record) -> list[str]:
@@ -161,8 +132,8 @@ def _recognises(path: Path) -> bool:
 
 SOURCE = Source(
     "the folder of JuriFindIT's Parquet files",
-    load,
-    PUBLISHED,
+    read,
+    source.published("jurifindit"),
     counts=published_counts,
     recognises=_recognises,
     nodes=nodes,

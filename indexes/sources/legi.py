@@ -5,36 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Unpack
+from typing import IO, Any
 
-from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.download.archive import is_archive, members
 from indexes.formats.jsonl import Record
-from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
-from indexes.sources.source import Source, assembled, card_of
+from indexes.formats.validation import Inspection, SkipReason, SourceLocation
+from indexes.sources.source import Reading, Records, Source, card_of
 from rag.errors import BadInput, MissingExtra, install_hint
-from rag.types import Progress, no_progress
+from rag.types import Progress
 
 CARD = card_of("legi")
-# In force today, later, and until a day that is known already.
-IN_FORCE = "VIGUEUR,VIGUEUR_DIFF,ABROGE_DIFF"
 _NEVER = ("2999-01-01", "2222-02-22")  # how LEGI writes that a day is not known
 _BREAKS = {"p", "br", "div", "tr", "li", "table", "ul", "ol", "blockquote", "h1", "h2", "h3", "h4", "h5"}
 _CELLS = {"td", "th"}
-_EVERY = 1000
 
 
-def load(
+def read(
     path: Path,
+    reading: Reading,
     *,
-    lenient: bool = False,
-    progress: Progress = no_progress,
-    states: str = IN_FORCE,
+    states: str = "VIGUEUR,VIGUEUR_DIFF,ABROGE_DIFF",
     codes: str | None = None,
-    **card: Unpack[CardOptions],
-) -> tuple[Corpus, ImportReport]:
-    """Load articles of one or more XML files, with their dates and the titles they stand under.
+) -> Corpus:
+    """Read articles of one or more XML files, with their dates and the titles they stand under.
 
     An article's valid_to is the first day on which it no longer holds, as in LEGI. Its state and kind of
     text are kept with the extra columns; the articles it cites are its references.
@@ -42,21 +36,19 @@ def load(
     Args:
         path: a file, a folder with files below it, or the .tar.gz or .zip as it was downloaded, which is
             read without unpacking it.
-        lenient: skip and count files that are not XML, and articles without text.
-        progress: called with files read and None.
-        states: which values of ETAT to take, with commas; "all" takes every version there ever was.
+        reading: the import; a lenient one skips files that are not XML, and articles without text.
+        states: which values of ETAT to take, with commas (in force today, later, and until a day that is
+            known already); "all" takes every version there ever was.
         codes: only of these texts: ids (LEGITEXT...) or titles, with semicolons; None takes all.
-        card: what the card shall say instead.
 
     Raises:
-        BadInput: nothing was found, or a file is no XML and lenient is off.
+        BadInput: nothing was found, or a file is no XML and the import not lenient.
         MissingExtra: lxml is not installed.
     """
-    inspection = Inspection(lenient=lenient)
     wanted = None if states == "all" else frozenset(state.strip() for state in states.split(","))
     only = frozenset(code.strip() for code in codes.split(";") if code.strip()) if codes else None
-    found = _records(path, wanted, only, inspection, progress)
-    return assembled(with_options(CARD, card, CARD.name), found, (), inspection, path)
+    found = _records(path, wanted, only, reading.inspection, reading.progress)
+    return reading.corpus(CARD, found, path=path)
 
 
 def _records(
@@ -65,7 +57,7 @@ def _records(
     codes: frozenset[str] | None,
     inspection: Inspection,
     progress: Progress,
-) -> Iterator[tuple[SourceLocation, Record]]:
+) -> Records:
     for number, (name, file) in enumerate(_files(path), 1):
         for place, element in _articles(name, file, inspection):
             if states is not None and _text(element, ".//META_ARTICLE/ETAT") not in states:
@@ -73,7 +65,7 @@ def _records(
             title, id_ = _law(element)
             if codes is None or {title, id_} & codes:
                 yield place, _record(element, title)
-        if number % _EVERY == 0:
+        if number % 1000 == 0:
             progress("reading", number, None)
 
 
@@ -123,17 +115,16 @@ def _record(element: Any, code: str) -> Record:  # noqa: ANN401  # lxml has no t
     id_ = _text(element, ".//META_COMMUN/ID")
     nature = element.find(".//CONTEXTE/TEXTE")
     kind = nature.get("nature", "") if nature is not None else ""
+    until = _day(_text(element, ".//META_ARTICLE/DATE_FIN"))
     return {
         "id": id_ or None,
         "code": code,
         "article_no": _text(element, ".//META_ARTICLE/NUM"),
         "text": _plain(element.find("./BLOC_TEXTUEL/CONTENU")),
-        "headings": _headings(
-            element.find(".//CONTEXTE//TM"), _day(_text(element, ".//META_ARTICLE/DATE_FIN"))
-        ),
+        "headings": _headings(element.find(".//CONTEXTE//TM"), until),
         "url": f"https://www.legifrance.gouv.fr/codes/article_lc/{id_}" if id_ and kind == "CODE" else None,
         "valid_from": _day(_text(element, ".//META_ARTICLE/DATE_DEBUT")),
-        "valid_to": _day(_text(element, ".//META_ARTICLE/DATE_FIN")),
+        "valid_to": until,
         "references": [
             link.get("id")
             for link in element.iterfind("./LIENS/LIEN")
@@ -158,12 +149,7 @@ def _law(element: Any) -> tuple[str, str]:  # noqa: ANN401
 
 
 def _headings(element: Any, until: str | None) -> list[str]:  # noqa: ANN401
-    """Return the titles from the outermost section inwards, as they were when the article last held.
-
-    Args:
-        element: the outermost section.
-        until: the first day on which the article no longer holds, ISO; None where there is none.
-    """
+    """Return the titles from the outermost section inwards, as they were when the article last held."""
     found = []
     while element is not None:
         titles = element.findall("./TITRE_TM")
@@ -209,4 +195,4 @@ def _recognises(path: Path) -> bool:
     return path.name.startswith(("Freemium_legi", "LEGI")) and (path.is_dir() or is_archive(path))
 
 
-SOURCE = Source("LEGI's XML: a folder, or the archive as downloaded", load, recognises=_recognises)
+SOURCE = Source("LEGI's XML: a folder, or the archive as downloaded", read, recognises=_recognises)

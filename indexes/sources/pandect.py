@@ -1,42 +1,56 @@
-"""The project's own format: a folder with articles.jsonl(.gz) and, if there is one, its card.json."""
+"""The project's own format: a folder with articles.jsonl(.gz) and, if there is one, its card.json.
+
+The folders for measuring are of it too; their cards and the names of their questions' files are known.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Unpack
+from types import MappingProxyType
 
-from indexes.corpus.card import FILE, CardOptions, read_card
-from indexes.corpus.corpus import Corpus
-from indexes.formats.validation import ImportReport, Inspection
-from indexes.sources.source import Source, load_folder
-from rag.types import Progress, no_progress
+from indexes.corpus import corpus as corpus_
+from indexes.corpus.card import FILE, with_options
+from indexes.corpus.corpus import ARTICLES, Corpus
+from indexes.sources.source import Reading, Source, card_of, published, read_adjacent_card
+from rag.corpus.card import CorpusCard
 
 
-def load(
-    path: Path,
-    *,
-    lenient: bool = False,
-    progress: Progress = no_progress,
-    questions: str | None = None,
-    **card: Unpack[CardOptions],
-) -> tuple[Corpus, ImportReport]:
-    """Load a folder, or an articles.jsonl(.gz) by itself; without a card.json the language must be given.
+def read(path: Path, reading: Reading, *, questions: str | None = None) -> Corpus:
+    """Read a folder, or an articles.jsonl(.gz) by itself; without a card.json the language must be given.
 
-    Args:
-        path: the folder or the file.
-        lenient: skip and count bad lines.
-        progress: called with bytes read and bytes in all, for each file.
-        questions: name of the questions' file beside the articles; None takes questions.jsonl if it is there.
-        card: what the card shall say instead.
+    `questions` names the questions' file beside the articles; None takes questions.jsonl if it is there.
     """
-    described = path if path.is_dir() else path.parent
-    base = read_card(described / FILE) if (described / FILE).is_file() else None
-    inspection = Inspection(lenient=lenient)
-    return load_folder(path, base, card, inspection=inspection, questions=questions, progress=progress)
+    base = read_adjacent_card(path) or path.resolve().name.split(".")[0]
+    return _read(path, with_options(base, reading.card), reading, questions)
 
 
-def _recognises(path: Path) -> bool:
-    return (path / FILE).is_file()
+def _read(path: Path, card: CorpusCard, reading: Reading, questions: str | None) -> Corpus:
+    inspection, progress = reading.inspection, reading.progress
+    return corpus_.read(path, card=card, inspection=inspection, questions=questions, progress=progress)
 
 
-SOURCE = Source("a folder with articles.jsonl(.gz), or that file itself", load, recognises=_recognises)
+def _measuring(name: str, questions: str | None, summary: str) -> Source:
+    def read(path: Path, reading: Reading) -> Corpus:
+        return _read(path, with_options(card_of(name), reading.card), reading, questions)
+
+    def recognises(path: Path) -> bool:
+        return path.name == name and (path / (questions or ARTICLES[0])).is_file()
+
+    return Source(summary, read, published(name), recognises=recognises)
+
+
+SOURCE = Source(
+    "a folder with articles.jsonl(.gz), or that file itself",
+    read,
+    recognises=lambda path: (path / FILE).is_file(),
+)
+MEASURING: Mapping[str, Source] = MappingProxyType(
+    {
+        # Its column stard_id stays with the extra ones, which nothing searches: it is filled for gold
+        # articles only, so it would give them away.
+        "stard": _measuring("stard", "questions_train.jsonl", "the measuring folder of STARD"),
+        "fr": _measuring("fr", "questions_dev.jsonl", "the measuring folder of French codes"),
+        "de": _measuring("de", None, "the measuring folder of German codes"),
+    }
+)

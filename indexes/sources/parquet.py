@@ -3,50 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
 
 from indexes.corpus import articles as articles_
-from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats import parquet
-from indexes.formats.jsonl import Record
-from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
+from indexes.formats.validation import Inspection, SkipReason
 from indexes.sources import table
-from indexes.sources.source import Source, assembled, read_adjacent_card
+from indexes.sources.source import Reading, Records, Source, read_adjacent_card
 from rag.errors import BadInput
-from rag.types import Progress, no_progress
 
 ARTICLES, QUESTIONS = "articles.parquet", "questions.parquet"
 EXTRAS = "extras"  # the column that holds, as JSON, the columns that nothing uses
 MARK = "pandect"  # in the file's own description: our export wrote it
 
 
-def load(
+def read(
     path: Path,
+    reading: Reading,
     *,
-    lenient: bool = False,
-    progress: Progress = no_progress,
     columns: str | Path | table.Mappings | None = None,
     column: Sequence[str] = (),
     questions: str | Path | None = None,
-    **card: Unpack[CardOptions],
-) -> tuple[Corpus, ImportReport]:
-    """Load a Parquet file, or the folder that holds articles.parquet and maybe questions.parquet.
+) -> Corpus:
+    """Read a Parquet file, or the folder that holds articles.parquet and maybe questions.parquet.
 
-    Args:
-        path: the file or the folder.
-        lenient: skip and count bad rows.
-        progress: called with rows read and rows in all, for each file.
-        columns: the mapping of columns to fields, as `indexes.sources.table.load` takes it.
-        column: the same one by one, as "text=contenu".
-        questions: a file of questions, of any format that table reads; None takes questions.parquet
-            if it lies in the folder.
-        card: what the card shall say; the language must be given where there is no card.json.
+    The options are those of `indexes.sources.table.read`; without `questions` a questions.parquet that
+    lies in the folder is taken.
 
     Raises:
-        BadInput: a mapping is unfit, a column is missing, or a row is bad and lenient is off.
+        BadInput: a mapping is unfit, a column is missing, or a row is bad and the import not lenient.
         MissingExtra: pyarrow is not installed.
     """
     file = path / ARTICLES if path.is_dir() else path
@@ -54,29 +41,19 @@ def load(
         raise BadInput(f"{path}: no {ARTICLES} in it. Give the Parquet file, or the folder that holds it.")
     if questions is None and path.is_dir() and (path / QUESTIONS).is_file():
         questions = path / QUESTIONS
-    if MARK in parquet.description(file):
-        return _own(file, Path(questions) if questions else None, lenient, progress, card)
-    options = {"columns": columns, "column": column, "questions": questions}
-    return table.load(file, lenient=lenient, progress=progress, **options, **card)  # type: ignore[arg-type]
+    if MARK not in parquet.description(file):
+        return table.read(file, reading, columns=columns, column=column, questions=questions)
+    # What `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text.
+    inspection, progress = reading.inspection, reading.progress
+    law = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)
+    asked: Records = ()
+    if questions:
+        asked = parquet.rows(Path(questions), inspection, required=("id", "question"), progress=progress)
+    base = read_adjacent_card(file) or file.parent.resolve().name
+    return reading.corpus(base, _opened(law, inspection), _opened(asked, inspection), path=file)
 
 
-def _own(
-    file: Path, questions_file: Path | None, lenient: bool, progress: Progress, card: CardOptions
-) -> tuple[Corpus, ImportReport]:
-    """Read what `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text."""
-    inspection = Inspection(lenient=lenient)
-    made = with_options(read_adjacent_card(file), card, file.parent.resolve().name)
-    found = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)
-    questions: Iterable[tuple[SourceLocation, Record]] = ()
-    if questions_file is not None:
-        questions = parquet.rows(questions_file, inspection, required=("id", "question"), progress=progress)
-    law, queries = _opened(found, inspection), _opened(questions, inspection)
-    return assembled(made, law, queries, inspection, file)
-
-
-def _opened(
-    found: Iterable[tuple[SourceLocation, Record]], inspection: Inspection
-) -> Iterator[tuple[SourceLocation, Record]]:
+def _opened(found: Records, inspection: Inspection) -> Records:
     for place, row in found:
         record = {key: value for key, value in row.items() if key != EXTRAS and value is not None}
         text = row.get(EXTRAS)
@@ -95,4 +72,4 @@ def _recognises(path: Path) -> bool:
     return path.suffix == ".parquet" or (path / ARTICLES).is_file()
 
 
-SOURCE = Source("a Parquet file, its columns named with --column FIELD=COLUMN", load, recognises=_recognises)
+SOURCE = Source("a Parquet file, its columns named with --column FIELD=COLUMN", read, recognises=_recognises)

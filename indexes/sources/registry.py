@@ -6,28 +6,25 @@ import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast
 
 from indexes.corpus.card import CardOptions
 from indexes.corpus.corpus import ARTICLES, Corpus
-from indexes.formats.validation import ImportReport
+from indexes.formats.validation import ImportReport, Inspection
 from indexes.sources import (
-    bbsard,
     beir,
     bsard,
-    de,
-    fr,
     jurifindit,
     legi,
     lleqa,
     mmarco,
     pandect,
     parquet,
-    stard,
     stard_original,
     table,
     trec,
 )
-from indexes.sources.source import Source
+from indexes.sources.source import Reading, Source
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
@@ -36,12 +33,10 @@ __all__ = ["SOURCES", "Source", "detect", "load", "options", "recognise"]
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "pandect": pandect.SOURCE,
-        "stard": stard.SOURCE,
-        "fr": fr.SOURCE,
-        "de": de.SOURCE,
+        **pandect.MEASURING,
         "stard-original": stard_original.SOURCE,
         "bsard": bsard.SOURCE,
-        "bbsard": bbsard.SOURCE,
+        "bbsard": bsard.BILINGUAL,
         "lleqa": lleqa.SOURCE,
         "jurifindit": jurifindit.SOURCE,
         "mmarco": mmarco.SOURCE,
@@ -54,7 +49,6 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
 )
 _WITH_CARDS = ("beir", "trec", "parquet")  # our exports in these have a card.json, by which pandect is known
 _LINES = (".jsonl", ".jsonl.gz")
-_COMMON = ("lenient", "progress")
 
 
 def load(
@@ -74,30 +68,32 @@ def load(
     """
     if name not in SOURCES:
         raise BadInput(f"no source {name!r}. Use one of: {', '.join(SOURCES)}.")
-    known = options(name)
+    known, own = options(name), own_options(name)
     given = {key: value for key, value in given.items() if value is not None}
     unknown = sorted(given.keys() - set(known))
     if unknown:
         raise BadInput(f"the source {name} has no option {', '.join(unknown)}. It has: {', '.join(known)}.")
-    given = {key: _switch(name, key, value) for key, value in given.items()}
-    return SOURCES[name].load(path, lenient=lenient, progress=progress, **given)
+    typed = {key: value for key, value in given.items() if key in own}
+    for key, value in typed.items():
+        if isinstance(own[key].default, bool) and isinstance(value, str):  # a switch
+            if value.casefold() not in ("true", "false"):
+                raise BadInput(f"the option {key} of {name} is {value!r}. Give true or false.")
+            typed[key] = value.casefold() == "true"
+    card = cast("CardOptions", {key: value for key, value in given.items() if key not in own})
+    inspection = Inspection(lenient=lenient)
+    corpus = SOURCES[name].read(path, Reading(inspection, progress, card), **typed)
+    return corpus, inspection.report(len(corpus.articles), len(corpus.questions))
 
 
-def _switch(name: str, key: str, value: object) -> object:
-    """Return the truth value of one typed for an option that is a switch; others as they are."""
-    parameter = inspect.signature(SOURCES[name].load).parameters.get(key)
-    if parameter is None or not isinstance(parameter.default, bool) or not isinstance(value, str):
-        return value
-    if value.casefold() not in ("true", "false"):
-        raise BadInput(f"the option {key} of {name} is {value!r}. Give true or false.")
-    return value.casefold() == "true"
+def own_options(name: str) -> Mapping[str, inspect.Parameter]:
+    """Return the options of a source that are not those of the card."""
+    parameters = inspect.signature(SOURCES[name].read).parameters
+    return {key: each for key, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
 
 
 def options(name: str) -> tuple[str, ...]:
     """Return the options of a source: its own, then those of the card."""
-    parameters = inspect.signature(SOURCES[name].load).parameters.values()
-    own = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in _COMMON]
-    return (*own, *CardOptions.__annotations__)
+    return (*own_options(name), *CardOptions.__annotations__)
 
 
 def detect(path: Path) -> str:

@@ -7,34 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeAlias
 
 from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
-from indexes.corpus.articles import read_articles
 from indexes.corpus.card import FILE, CardOptions, parse_card, read_card, with_options
-from indexes.corpus.corpus import (
-    SYNTHETIC,
-    Corpus,
-    articles_file,
-    counts,
-    gathered,
-    questions_file,
-    split_synthetic,
-)
+from indexes.corpus.corpus import SYNTHETIC, Corpus, counts, gathered, split_synthetic
 from indexes.corpus.extras import Node
-from indexes.corpus.questions import read_questions
 from indexes.formats.jsonl import Record
-from indexes.formats.validation import ImportReport, Inspection, SourceLocation
+from indexes.formats.validation import Inspection, SourceLocation
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
-from rag.types import Progress, no_progress
+from rag.types import Progress
 
-Recognise = Callable[[Path], bool]
-
-
-def _never(path: Path) -> bool:
-    return False
-
+Records: TypeAlias = Iterable[tuple[SourceLocation, Record]]
 
 _CORPORA = tomllib.loads((files("indexes.sources") / "corpora.toml").read_text(encoding="utf-8"))
 
@@ -56,71 +42,45 @@ def published(name: str) -> Mapping[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """One import: where bad records go, who hears how far it is, and what was typed of the card."""
+
+    inspection: Inspection
+    progress: Progress  # called with bytes (of Parquet: rows) read and in all, for each file
+    card: CardOptions
+
+    def corpus(
+        self, base: CorpusCard | str, articles: Records, questions: Records = (), *, path: Path
+    ) -> Corpus:
+        """Make a corpus of records that have the project's own keys already.
+
+        All articles are read before the first question is, whose gold articles are looked up among them.
+
+        Args:
+            base: the card where nothing was typed, or the name of a corpus that has none.
+            articles: each with its place.
+            questions: likewise.
+            path: the articles' file, for the errors.
+
+        Raises:
+            BadInput: a record is bad and the inspection not lenient; or no article is left.
+        """
+        card = with_options(base, self.card)
+        law = articles_.collect(articles, self.inspection, path)
+        resolved = questions_.resolve(questions_.collect(questions, self.inspection), law, self.inspection)
+        return gathered(card, law, resolved, self.inspection)
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A format or a published data set that law comes in."""
 
     summary: str  # one line for --help: what path it wants
-    load: Callable[..., tuple[Corpus, ImportReport]]  # path, lenient, progress, own options, card
+    read: Callable[..., Corpus]  # path, reading; what is keyword-only are the source's own options
     published: Mapping[str, int] = field(default_factory=dict)  # counts to find; keys of `counts`
     counts: Callable[[Corpus], dict[str, int]] = counts
-    recognises: Recognise = _never  # whether the files at a path are surely this source's
+    recognises: Callable[[Path], bool] = lambda path: False  # whether files are surely this source's
     nodes: Callable[..., tuple[Node, ...]] | None = None  # path, lenient: what else stands in the graph
-
-
-def load_folder(
-    path: Path,
-    base: CorpusCard | None,
-    card: CardOptions,
-    *,
-    inspection: Inspection,
-    questions: str | None = None,
-    progress: Progress = no_progress,
-) -> tuple[Corpus, ImportReport]:
-    """Load JSON Lines of the project's own keys: a folder, or the articles' file itself.
-
-    Args:
-        path: folder or file; the questions' file stands beside the articles'.
-        base: the card where options say nothing; None asks for a language.
-        card: what was typed of the card.
-        inspection: told of bad lines.
-        questions: name of the questions' file; None takes questions.jsonl if it is there.
-        progress: called with bytes read and bytes in all, for each file.
-    """
-    folder, file = (path, None) if path.is_dir() else (path.parent, path)
-    made = with_options(base, card, (folder if file is None else file).resolve().name.split(".")[0])
-    articles = read_articles(file or articles_file(folder), inspection=inspection, progress=progress)
-    questions_path = questions_file(folder, questions)
-    found = (
-        read_questions(questions_path, articles, inspection=inspection, progress=progress)
-        if questions_path
-        else ()
-    )
-    corpus = gathered(made, articles, found, inspection, folder if file is None else None)
-    return corpus, inspection.report(len(articles), len(found))
-
-
-def assembled(
-    card: CorpusCard,
-    articles: Iterable[tuple[SourceLocation, Record]],
-    questions: Iterable[tuple[SourceLocation, Record]],
-    inspection: Inspection,
-    path: Path,
-) -> tuple[Corpus, ImportReport]:
-    """Make a corpus of records that have the project's own keys already.
-
-    Args:
-        card: of the corpus.
-        articles: all of them are read before the first question is.
-        questions: their gold articles are looked up among the articles.
-        inspection: told of bad records.
-        path: the articles' file, for the errors.
-
-    Raises:
-        BadInput: a record is bad and the inspection not lenient; or no article is left.
-    """
-    law = articles_.collect(articles, inspection, path)
-    resolved = questions_.resolve(questions_.collect(questions, inspection), law, inspection)
-    return gathered(card, law, resolved, inspection), inspection.report(len(law), len(resolved))
 
 
 def chosen(splits: str, known: Sequence[str]) -> list[str]:
@@ -136,16 +96,17 @@ def chosen(splits: str, known: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def first_file(folder: Path, names: Sequence[str], cure: str) -> Path:
-    """Return the first of these files that a folder holds, as it is named or with .gz behind.
+def first_file(folder: Path, names: Sequence[str], cure: str, below: Sequence[str] = (".",)) -> Path:
+    """Return the first of these files in a folder, or in those `below` it, as named or with .gz behind.
 
     Raises:
         BadInput: it holds none; `cure` ends the text.
     """
     for name in names:
-        for file in (folder / name, folder / f"{name}.gz"):
-            if file.is_file():
-                return file
+        for part in below:
+            for file in (folder / part / name, folder / part / f"{name}.gz"):
+                if file.is_file():
+                    return file
     raise BadInput(f"{folder}: no {' and no '.join(names)} in it. {cure}.")
 
 

@@ -5,42 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Unpack
 
 from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
-from indexes.corpus.card import CardOptions, with_options
+from indexes.corpus.card import with_options
 from indexes.corpus.corpus import Corpus, gathered
-from indexes.formats.jsonl import Record, array, decode, lines, records
-from indexes.formats.validation import ImportReport, Inspection, SkipReason, SourceLocation
-from indexes.sources.source import Source, card_of, published
-from rag.types import Progress, no_progress
+from indexes.formats.jsonl import array, decode, lines, records
+from indexes.formats.validation import Inspection, SkipReason
+from indexes.sources.source import Reading, Records, Source, card_of, published
+from rag.types import Progress
 
 CARD = card_of("stard-original")
-PUBLISHED = published("stard-original")
 _NUMBER = re.compile(r"第[〇零一二三四五六七八九十百千万两\d]+条(?:之[一二三四五六七八九十\d]+)?$")
 _BLANK_LINES = re.compile(r"\n\s*\n")
-_TEXTS = "相关法规"  # {name: text} of the gold articles, which the corpus holds as well
+# The columns of queries.json that are used, and {name: text} of the gold articles, which the corpus has too.
+_USED = ("query_id", "问题", "match_id", "match_name", "相关法规")
 
 
-def load(
-    path: Path, *, lenient: bool = False, progress: Progress = no_progress, **card: Unpack[CardOptions]
-) -> tuple[Corpus, ImportReport]:
-    """Load the repository's folder or its data folder.
+def read(path: Path, reading: Reading) -> Corpus:
+    """Read the repository's folder or its data folder.
 
     The name of an article ends with its number and begins with its law. Gold articles are those of
     match_id; match_name lists the same ones in another order, which is checked against the corpus.
     The split is that of example/train.query.txt and example/dev.query.txt where they are there.
     """
-    folder = path / "data" if (path / "data").is_dir() else path
-    inspection = Inspection(lenient=lenient)
+    folder, inspection = _data(path), reading.inspection
     corpus = folder / "corpus.jsonl"
-    articles = articles_.collect(_articles(corpus, inspection, progress), inspection, corpus)
+    articles = articles_.collect(_articles(corpus, inspection, reading.progress), inspection, corpus)
     names = {article.id: _squeezed(article.code + article.article_no) for article in articles}
     questions = questions_.collect(_questions(folder, names, inspection), inspection)
-    found = questions_.resolve(questions, articles, inspection)
-    made = with_options(CARD, card, CARD.name)
-    return gathered(made, articles, found, inspection), inspection.report(len(articles), len(found))
+    resolved = questions_.resolve(questions, articles, inspection)
+    return gathered(with_options(CARD, reading.card), articles, resolved, inspection)
+
+
+def _data(path: Path) -> Path:
+    return path / "data" if (path / "data").is_dir() else path
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -49,9 +48,7 @@ def split_name(name: str) -> tuple[str, str]:
     return (name[: found.start()].strip(), found[0]) if found and found.start() else (name, "")
 
 
-def _articles(
-    path: Path, inspection: Inspection, progress: Progress
-) -> Iterator[tuple[SourceLocation, Record]]:
+def _articles(path: Path, inspection: Inspection, progress: Progress) -> Records:
     for place, record in records(path, inspection, progress):
         rest = {key: value for key, value in record.items() if key not in ("name", "content")}
         name, content = record.get("name"), record.get("content")
@@ -60,9 +57,7 @@ def _articles(
         yield place, {**rest, "code": code, "article_no": number, "text": text}
 
 
-def _questions(
-    folder: Path, names: Mapping[str, str], inspection: Inspection
-) -> Iterator[tuple[SourceLocation, Record]]:
+def _questions(folder: Path, names: Mapping[str, str], inspection: Inspection) -> Records:
     splits = {id_: split for split in ("train", "dev") for id_ in _ids(folder / "example", split, inspection)}
     for place, record in array(folder / "queries.json", inspection):
         gold, named = record.get("match_id"), record.get("match_name")
@@ -74,8 +69,7 @@ def _questions(
                 cure = "Take queries.json and corpus.jsonl of one and the same version"
                 inspection.refuse(SkipReason.UNKNOWN_GOLD, place, problem, cure)
                 continue
-        used = ("query_id", "问题", "match_id", "match_name", _TEXTS)
-        rest = {key: value for key, value in record.items() if key not in used}
+        rest = {key: value for key, value in record.items() if key not in _USED}
         id_ = record.get("query_id")
         split = {"split": splits[str(id_)]} if str(id_) in splits else {}
         yield place, {**rest, "id": id_, "question": record.get("问题"), "article_ids": gold, **split}
@@ -93,8 +87,9 @@ def _squeezed(name: str) -> str:
 
 
 def _recognises(path: Path) -> bool:
-    folder = path / "data" if (path / "data").is_dir() else path
-    return (folder / "queries.json").is_file() and (folder / "corpus.jsonl").is_file()
+    return all((_data(path) / name).is_file() for name in ("queries.json", "corpus.jsonl"))
 
 
-SOURCE = Source("the authors' folder of STARD (data/)", load, PUBLISHED, recognises=_recognises)
+SOURCE = Source(
+    "the authors' folder of STARD (data/)", read, published("stard-original"), recognises=_recognises
+)

@@ -4,100 +4,90 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias, Unpack
+from typing import TypeAlias
 
 from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
-from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
 from indexes.formats import parquet
 from indexes.formats.csv import rows
-from indexes.formats.jsonl import Record, records
-from indexes.formats.validation import ImportReport, Inspection, SourceLocation
-from indexes.sources.source import Source, assembled
+from indexes.formats.jsonl import records
+from indexes.sources.source import Reading, Records, Source
 from rag.errors import BadInput
-from rag.types import Progress, no_progress
 
 # field -> the column (or columns, for headings) it comes from; "=Code rural" is the same text for all
 Mapped: TypeAlias = Mapping[str, str | Sequence[str]]
 Mappings: TypeAlias = Mapping[str, str | Sequence[str] | Mapped]  # the same, and "questions" -> theirs
-_CSV = (".csv", ".tsv")
 _LISTS = {"headings": " > ", "references": ",", "article_ids": ","}  # what separates the parts of one cell
 _QUESTIONS = "questions"
-_QUESTION_KEYS = (*questions_.KEYS, "code", "article_no")
 
 
-def load(
+def read(
     path: Path,
+    reading: Reading,
     *,
-    lenient: bool = False,
-    progress: Progress = no_progress,
     columns: str | Path | Mappings | None = None,
     column: Sequence[str] = (),
     delimiter: str | None = None,
     questions: str | Path | None = None,
-    **card: Unpack[CardOptions],
-) -> tuple[Corpus, ImportReport]:
-    r"""Load articles from a file of any columns; a field that is not told comes from the column of its name.
+) -> Corpus:
+    r"""Read articles from a file of any columns; a field that is not told comes from the column of its name.
+
+    In a CSV, headings in one column are cut at " > ", references and article_ids at commas.
 
     Args:
         path: .csv or .tsv (.gz too), .parquet, or JSON Lines with any other ending; or a folder that holds
             one .csv or .tsv.
-        lenient: skip and count bad rows.
-        progress: called with bytes read and bytes in all, for each file.
+        reading: the import; the language must be typed.
         columns: the mapping, or the TOML or JSON file that holds it; field = "column",
             headings = ["column", "column"], code = "=the same text for all".
         column: the same one by one, as "text=contenu", "headings=titre,chapitre", "code==Code rural";
             those of the questions as "questions.question=vraag" (in a file: a table named questions).
         delimiter: of a CSV; None takes the one of , ; and tab that cuts the header most.
         questions: a file of questions in either format.
-        card: what the card says; the language must be given.
-
-    In a CSV, headings in one column are cut at " > ", references and article_ids at commas.
 
     Raises:
-        BadInput: a mapping is unfit, a column is missing, or a row is bad and lenient is off.
+        BadInput: a mapping is unfit, a column is missing, or a row is bad and the import not lenient.
     """
     if isinstance(columns, str | Path):
         columns = _mapping_file(Path(columns))
     mapping, asking = _parted({**(columns or {}), **_typed(column)})
     _check(mapping, articles_.KEYS)
-    _check(asking, _QUESTION_KEYS)
-    path = _file(path)
-    made = with_options(None, card, path.name.split(".")[0])
-    inspection = Inspection(lenient=lenient)
-    found = _mapped(path, mapping, ("id", "code", "text"), inspection, delimiter=delimiter, progress=progress)
+    _check(asking, (*questions_.KEYS, "code", "article_no"))
+    if path.is_dir():
+        found = _csv_files(path)
+        if len(found) != 1:
+            there = ", ".join(each.name for each in found) or "none"
+            raise BadInput(
+                f"{path}: one .csv or .tsv was expected in this folder, there: {there}. Give a file's path."
+            )
+        path = found[0]
+    law = _mapped(path, mapping, ("id", "code", "text"), reading, delimiter)
     # A law without article numbers has them empty; the project's own format wants the key itself.
-    numbered = ((place, {"article_no": "", **record}) for place, record in found)
-    questions_: Iterable[tuple[SourceLocation, Record]] = ()
+    numbered = ((place, {"article_no": "", **record}) for place, record in law)
+    asked: Records = ()
     if questions is not None:
-        questions_ = _mapped(Path(questions), asking, ("id", "question"), inspection, delimiter=delimiter,
-                        progress=progress, prefix=f"{_QUESTIONS}.")  # fmt: skip
-    return assembled(made, numbered, questions_, inspection, path)
+        needed = ("id", "question")
+        asked = _mapped(Path(questions), asking, needed, reading, delimiter, prefix=f"{_QUESTIONS}.")
+    return reading.corpus(path.name.split(".")[0], numbered, asked, path=path)
 
 
 def _mapped(
-    path: Path,
-    mapping: Mapped,
-    needed: Sequence[str],
-    inspection: Inspection,
-    *,
-    delimiter: str | None,
-    progress: Progress,
-    prefix: str = "",
-) -> Iterator[tuple[SourceLocation, Record]]:
+    path: Path, mapping: Mapped, needed: Sequence[str], reading: Reading, mark: str | None, prefix: str = ""
+) -> Records:
     named = {field: [of] if isinstance(of, str) else list(of) for field, of in mapping.items()}
     fixed = {field: of[0][1:] for field, of in named.items() if len(of) == 1 and of[0].startswith("=")}
     taken = {field: of for field, of in named.items() if field not in fixed}
     used = {column for of in taken.values() for column in of}
+    inspection, progress = reading.inspection, reading.progress
     if _is_csv(path):
         must = used | {field for field in needed if field not in named}
         wanted = {column: f"{prefix}{field}" for field, names in taken.items() for column in names}
         fields = {**{column: f"{prefix}{column}" for column in must}, **wanted}
         found = rows(
-            path, inspection, required=sorted(must), fields=fields, delimiter=delimiter, progress=progress
+            path, inspection, required=sorted(must), fields=fields, delimiter=mark, progress=progress
         )
     elif path.suffix == ".parquet":
         found = parquet.rows(path, inspection, required=sorted(used), progress=progress)
@@ -115,24 +105,11 @@ def _mapped(
 
 
 def _is_csv(path: Path) -> bool:
-    return path.name.lower().removesuffix(".gz").endswith(_CSV)
+    return path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
 
 
 def _csv_files(folder: Path) -> list[Path]:
     return sorted(each for each in folder.iterdir() if _is_csv(each) and each.is_file())
-
-
-def _file(path: Path) -> Path:
-    """Return the file itself, or the one CSV of a folder."""
-    if not path.is_dir():
-        return path
-    found = _csv_files(path)
-    if len(found) == 1:
-        return found[0]
-    there = ", ".join(each.name for each in found) or "none"
-    raise BadInput(
-        f"{path}: one .csv or .tsv was expected in this folder, there: {there}. Give a file's path."
-    )
 
 
 def _recognises(path: Path) -> bool:
@@ -205,5 +182,5 @@ def _check(mapping: Mapped, known: Sequence[str]) -> None:
 
 
 SOURCE = Source(
-    "any CSV or JSON Lines file, its columns named with --column FIELD=COLUMN", load, recognises=_recognises
+    "any CSV or JSON Lines file, its columns named with --column FIELD=COLUMN", read, recognises=_recognises
 )

@@ -2,78 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Unpack
 
-from indexes.corpus.articles import name
-from indexes.corpus.card import CardOptions, with_options
 from indexes.corpus.corpus import Corpus
+from indexes.corpus.extras import owner_id
 from indexes.formats.csv import cells
 from indexes.formats.jsonl import Record, records
-from indexes.formats.validation import ImportReport, Inspection, UnfitError
+from indexes.formats.validation import Inspection
 from indexes.sources import judged
-from indexes.sources.source import Source, assembled, first_file, read_adjacent_card
+from indexes.sources.source import Reading, Source, first_file, read_adjacent_card
 from rag.errors import BadInput
-from rag.types import Progress, no_progress
 
 COLLECTION, QUERIES = "collection.tsv", "queries.tsv"
 # What the format cannot hold: our own export writes it beside, one record a line.
 ABOUT_ARTICLES, ABOUT_QUESTIONS = "collection_metadata.jsonl.gz", "queries_metadata.jsonl.gz"
 
 
-def load(
-    path: Path,
-    *,
-    lenient: bool = False,
-    progress: Progress = no_progress,
-    code: str | None = None,
-    **card: Unpack[CardOptions],
-) -> tuple[Corpus, ImportReport]:
-    """Load the folder; queries without a judgement are left out.
+def read(path: Path, reading: Reading, *, code: str | None = None) -> Corpus:
+    """Read the folder; queries without a judgement are left out.
 
-    Judgements lie in qrels.txt, or one file a split: qrels.train.txt, qrels_test.tsv.
-
-    Args:
-        path: the folder.
-        lenient: skip and count bad lines.
-        progress: called with bytes read and bytes in all, for each file.
-        code: of all articles that tell none; None takes the folder's name.
-        card: what the card shall say; the language must be given where there is no card.json.
+    Judgements lie in qrels.txt, or one file a split: qrels.train.txt, qrels_test.tsv. `code` is that of
+    all articles that tell none; None takes the folder's name.
     """
-    made = with_options(read_adjacent_card(path), card, path.resolve().name)
-    inspection = Inspection(lenient=lenient)
-    file, named = _file(path, COLLECTION), code or path.resolve().name
-    about = _about(path / ABOUT_ARTICLES, inspection)
-    lines = cells(file, ("id", "text"), inspection, progress)
-    articles = ((at, _article(row, named, about)) for at, row in lines)
-    queries = ((at, _query(row)) for at, row in cells(_file(path, QUERIES), ("id", "query"), inspection))
-    columns = _about(path / ABOUT_QUESTIONS, inspection)
-    questions = judged.questions(queries, judged.gold(_qrels(path), inspection), columns)
-    return assembled(made, articles, questions, inspection, file)
-
-
-def _article(row: list[str], code: str, about: Mapping[str, Record]) -> Record:
-    id_ = row[0].strip()
-    return {"code": code, "article_no": "", "text": row[1], **about.get(id_, {}), "id": id_}
-
-
-def _query(row: list[str]) -> Record:
-    return {"id": row[0].strip(), "question": row[1]}
+    inspection, folder = reading.inspection, path.resolve().name
+    cure = f"Give {COLLECTION}, {QUERIES} and qrels.txt"
+    collection, asked = (first_file(path, (file,), cure) for file in (COLLECTION, QUERIES))
+    common: Record = {"code": code or folder, "article_no": ""}
+    about, beside = (_about(path / file, inspection) for file in (ABOUT_ARTICLES, ABOUT_QUESTIONS))
+    articles = (
+        (at, {**common, "text": text, **about.get(id_.strip(), {}), "id": id_.strip()})
+        for at, (id_, text) in cells(collection, ("id", "text"), inspection, reading.progress)
+    )
+    queries = (
+        (at, {"id": id_.strip(), "question": text})
+        for at, (id_, text) in cells(asked, ("id", "query"), inspection)
+    )
+    questions = judged.questions(queries, list(_qrels(path)), inspection, beside)
+    return reading.corpus(read_adjacent_card(path) or folder, articles, questions, path=collection)
 
 
 def _about(path: Path, inspection: Inspection) -> dict[str, Record]:
     """Return what lies beside, by id; nothing where there is no such file."""
-    found: dict[str, Record] = {}
-    if path.is_file():
-        for place, record in records(path, inspection):
-            try:
-                id_ = name({"id": None, **record}, "id")
-            except UnfitError as unfit:
-                inspection.refuse(unfit.reason, place, unfit.problem, unfit.cure)
-                continue
-            found[id_] = {key: value for key, value in record.items() if key != "id"}
-    return found
+    if not path.is_file():
+        return {}
+    return {
+        id_: {key: value for key, value in record.items() if key != "id"}
+        for _, record, id_ in inspection.parsed(records(path, inspection), owner_id)
+    }
 
 
 def _qrels(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -81,16 +57,12 @@ def _qrels(folder: Path) -> Iterator[tuple[str, Path]]:
     if not found:
         raise BadInput(f"{folder}: no qrels in it. Give {COLLECTION}, {QUERIES} and qrels.txt.")
     for file in found:
-        name = file.name.removesuffix(".gz").removesuffix(".txt").removesuffix(".tsv").removesuffix(".qrels")
-        yield judged.split_name(name.removeprefix("qrels").strip("._-")), file
-
-
-def _file(folder: Path, name: str) -> Path:
-    return first_file(folder, (name,), f"Give {COLLECTION}, {QUERIES} and qrels.txt")
+        stem = file.name.removesuffix(".gz").removesuffix(".txt").removesuffix(".tsv").removesuffix(".qrels")
+        yield judged.split_name(stem.removeprefix("qrels").strip("._-")), file
 
 
 def _recognises(path: Path) -> bool:
     return (path / COLLECTION).is_file() and (path / QUERIES).is_file()
 
 
-SOURCE = Source("a folder with collection.tsv, queries.tsv and TREC's qrels", load, recognises=_recognises)
+SOURCE = Source("a folder with collection.tsv, queries.tsv and TREC's qrels", read, recognises=_recognises)

@@ -194,7 +194,7 @@ def test_bad_article(tmp_path: Path, reason: SkipReason, bad: bytes, problem: st
     assert "--lenient" in told
 
     inspection = Inspection(lenient=True)
-    corpus = read(path, report=inspection)
+    corpus = read(path, inspection=inspection)
     assert [article.id for article in corpus.articles] == ["1", "3"]
     [skipped] = inspection.report(2, 0).skipped
     assert (skipped.reason, skipped.count, skipped.first) == (reason, 1, f"{path / 'articles.jsonl'}:2")
@@ -212,14 +212,14 @@ def test_bad_question(tmp_path: Path, reason: SkipReason, bad: object, problem: 
     assert cure in told
 
     inspection = Inspection(lenient=True)
-    assert [question.id for question in read(path, report=inspection).questions] == ["q"]
+    assert [question.id for question in read(path, inspection=inspection).questions] == ["q"]
     assert [(skipped.reason, skipped.count) for skipped in inspection.report(1, 1).skipped] == [(reason, 1)]
 
 
 def test_a_lenient_question_keeps_the_gold_articles_that_are_there(tmp_path: Path) -> None:
     path = folder(tmp_path, line(GOOD), line({**ASKED, "article_ids": ["9", "1"]}))
     inspection = Inspection(lenient=True)
-    [question] = read(path, report=inspection).questions
+    [question] = read(path, inspection=inspection).questions
     assert question.article_ids == ("1",)
     assert (
         inspection.report(1, 1).lines()[1].startswith("skipped 1: gold article not in the corpus (first at ")
@@ -229,7 +229,7 @@ def test_a_lenient_question_keeps_the_gold_articles_that_are_there(tmp_path: Pat
 def test_the_same_kind_is_counted_and_the_first_one_shown(tmp_path: Path) -> None:
     path = folder(tmp_path, line(GOOD) * 4 + b"nonsense\n")
     inspection = Inspection(lenient=True)
-    read(path, report=inspection)
+    read(path, inspection=inspection)
     duplicates, nonsense = inspection.report(1, 0).skipped
     assert (duplicates.count, duplicates.first) == (3, f"{path / 'articles.jsonl'}:2")
     assert (nonsense.count, nonsense.first) == (1, f"{path / 'articles.jsonl'}:5")
@@ -255,7 +255,7 @@ def test_damaged_gzip(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     ):
         read(path)
     inspection = Inspection(lenient=True)
-    kept = read(path, report=inspection).articles
+    kept = read(path, inspection=inspection).articles
     assert 10 <= len(kept) <= 40
     assert [int(article.id) for article in kept] == list(range(len(kept)))
     assert inspection.report(len(kept), 0).skipped[0].reason is SkipReason.TRUNCATED
@@ -265,7 +265,7 @@ def test_damaged_gzip(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
 @pytest.mark.parametrize("lenient", [True, False])
 def test_no_articles_at_all(tmp_path: Path, content: bytes, lenient: bool) -> None:
     with pytest.raises(BadInput, match=r"articles\.jsonl(: no articles in it\. Give a file|:1: not JSON)"):
-        read(folder(tmp_path, content), lenient=lenient)
+        read(folder(tmp_path, content), inspection=Inspection(lenient=lenient))
 
 
 def test_gzip_is_known_by_its_bytes_and_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:

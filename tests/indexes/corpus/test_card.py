@@ -117,10 +117,10 @@ def test_a_file_that_is_no_card(tmp_path: Path, content: bytes, message: str) ->
 
 
 def test_options_are_put_over_the_card() -> None:
-    assert with_options(FULL, {"name": "mine", "law_date": "2025-01-02"}, "x") == replace(
+    assert with_options(FULL, {"name": "mine", "law_date": "2025-01-02"}) == replace(
         FULL, name="mine", law_date=date(2025, 1, 2)
     )
-    made = with_options(None, {"language": "nl"}, "Mijn Wet_2")
+    made = with_options("Mijn Wet_2", {"language": "nl"})
     assert (made.name, made.title, made.language) == ("mijn-wet-2", "Mijn Wet_2", "nl")
     with pytest.raises(BadInput, match=r"the language of articles is not known\. Pass --language"):
-        with_options(None, {}, "articles")
+        with_options("articles", {})

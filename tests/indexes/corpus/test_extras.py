@@ -118,7 +118,7 @@ def test_what_is_skipped_leaves_no_columns_behind(tmp_path: Path) -> None:
         file.write(dump({"id": "v-14", "code": "C", "article_no": "14", "text": "new", "note": "kept"}))
     with (folder / "questions.jsonl").open("ab") as file:
         file.write(dump({"id": "q6", "question": "gone?", "article_ids": ["absent"], "note": "of nobody"}))
-    corpus = read(folder, lenient=True)
+    corpus = read(folder, inspection=Inspection(lenient=True))
     assert corpus.extras == {"v-14": {"note": "kept"}}
     assert corpus.question_extras == {}
 
@@ -141,7 +141,7 @@ def test_a_bad_file_of_extra_columns(tmp_path: Path, line: bytes, message: str) 
     with pytest.raises(BadInput, match=message):
         read(folder)
     inspection = Inspection(lenient=True)
-    assert read(folder, report=inspection).extras == {"v-2": {"note": "good"}}
+    assert read(folder, inspection=inspection).extras == {"v-2": {"note": "good"}}
     assert [skipped.count for skipped in inspection.report(12, 5).skipped] == [1]
 
 

@@ -15,19 +15,8 @@ from indexes.describing.datacard import FACTS, GAP, SECTIONS, DataCard, data_car
 from indexes.describing.description import Description
 from indexes.describing.measure import measure, units
 from indexes.describing.tables import grid, tables
-from indexes.sources import (
-    bbsard,
-    bsard,
-    de,
-    fr,
-    jurifindit,
-    legi,
-    lleqa,
-    mmarco,
-    registry,
-    stard,
-    stard_original,
-)
+from indexes.sources import bsard, jurifindit, legi, lleqa, mmarco, registry, stard_original
+from indexes.sources.source import card_of
 from indexes.store import paths
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput
@@ -102,8 +91,8 @@ def test_origin_and_description_are_kept_on_the_card(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "card",
     [
-        bsard.CARD, *bbsard.CARDS.values(), lleqa.CARD, stard.CARD, stard_original.CARD, jurifindit.CARD,
-        mmarco.CARD, legi.CARD, fr.CARD, de.CARD,
+        bsard.CARD, *bsard.BILINGUAL_CARDS.values(), lleqa.CARD, stard_original.CARD, jurifindit.CARD,
+        mmarco.CARD, legi.CARD, *map(card_of, ("stard", "fr", "de")),
     ],
     ids=lambda card: card.name,
 )  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.sources import bbsard, bsard, de, fr, jurifindit, legi, lleqa, mmarco, stard, stard_original
+from indexes.sources.source import card_of
 from rag.corpus.card import CorpusCard
 from rag.corpus.licence import RESTRICTED, Grant, Licence, classify, licence_of, provenance, strictest
 
@@ -62,16 +62,16 @@ def test_spellings(grant: Grant, text: str) -> None:
 @pytest.mark.parametrize(
     ("card", "grant"),
     [
-        (bsard.CARD, Grant.NON_COMMERCIAL),
-        (bbsard.CARDS["nl"], Grant.NON_COMMERCIAL),
-        (lleqa.CARD, Grant.NON_COMMERCIAL),
-        (jurifindit.CARD, Grant.NON_COMMERCIAL),
-        (mmarco.CARD, Grant.NON_COMMERCIAL),
-        (stard_original.CARD, Grant.ATTRIBUTION),
-        (stard.CARD, Grant.NONE),  # the collection of laws that it was rebuilt from has no licence
-        (legi.CARD, Grant.ATTRIBUTION),
-        (fr.CARD, Grant.ATTRIBUTION),
-        (de.CARD, Grant.OPEN),
+        (card_of("bsard"), Grant.NON_COMMERCIAL),
+        (card_of("bbsard-nl"), Grant.NON_COMMERCIAL),
+        (card_of("lleqa"), Grant.NON_COMMERCIAL),
+        (card_of("jurifindit"), Grant.NON_COMMERCIAL),
+        (card_of("mmarco-fr"), Grant.NON_COMMERCIAL),
+        (card_of("stard-original"), Grant.ATTRIBUTION),
+        (card_of("stard"), Grant.NONE),  # the collection of laws that it was rebuilt from has no licence
+        (card_of("legi"), Grant.ATTRIBUTION),
+        (card_of("fr"), Grant.ATTRIBUTION),
+        (card_of("de"), Grant.OPEN),
     ],
     ids=lambda value: getattr(value, "name", None),
 )
