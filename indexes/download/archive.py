@@ -1,6 +1,6 @@
 """The files inside an archive, taken out safely: no path that leads outside, no link, no bomb.
 
-What comes out of an archive, counted while it is read: an archive may lie about every size.
+What comes out is counted while it is read, for an archive may lie about every size.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -47,7 +47,7 @@ class Meter:
     """Counts what comes out of one archive: folders count as files, for they take as much room."""
 
     def __init__(self, path: Path, limits: ArchiveLimits) -> None:
-        self._path, self._limits = path, limits
+        self.path, self._limits = path, limits
         self._packed = max(1, path.stat().st_size)
         self._files = self._bytes = 0
 
@@ -60,9 +60,8 @@ class Meter:
     def header(self, count: int) -> None:
         """Refuse so many bytes of headers if they are too many."""
         if count > self._limits.header:
-            raise BadInput(
-                f"{self._path}: {count:,} bytes of headers before one file. Do not use this archive."
-            )
+            problem = f"{count:,} bytes of headers before one file"
+            raise BadInput(f"{self.path}: {problem}. Do not use this archive.")
 
     def took(self, count: int) -> None:
         """Count bytes that came out."""
@@ -72,12 +71,8 @@ class Meter:
         if self._bytes > max(self._limits.free, self._limits.ratio * self._packed):
             self._stop(f"more than {self._limits.ratio} times its own size")
 
-    def reading(self) -> AbstractContextManager[None]:
-        """Turn the errors of damaged data into one that names the archive."""
-        return sound(self._path)
-
     def _stop(self, what: str) -> None:
-        raise BadInput(f"{self._path}: it unpacks to {what}. Do not use it, or unpack it yourself.")
+        raise BadInput(f"{self.path}: it unpacks to {what}. Do not use it, or unpack it yourself.")
 
 
 class Metered:
@@ -90,10 +85,15 @@ class Metered:
         """Return at most so many bytes, all that are left where none are told; b"" at the end."""
         if size is None or size < 0:
             return b"".join(iter(lambda: self.read(CHUNK), b""))
-        with self._meter.reading():  # who reads is no longer inside `members`
+        with sound(self._meter.path):  # who reads is no longer inside `members`
             found = self._file.read(min(size, CHUNK) if size else 0)
         self._meter.took(len(found))
         return found
+
+    def drain(self) -> None:
+        """Read what is left, and keep nothing of it."""
+        while self.read(CHUNK):
+            pass
 
 
 class Headers:
@@ -131,12 +131,6 @@ class Headers:
             self._inside = False
 
 
-def drain(file: Metered) -> None:
-    """Read what is left of a file, and keep nothing of it."""
-    while file.read(CHUNK):
-        pass
-
-
 @contextmanager
 def sound(path: Path) -> Iterator[None]:
     """Turn the many errors of damaged archives into one."""
@@ -167,11 +161,7 @@ def is_archive(path: Path) -> bool:
 
 
 def safe_name(name: str, where: str) -> PurePosixPath:
-    """Return the relative path of a name that leads nowhere else.
-
-    Args:
-        name: as an archive or a server tells it.
-        where: begins the error.
+    """Return the relative path of a name that leads nowhere else; `where` begins the error.
 
     Raises:
         BadInput: it is absolute, climbs with "..", or cannot name a file on every system.
@@ -238,8 +228,7 @@ def _zipped(path: Path, meter: Meter) -> Iterator[tuple[str, IO[bytes]]]:
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             safe = safe_name(member.filename, str(path))
-            kind = member.external_attr >> 28  # the file type of Unix, 0 where another system wrote it
-            if kind not in (0, 0o4, 0o10):
+            if member.external_attr >> 28 not in (0, 0o4, 0o10):  # Unix's type; 0: another system wrote it
                 raise BadInput(f"{path}: {member.filename!r} is a link or a device. Do not use this archive.")
             meter.member()
             if member.is_dir():
@@ -261,9 +250,9 @@ def _tarred(path: Path, meter: Meter) -> Iterator[tuple[str, IO[bytes]]]:
                 if file is not None:
                     metered = Metered(file, meter)
                     yield str(safe), metered  # type: ignore[misc]
-                    drain(metered)  # what nobody read counts too, and the next header begins here
+                    metered.drain()  # what nobody read counts too, and the next header begins here
                 archive.members.clear()  # type: ignore[attr-defined]  # else every name stays in memory
-        drain(Metered(raw, meter))  # tarfile takes a file that was cut off for its end; the checksum tells
+        Metered(raw, meter).drain()  # tarfile takes a file that was cut off for its end; the checksum tells
 
 
 @contextmanager

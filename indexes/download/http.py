@@ -1,8 +1,6 @@
 """A file from a URL: resumed where it broke off, tried again where that helps, taken only if it is right.
 
-The part of a file that came so far: on the disk, with what the server calls its version.
-
-Addresses on the web, opened with care: which schemes, which redirects, and what an answer means.
+Addresses are opened with care: which schemes, which redirects, and what an answer means.
 """
 
 from __future__ import annotations
@@ -27,82 +25,20 @@ from typing import IO, Any
 from rag.errors import PandectError
 from rag.types import Progress, no_progress
 
-
-def file_size(part: Path) -> int:
-    """Return the size of a file in bytes; 0 if it is missing."""
-    return part.stat().st_size if part.is_file() else 0
-
-
-def forget(part: Path) -> None:
-    """Remove what is there, and what the server called it."""
-    part.unlink(missing_ok=True)
-    _tag_file(part).unlink(missing_ok=True)
-
-
-def _tag_file(part: Path) -> Path:
-    return part.with_name(f"{part.name}.tag")
-
-
-def read_tag(part: Path) -> str:
-    """Return by what the server knows the version that the part is of; nothing if it did not say."""
-    file = _tag_file(part)
-    return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
-
-
-def version_tag(headers: Message) -> str:
-    """Return by what the server knows this version of the file; nothing if it does not say."""
-    tag = headers.get("ETag", "")
-    if not tag or tag.startswith("W/"):  # a weak one may not be asked for with If-Range
-        tag = headers.get("Last-Modified", "")
-    return tag.strip()
-
-
-def write_tag(part: Path, headers: Message) -> None:
-    """Keep by what the server knows this version of the file, if it says."""
-    tag = version_tag(headers)
-    if tag:
-        _tag_file(part).write_text(tag, encoding="utf-8")
-
-
-class DiskError(OSError):
-    """What the disk refused, told apart from what the network did."""
-
-
-@contextmanager
-def on_disk() -> Iterator[None]:
-    """Raise DiskError for what goes wrong inside."""
-    try:
-        yield
-    except OSError as error:
-        raise DiskError(error.errno, error.strerror) from None
-
-
-@contextmanager
-def appending(part: Path) -> Iterator[Callable[[bytes], None]]:
-    """Give what appends bytes to a part; they are on the disk, or refused by it, when it returns.
-
-    Raises:
-        DiskError: the disk refuses them.
-    """
-    with on_disk():
-        # without a buffer: closing would try to write it again, and fail as if the network had
-        out = part.open("ab", buffering=0)
-
-    def append(chunk: bytes) -> None:
-        left = memoryview(chunk)
-        with on_disk():
-            while left:
-                left = left[out.write(left) :]
-
-    try:
-        yield append
-    finally:
-        with on_disk():
-            out.close()
+TRIES = 6  # in a row without a byte more, or with hardly any
+SLOWEST = 256  # bytes: fewer in as many seconds as the server may be silent are as good as silence
+LONGEST_WAIT = 120.0  # seconds; a server that asks for more is told of instead of waited for
+RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that a later try may turn into a file
+_CHUNK = 2**18
+_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 
 class FetchError(PandectError, OSError):
     """A file that could not be brought from its address; says what the server answered and what to do."""
+
+
+class _AgainError(FetchError):
+    """What another try may mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +49,7 @@ class FileRequest:
     sha256: str | None = None
     size: int | None = None  # bytes
     headers: Mapping[str, str] | None = None  # sent to this host, never to another that it redirects to
+    blob: str | None = None  # without a SHA-256: the SHA-1 by which git knows the content
 
 
 def check_address(url: str) -> None:
@@ -149,18 +86,6 @@ def opened(wanted: FileRequest, timeout: float, extra: Mapping[str, str] | None 
     return opener.open(request, timeout=timeout)
 
 
-def refusal(url: str, error: urllib.error.HTTPError) -> FetchError:
-    """Return the error that says what an answer of the server means."""
-    hints = {
-        401: "the server asks who you are. Log in there, or give a token (HF_TOKEN for the hub)",
-        403: "the server refuses access. Ask its owner for it, or check the token (HF_TOKEN for the hub)",
-        404: "there is no such file. Check the address; the file may have moved",
-        410: "the file was removed. Look for a newer address",
-        429: "the server is asked too often. Wait some minutes and call again",
-    }.get(error.code, "the server answered with an error. Check the address, or try again later")
-    return FetchError(f"{url}: {error.code} {error.reason}: {hints}.")
-
-
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Follows redirects; a token goes along only to the same host, and never from https to http."""
 
@@ -173,7 +98,6 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """Return the request that follows, as urllib makes it."""
         old, new = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
         if old.scheme == "https" and new.scheme != "https":
             raise FetchError(
@@ -185,6 +109,18 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
                 if name.lower() != "host":
                     made.add_unredirected_header(name, value)
         return made
+
+
+def refusal(url: str, error: urllib.error.HTTPError) -> FetchError:
+    """Return the error that says what an answer of the server means."""
+    hints = {
+        401: "the server asks who you are. Log in there, or give a token (HF_TOKEN for the hub)",
+        403: "the server refuses access. Ask its owner for it, or check the token (HF_TOKEN for the hub)",
+        404: "there is no such file. Check the address; the file may have moved",
+        410: "the file was removed. Look for a newer address",
+        429: "the server is asked too often. Wait some minutes and call again",
+    }.get(error.code, "the server answered with an error. Check the address, or try again later")
+    return FetchError(f"{url}: {error.code} {error.reason}: {hints}.")
 
 
 def retry_after(header: str | None) -> float | None:
@@ -199,14 +135,6 @@ def retry_after(header: str | None) -> float | None:
         return None
 
 
-TRIES = 6  # in a row without a byte more, or with hardly any
-SLOWEST = 256  # bytes: fewer in as many seconds as the server may be silent are as good as silence
-LONGEST_WAIT = 120.0  # seconds; a server that asks for more is told of instead of waited for
-_CHUNK = 2**18
-RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that a later try may turn into a file
-_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
-
-
 def fetch(
     wanted: FileRequest,
     target: Path,
@@ -214,11 +142,12 @@ def fetch(
     progress: Progress = no_progress,
     timeout: float = 30.0,
     sleep: Callable[[float], None] = time.sleep,
-) -> str:
-    """Bring a file to `target`, whole or not at all, and return its SHA-256.
+) -> None:
+    """Bring a file to `target`, whole or not at all.
 
-    What came so far lies in `target`.part; a later call goes on there if the server can and the file is
-    still the same. A file that is there already and has the right checksum is not fetched again.
+    What came so far lies in `target`.part, with what the server calls its version in `target`.part.tag; a
+    later call goes on there if the server can and the file is still the same. A file that is there already
+    and has the right checksum is not fetched again.
 
     Args:
         wanted: the address and what is known of the file.
@@ -234,65 +163,51 @@ def fetch(
     check_address(wanted.url)
     part = target.with_name(f"{target.name}.part")
     try:
-        if wanted.sha256 and target.is_file() and sha256_of(target) == wanted.sha256.lower():
-            return wanted.sha256.lower()
+        if (wanted.sha256 or wanted.blob) and target.is_file() and not _fault(wanted, target):
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         resumed = part.is_file()
-        found = _bring(wanted, part, progress, timeout, sleep)
-        if resumed and _fault(wanted, part, found):  # the old part may be of another file
-            forget(part)
-            found = _bring(wanted, part, progress, timeout, sleep)
-        fault = _fault(wanted, part, found)
+        _bring(wanted, part, progress, timeout, sleep)
+        fault = _fault(wanted, part)
+        if fault and resumed:  # the old part may be of another file
+            _forget(part)
+            _bring(wanted, part, progress, timeout, sleep)
+            fault = _fault(wanted, part)
         if fault:
-            forget(part)
+            _forget(part)
             raise FetchError(
                 f"{wanted.url}: {fault}. It was changed or damaged on its way; nothing was kept."
             )
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(target)
-        forget(part)
+        _forget(part)
     except FetchError:
         raise
     except OSError as error:  # of the disk: those of the network were told apart before
         problem = error.strerror or error
         cure = "Make room, or give another place"
         raise FetchError(f"{target}: cannot be written ({problem}). {cure}.") from None
-    return found
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file, hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _bring(
     wanted: FileRequest, part: Path, progress: Progress, timeout: float, sleep: Callable[[float], None]
-) -> str:
-    """Try until the file is there, with longer and longer pauses while nothing comes; return its SHA-256."""
+) -> None:
+    """Try until the file is there, with longer and longer pauses while nothing comes."""
     idle = 0
     while True:
-        size_before, wait = file_size(part), None
+        size_before, wait = _size(part), None
         try:
-            _attempt(wanted, part, progress, timeout)
-            with on_disk():
-                return sha256_of(part)
+            return _attempt(wanted, part, progress, timeout)
         except urllib.error.HTTPError as error:
             error.close()
             last = refusal(wanted.url, error)
             if error.code not in RETRY_STATUS:
                 raise last from None
             wait = retry_after(error.headers.get("Retry-After"))
-        except (_BrokenOffError, http.client.HTTPException) as error:
-            problem = str(error) or type(error).__name__
-            last = FetchError(f"{wanted.url}: broken off again and again ({problem}). Try again later.")
-        except (FetchError, DiskError):
-            raise
-        except OSError as error:  # also URLError and timeouts
-            problem = str(getattr(error, "reason", None) or error) or type(error).__name__
-            last = FetchError(f"{wanted.url}: cannot be reached ({problem}). Check network and address.")
-        idle = 0 if file_size(part) >= size_before + SLOWEST else idle + 1
+        except _AgainError as error:
+            last = error
+        idle = 0 if _size(part) >= size_before + SLOWEST else idle + 1
         if idle >= TRIES:
             raise last
         if wait is not None and wait > LONGEST_WAIT:
@@ -304,18 +219,19 @@ def _attempt(wanted: FileRequest, part: Path, progress: Progress, timeout: float
     """Get the rest of the file.
 
     Raises:
-        _BrokenOffError, OSError, http.client.HTTPException: worth another try, maybe.
+        _AgainError, urllib.error.HTTPError: worth another try, maybe.
     """
-    with on_disk():
-        tag = read_tag(part)
-        if not (wanted.sha256 or tag):
-            forget(part)  # nothing would tell whether the rest belongs to it
-    offset = file_size(part)
+    tag_file = _tag_file(part)
+    tag = tag_file.read_text(encoding="utf-8").strip() if tag_file.is_file() else ""
+    if not (wanted.sha256 or tag):
+        _forget(part)  # nothing would tell whether the rest belongs to it
+    offset = _size(part)
     headers = {"Range": f"bytes={offset}-"} if offset else {}
     if offset and tag:
         headers["If-Range"] = tag
     try:
-        answer = opened(wanted, timeout, headers)
+        with _network(wanted.url):
+            answer = opened(wanted, timeout, headers)
     except urllib.error.HTTPError as error:
         if error.code != 416 or not offset:
             raise
@@ -323,63 +239,77 @@ def _attempt(wanted: FileRequest, part: Path, progress: Progress, timeout: float
         _, total = _extent(error.code, error.headers, offset)
         if offset in (total, wanted.size):  # nothing lies behind what is there: it was whole already
             return
-        with on_disk():
-            forget(part)
-        raise _BrokenOffError("what was there does not belong to the file") from None
+        _forget(part)
+        raise _broken_off(wanted.url, "what was there does not belong to the file") from None
     with answer:
-        start, total = _extent(answer.status, answer.headers, offset)
-        now = version_tag(answer.headers)
-        if start and tag and now and now != tag:  # a server that does not heed If-Range
-            with on_disk():
-                forget(part)
-            raise _BrokenOffError("the file was changed meanwhile")
-        if start != offset or not offset:
-            with on_disk():
-                forget(part)
-        if start not in (0, offset):
-            raise _BrokenOffError(f"byte {offset} was asked for and byte {start} came")
-        _take(wanted, part, answer, (start, total), progress, timeout)
+        _take(wanted, part, answer, (offset, tag), progress, timeout)
 
 
 def _take(
     wanted: FileRequest,
     part: Path,
-    answer: Any,  # noqa: ANN401  # urllib's answers have no type of their own
-    extent: tuple[int, int | None],
+    answer: Any,  # noqa: ANN401  # urllib's have no type
+    asked: tuple[int, str],
     progress: Progress,
     timeout: float,
 ) -> None:
-    """Append what comes to the part, as it comes.
-
-    Args:
-        wanted: the file.
-        part: what is there of it.
-        answer: the server's.
-        extent: the byte that it begins at, and how long the whole file is if it says so.
-        progress: called with bytes there and bytes in all.
-        timeout: seconds in which `SLOWEST` bytes must come.
-
-    Raises:
-        _BrokenOffError: it ends too early, or comes in drips.
-        FetchError: more comes than there should be.
-    """
-    done, total = extent
-    since, then = time.monotonic(), done
-    with on_disk():
-        write_tag(part, answer.headers)
-    with appending(part) as append:
-        while chunk := answer.read1(_CHUNK):  # not read, which waits until so much is there
+    """Append what comes to the part, if it is what was asked for: from that byte on, of that version."""
+    offset, tag = asked
+    start, total = _extent(answer.status, answer.headers, offset)
+    now = _version_tag(answer.headers)
+    if start and tag and now and now != tag:  # a server that does not heed If-Range
+        _forget(part)
+        raise _broken_off(wanted.url, "the file was changed meanwhile")
+    if start != offset or not offset:
+        _forget(part)
+    if start not in (0, offset):
+        raise _broken_off(wanted.url, f"byte {offset} was asked for and byte {start} came")
+    if now:
+        _tag_file(part).write_text(now, encoding="utf-8")
+    done = start
+    with part.open("ab") as out:
+        for chunk in _chunks(wanted.url, answer, timeout):
             done += len(chunk)
             if wanted.size is not None and done > wanted.size:
                 raise FetchError(f"{wanted.url}: longer than the {wanted.size:,} bytes it should have.")
-            append(chunk)
+            out.write(chunk)
             progress(wanted.url, done, total)
-            if time.monotonic() - since >= timeout:
-                if done - then < SLOWEST:
-                    raise _BrokenOffError(f"only {done - then:,} bytes came in {timeout:g} seconds")
-                since, then = time.monotonic(), done
     if total is not None and done < total:
-        raise _BrokenOffError(f"{total:,} bytes were promised and {done:,} came")
+        raise _broken_off(wanted.url, f"{total:,} bytes were promised and {done:,} came")
+
+
+def _chunks(url: str, answer: Any, timeout: float) -> Iterator[bytes]:  # noqa: ANN401
+    """Yield what comes, as it comes; `SLOWEST` bytes must in each `timeout` seconds."""
+    since, came = time.monotonic(), 0
+    while True:
+        with _network(url):
+            chunk = answer.read1(_CHUNK)  # not read, which waits until so much is there
+        if not chunk:
+            return
+        yield chunk
+        came += len(chunk)
+        if time.monotonic() - since >= timeout:
+            if came < SLOWEST:
+                raise _broken_off(url, f"only {came:,} bytes came in {timeout:g} seconds")
+            since, came = time.monotonic(), 0
+
+
+@contextmanager
+def _network(url: str) -> Iterator[None]:
+    """Tell what the network does from what the disk does: it is worth another try."""
+    try:
+        yield
+    except (urllib.error.HTTPError, FetchError):  # the server has answered
+        raise
+    except http.client.HTTPException as error:
+        raise _broken_off(url, str(error) or type(error).__name__) from None
+    except OSError as error:  # also URLError and timeouts
+        problem = str(getattr(error, "reason", None) or error) or type(error).__name__
+        raise _AgainError(f"{url}: cannot be reached ({problem}). Check network and address.") from None
+
+
+def _broken_off(url: str, problem: str) -> _AgainError:
+    return _AgainError(f"{url}: broken off again and again ({problem}). Try again later.")
 
 
 def _extent(status: int, headers: Message, offset: int) -> tuple[int, int | None]:
@@ -392,14 +322,37 @@ def _extent(status: int, headers: Message, offset: int) -> tuple[int, int | None
     return 0, int(length) if length.isascii() and length.isdigit() else None
 
 
-def _fault(wanted: FileRequest, part: Path, found: str) -> str:
+def _version_tag(headers: Message) -> str:
+    """Return by what the server knows this version of the file; nothing if it does not say."""
+    tag = headers.get("ETag", "")
+    if not tag or tag.startswith("W/"):  # a weak one may not be asked for with If-Range
+        tag = headers.get("Last-Modified", "")
+    return tag.strip()
+
+
+def _tag_file(part: Path) -> Path:
+    return part.with_name(f"{part.name}.tag")
+
+
+def _forget(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    _tag_file(part).unlink(missing_ok=True)
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.is_file() else 0
+
+
+def _fault(wanted: FileRequest, file: Path) -> str:
     """Return what is wrong with a file that came; nothing if it is right or nothing was known of it."""
-    if wanted.sha256 and found != wanted.sha256.lower():
-        return f"its sha256 is {found} and should be {wanted.sha256.lower()}"
-    if wanted.size is not None and file_size(part) != wanted.size:
-        return f"{file_size(part):,} bytes came of {wanted.size:,}"
+    size = file.stat().st_size
+    if right := (wanted.sha256 or wanted.blob or "").lower():
+        head = b"" if wanted.sha256 else b"blob %d\0" % size
+        kind = hashlib.sha256 if wanted.sha256 else hashlib.sha1
+        with file.open("rb") as content:
+            found = hashlib.file_digest(content, lambda: kind(head, usedforsecurity=False)).hexdigest()
+        if found != right:
+            return f"its {'sha256' if wanted.sha256 else 'checksum'} is {found} and should be {right}"
+    if wanted.size is not None and size != wanted.size:
+        return f"{size:,} bytes came of {wanted.size:,}"
     return ""
-
-
-class _BrokenOffError(Exception):
-    """A transfer that ended before its end; worth another try."""

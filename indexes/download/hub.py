@@ -1,11 +1,7 @@
-"""Data sets from the Hugging Face hub, by the plain addresses that it offers: no library of its own.
-
-What the Hugging Face hub answers about a data set: its commit, its files, and how it says no.
-"""
+"""Data sets from the Hugging Face hub, by the plain addresses that it offers: no library of its own."""
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import json
 import os
@@ -13,12 +9,11 @@ import re
 import time
 import urllib.error
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from indexes.download.archive import safe_name
 from indexes.download.http import (
@@ -50,15 +45,6 @@ class HubDataset:
     gated: bool = False
 
 
-class HubFile(NamedTuple):
-    """A file of a data set as the hub lists it."""
-
-    path: str
-    size: int | None
-    sha256: str | None  # of large files
-    blob: str | None  # of the others: the SHA-1 by which git knows the content
-
-
 @dataclass(frozen=True, slots=True)
 class Hub:
     """Where the hub is and who asks."""
@@ -80,33 +66,37 @@ class Hub:
 
 def listing(
     hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None] = time.sleep
-) -> list[HubFile]:
-    """Return the files of a data set; a hub that is busy is asked again.
+) -> Iterator[tuple[str, FileRequest]]:
+    """Yield path and request of each file of a data set at a commit; a hub that is busy is asked again.
 
     Raises:
         FetchError: the hub does not answer, refuses access, or has no such data set.
     """
-    url: str | None = address(hub, "api", "datasets", dataset.id, "tree", revision) + "?recursive=true"
-    found: list[HubFile] = []
+    url: str | None = _address(hub, "api", "datasets", dataset.id, "tree", revision) + "?recursive=true"
     while url:
         entries, url = _get_json(hub, dataset, url, sleep)
         if not isinstance(entries, list):
             raise FetchError(f"{hub.endpoint}: no list of files came for {dataset.id}. Try again later.")
-        found += [
-            _listed(entry) for entry in entries if isinstance(entry, dict) and entry.get("type") == "file"
-        ]
-    return found
+        for entry in entries:
+            if not isinstance(entry, dict) or entry.get("type") != "file":
+                continue
+            path, size, large, blob = (entry.get(key) for key in ("path", "size", "lfs", "oid"))
+            sha256 = large.get("oid") if isinstance(large, dict) else None
+            file = FileRequest(
+                _address(hub, "datasets", dataset.id, "resolve", revision, str(path)),
+                sha256 if isinstance(sha256, str) and re.fullmatch(r"[0-9a-f]{64}", sha256) else None,
+                size if isinstance(size, int) else None,
+                hub.headers,
+                blob if isinstance(blob, str) and not isinstance(large, dict) else None,
+            )
+            yield str(path), file
 
 
-def resolve_commit(hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None]) -> str:
-    """Return the commit that a branch, a tag or a commit names.
-
-    Raises:
-        FetchError: as `listing`.
-    """
+def _commit(hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None]) -> str:
+    """Return the commit that a branch, a tag or a commit names."""
     if re.fullmatch(r"[0-9a-f]{40}", revision):
         return revision
-    url = address(hub, "api", "datasets", dataset.id, "revision", revision)
+    url = _address(hub, "api", "datasets", dataset.id, "revision", revision)
     about, _ = _get_json(hub, dataset, url, sleep)
     commit = about.get("sha") if isinstance(about, dict) else None
     if not isinstance(commit, str) or not re.fullmatch(r"[0-9a-f]{40}", commit):
@@ -119,47 +109,33 @@ def _get_json(
 ) -> tuple[object, str | None]:
     """Return what the hub answers, and the address of the next page if there is one."""
     check_address(url)
-    for pause in _PAUSES:
+    pauses = iter(_PAUSES)
+    while True:
         try:
-            return _answered(hub, dataset, url)
-        except _BusyError as busy:
-            if busy.wait is not None and busy.wait > LONGEST_WAIT:
-                raise FetchError(f"{busy} It asks to wait {busy.wait:,.0f} seconds.") from None
-            sleep(pause if busy.wait is None else busy.wait)
-    return _answered(hub, dataset, url)
-
-
-class _BusyError(FetchError):
-    """The hub answers, but not now."""
-
-    wait: float | None = None  # seconds that it asks for
-
-
-def _answered(hub: Hub, dataset: HubDataset, url: str) -> tuple[object, str | None]:
-    try:
-        with opened(FileRequest(url, headers=hub.headers), timeout=30.0) as answer:
-            content = answer.read(_LARGEST_LISTING)
-            following = _NEXT.search(answer.headers.get("Link") or "")
-        after = urllib.parse.urljoin(url, following[1]) if following else None
-        if after and urllib.parse.urlsplit(after).netloc != urllib.parse.urlsplit(url).netloc:
-            after = None  # a token must not follow it there
-        return json.loads(content), after
-    except urllib.error.HTTPError as error:
-        error.close()
-        refused = explained(refusal(url, error), hub, dataset)
-        if error.code not in RETRY_STATUS:
-            raise refused from None
-        busy = _BusyError(str(refused))
-        busy.wait = retry_after(error.headers.get("Retry-After"))
-        raise busy from None
-    except FetchError:
-        raise
-    except (OSError, http.client.HTTPException) as error:
-        problem = getattr(error, "reason", None) or error
-        cure = "Check the network; HF_ENDPOINT names a mirror, and a folder fetched by hand does as well"
-        raise FetchError(f"{hub.endpoint}: cannot be reached ({problem}). {cure}.") from None
-    except (ValueError, RecursionError) as error:
-        raise FetchError(f"{url}: no JSON came ({error}). Check HF_ENDPOINT.") from None
+            with opened(FileRequest(url, headers=hub.headers), timeout=30.0) as answer:
+                content = answer.read(_LARGEST_LISTING)
+                following = _NEXT.search(answer.headers.get("Link") or "")
+            after = urllib.parse.urljoin(url, following[1]) if following else None
+            if after and urllib.parse.urlsplit(after).netloc != urllib.parse.urlsplit(url).netloc:
+                after = None  # a token must not follow it there
+            return json.loads(content), after
+        except urllib.error.HTTPError as error:
+            error.close()
+            refused, pause = explained(refusal(url, error), hub, dataset), next(pauses, None)
+            if error.code not in RETRY_STATUS or pause is None:
+                raise refused from None
+            wait = retry_after(error.headers.get("Retry-After"))
+            if wait is not None and wait > LONGEST_WAIT:
+                raise FetchError(f"{refused} It asks to wait {wait:,.0f} seconds.") from None
+            sleep(pause if wait is None else wait)
+        except FetchError:
+            raise
+        except (OSError, http.client.HTTPException) as error:
+            problem = getattr(error, "reason", None) or error
+            cure = "Check the network; HF_ENDPOINT names a mirror, and a folder fetched by hand does as well"
+            raise FetchError(f"{hub.endpoint}: cannot be reached ({problem}). {cure}.") from None
+        except (ValueError, RecursionError) as error:
+            raise FetchError(f"{url}: no JSON came ({error}). Check HF_ENDPOINT.") from None
 
 
 def explained(error: FetchError, hub: Hub, dataset: HubDataset) -> FetchError:
@@ -176,20 +152,7 @@ def explained(error: FetchError, hub: Hub, dataset: HubDataset) -> FetchError:
     return FetchError(f"{error} The data set is at {page}; a private one needs HF_TOKEN.")
 
 
-def _listed(entry: Mapping[str, object]) -> HubFile:
-    large = entry.get("lfs")
-    size, path, blob = entry.get("size"), entry.get("path"), entry.get("oid")
-    sha256 = large.get("oid") if isinstance(large, dict) else None
-    return HubFile(
-        str(path),
-        size if isinstance(size, int) else None,
-        sha256 if isinstance(sha256, str) and re.fullmatch(r"[0-9a-f]{64}", sha256) else None,
-        blob if isinstance(blob, str) and not isinstance(large, dict) else None,
-    )
-
-
-def address(hub: Hub, *parts: str) -> str:
-    """Return an address of the hub, each part quoted."""
+def _address(hub: Hub, *parts: str) -> str:
     return "/".join((hub.endpoint, *(urllib.parse.quote(part) for part in parts)))
 
 
@@ -197,6 +160,10 @@ _MMARCO = (
     "data/google/collections/french_collection.tsv",
     "data/google/queries/dev/french_queries.dev*.tsv",
     "*qrels.dev.small.tsv",
+)
+_MMARCO_TRAIN = (  # 0.9 GB more
+    "data/google/queries/train/french_queries.train.tsv",
+    "*triples.train.ids.small.tsv",
 )
 DATASETS: Mapping[str, HubDataset] = MappingProxyType(
     {
@@ -212,11 +179,7 @@ DATASETS: Mapping[str, HubDataset] = MappingProxyType(
         "bbsard": HubDataset("clips/bBSARD", "bbsard", ("fr/*.csv", "nl/*.csv")),
         "jurifindit": HubDataset("jurifindit/JuriFindIT", "jurifindit", ("*.parquet",)),
         "mmarco": HubDataset("unicamp-dl/mmarco", "mmarco", _MMARCO),
-        "mmarco-train": HubDataset(  # 0.9 GB more
-            "unicamp-dl/mmarco",
-            "mmarco",
-            (*_MMARCO, "data/google/queries/train/french_queries.train.tsv", "*triples.train.ids.small.tsv"),
-        ),
+        "mmarco-train": HubDataset("unicamp-dl/mmarco", "mmarco", (*_MMARCO, *_MMARCO_TRAIN)),
     }
 )
 
@@ -228,7 +191,7 @@ def download(
     hub: Hub | None = None,
     revision: str = "main",
     progress: Progress = no_progress,
-    fetching: Callable[..., str] = fetch,
+    fetching: Callable[..., None] = fetch,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Path:
     """Bring the files of a data set into a folder and return the one that holds the revision.
@@ -249,49 +212,18 @@ def download(
         FetchError: the hub does not answer, refuses access, or has no such data set or files.
     """
     hub = hub or Hub.from_environment()
-    commit = resolve_commit(hub, dataset, revision, sleep)
+    commit = _commit(hub, dataset, revision, sleep)
     place = folder / dataset.id.replace("/", "--") / commit
-    wanted = [
-        listed for listed in listing(hub, dataset, commit, sleep) if _matches(listed.path, dataset.files)
-    ]
+    listed = listing(hub, dataset, commit, sleep)
+    wanted = [(path, file) for path, file in listed if any(fnmatchcase(path, p) for p in dataset.files)]
     if not wanted:
         raise FetchError(
             f"{hub.endpoint}/datasets/{dataset.id}: none of {', '.join(dataset.files)} at {revision}. "
             "Its layout has changed: fetch it by hand and give the folder."
         )
-    for listed in wanted:
-        target = place / safe_name(listed.path, dataset.id)
-        if target.is_file() and not _fault(target, listed):
-            continue
-        url = address(hub, "datasets", dataset.id, "resolve", commit, listed.path)
-        file = FileRequest(url, listed.sha256, listed.size, hub.headers)
+    for path, file in wanted:
         try:
-            fetching(file, target, progress=named(progress, listed.path))
+            fetching(file, place / safe_name(path, dataset.id), progress=named(progress, path))
         except FetchError as error:
             raise explained(error, hub, dataset) from None
-        fault = _fault(target, listed)
-        if fault:
-            target.unlink(missing_ok=True)
-            raise FetchError(f"{url}: {fault}. It was changed or damaged on its way; nothing was kept.")
     return place
-
-
-def _fault(path: Path, listed: HubFile) -> str:
-    """Return in what a file differs from what the hub lists; nothing if in nothing."""
-    size = path.stat().st_size
-    if listed.size is not None and size != listed.size:
-        return f"{size:,} bytes came of {listed.size:,}"
-    digest = hashlib.sha256() if listed.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    with path.open("rb") as file:
-        while chunk := file.read(2**20):
-            digest.update(chunk)
-    right = listed.sha256 or listed.blob
-    return (
-        f"its checksum is {digest.hexdigest()} and should be {right}"
-        if right not in (None, digest.hexdigest())
-        else ""
-    )
-
-
-def _matches(path: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(path, pattern) for pattern in patterns)

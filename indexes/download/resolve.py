@@ -56,17 +56,12 @@ def bring(
         return _opened(path, source)
     if what in DATASETS:
         dataset = DATASETS[what]
-        folder = download(dataset, downloads(), revision=revision, progress=progress)
+        folder = download(dataset, home() / "downloads", revision=revision, progress=progress)
         return Arrival(folder, source or dataset.source)
     raise BadInput(
         f"{what} does not exist: give the file or folder that holds the law, an address with --sha256, or a "
         f"data set of the hub: {', '.join(DATASETS)}"
     )
-
-
-def downloads() -> Path:
-    """Return where fetched files are kept."""
-    return home() / "downloads"
 
 
 def _from_address(url: str, sha256: str | None, progress: Progress) -> Path:
@@ -78,7 +73,7 @@ def _from_address(url: str, sha256: str | None, progress: Progress) -> Path:
         )
     last = urllib.parse.unquote(urllib.parse.urlsplit(url).path).rpartition("/")[2]
     name = re.sub(r"[^\w.-]", "_", last)[-120:].lstrip(".") or "file"
-    target = downloads() / sha256.lower()[:16] / name
+    target = home() / "downloads" / sha256.lower()[:16] / name
     fetch(FileRequest(url, sha256), target, progress=named(progress, name))
     return target
 
@@ -91,7 +86,7 @@ def _opened(path: Path, source: str | None) -> Arrival:
         return Arrival(path, "legi")
     stat = path.stat()
     state = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-    folder = downloads() / "unpacked" / hashlib.sha256(state.encode()).hexdigest()[:16]
+    folder = home() / "downloads" / "unpacked" / hashlib.sha256(state.encode()).hexdigest()[:16]
     if not folder.is_dir():
         unpack(path, folder)
     inside = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "__MACOSX"))]
