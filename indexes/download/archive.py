@@ -10,6 +10,7 @@ import errno
 import gzip
 import lzma
 import re
+import shutil
 import struct
 import tarfile
 import zipfile
@@ -112,18 +113,9 @@ class Headers:
             self._meter.header(self._count)
         return found
 
-    def opened(self) -> tarfile.TarFile:
-        """Open the tar; that reads its first header."""
-        with self._header():
-            return tarfile.open(fileobj=self, mode="r|")  # type: ignore[call-overload,no-any-return]
-
-    def next(self, archive: tarfile.TarFile) -> tarfile.TarInfo | None:
-        """Return the next member."""
-        with self._header():
-            return archive.next()
-
     @contextmanager
-    def _header(self) -> Iterator[None]:
+    def header(self) -> Iterator[None]:
+        """Count what is read inside as one header."""
         self._inside, self._count = True, 0
         try:
             yield
@@ -200,28 +192,17 @@ def unpack(path: Path, folder: Path, limits: ArchiveLimits = LIMITS) -> Path:
     with appearing(folder) as part, sound(path):
         for name, file in members(path, limits):
             target = part / name
-            with _written(target):
+            try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                out = target.open("xb")
-            with out:
-                while piece := file.read(CHUNK):
-                    with _written(target):
-                        out.write(piece)
-                with _written(target):
-                    out.flush()
+                with target.open("xb") as out:
+                    shutil.copyfileobj(file, out, CHUNK)
+            except OSError as error:  # reading raises BadInput; a disk that is full is no damaged archive
+                if error.errno not in _NO_ROOM:
+                    raise
+                problem = f"{target}: cannot be written ({error.strerror})"
+                cure = "Make room, or give another place with PANDECT_HOME=FOLDER"
+                raise BadInput(f"{problem}. {cure}.") from None
     return folder
-
-
-@contextmanager
-def _written(target: Path) -> Iterator[None]:
-    """Tell a disk that is full, or that may not be written, from an archive that is damaged."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _NO_ROOM:
-            raise
-        problem = f"{target}: cannot be written ({error.strerror})"
-        raise BadInput(f"{problem}. Make room, or give another place with PANDECT_HOME=FOLDER.") from None
 
 
 def _zipped(path: Path, meter: Meter) -> Iterator[tuple[str, IO[bytes]]]:
@@ -240,8 +221,14 @@ def _zipped(path: Path, meter: Meter) -> Iterator[tuple[str, IO[bytes]]]:
 def _tarred(path: Path, meter: Meter) -> Iterator[tuple[str, IO[bytes]]]:
     with _unpacked(path) as raw:
         stream = Headers(raw, meter)
-        with stream.opened() as archive:
-            while (member := stream.next(archive)) is not None:
+        with stream.header():
+            opened = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115  # below
+        with opened as archive:
+            while True:
+                with stream.header():
+                    member = archive.next()
+                if member is None:
+                    break
                 meter.member()
                 safe = PurePosixPath(".") if member.name in (".", "./") else safe_name(member.name, str(path))
                 if not (member.isfile() or member.isdir()):
@@ -251,7 +238,7 @@ def _tarred(path: Path, meter: Meter) -> Iterator[tuple[str, IO[bytes]]]:
                     metered = Metered(file, meter)
                     yield str(safe), metered  # type: ignore[misc]
                     metered.drain()  # what nobody read counts too, and the next header begins here
-                archive.members.clear()  # type: ignore[attr-defined]  # else every name stays in memory
+                archive.members.clear()  # else every name stays in memory
         Metered(raw, meter).drain()  # tarfile takes a file that was cut off for its end; the checksum tells
 
 
