@@ -86,14 +86,10 @@ def write(of: Description, card: DataCard, folder: Path) -> None:
             (part / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8", newline="")
         for name, svg in drawn.items():
             (part / name).write_text(svg, encoding="utf-8")
-        (part / "description.md").write_text(_page(of, tuple(drawn)), encoding="utf-8")
+        parts = [f"# {of.card.title}", *map(as_markdown, tables(of)), "## Plots"]
+        parts += [f"![{name.removesuffix('.svg').replace('_', ' of ')}]({name})" for name in drawn]
+        (part / "description.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         record = json.dumps(of.to_json(), ensure_ascii=False, indent=1)
         (part / "description.json").write_text(record + "\n", encoding="utf-8")
         (part / "datacard.md").write_text(card.markdown(), encoding="utf-8")
         (part / "datacard.json").write_text(card.json(), encoding="utf-8")
-
-
-def _page(of: Description, drawn: tuple[str, ...]) -> str:
-    parts = [f"# {of.card.title}", *(as_markdown(table) for table in tables(of)), "## Plots"]
-    parts += [f"![{name.removesuffix('.svg').replace('_', ' of ')}]({name})" for name in drawn]
-    return "\n\n".join(parts) + "\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
@@ -45,8 +45,6 @@ FACTS: Mapping[str, Facts] = MappingProxyType(
 )
 GAP = "Not stated by the source."
 _SCHEME = "Data statement (Bender and Friedman 2018), with date of the law, licence, uses and maintenance"
-_OF_QUESTIONS = ("asked_by", "labelled_by")
-_AFTER = "preparation"  # what is measured and dated follows the section on how it was prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,37 +99,30 @@ class DataCard:
 
 
 def data_card(of: Description, origin: str = "") -> DataCard:
-    """Make the data card of a corpus.
-
-    Args:
-        of: what was measured.
-        origin: a key of `FACTS`, where the card itself names none.
+    """Make the data card of a corpus; `origin` is a key of `FACTS`, where the card itself names none.
 
     Raises:
         BadInput: the card describes a section that there is not.
     """
-    nobody = {} if of.questions else dict.fromkeys(_OF_QUESTIONS, "There are no questions.")
-    facts = {**nobody, **_facts(of.card, origin)}
-    made: list[Section] = []
-    for key, title in SECTIONS.items():
-        made.append(Section(key, title, facts.get(key)))
-        if key == _AFTER:
-            made.append(Section("text_characteristics", "Text characteristics", _characteristics(of)))
-            made.append(Section("law_date", "Date of the law", _law_date(of)))
-            made.append(Section("licence", "Licence", _licence(of.card)))
-    if of.card.note:
-        made.append(Section("note", "Note", of.card.note))
-    return DataCard(of, tuple(made))
-
-
-def _facts(card: CorpusCard, origin: str) -> Facts:
+    card = of.card
     unknown = sorted(card.described.keys() - SECTIONS.keys())
     if unknown:
         raise BadInput(
             f"the card of {card.name} describes {', '.join(unknown)}. Use some of: {', '.join(SECTIONS)}."
         )
     known = {**FACTS.get(card.origin or origin, {}), **card.described}
-    return {key: text for key, text in known.items() if text.strip()}
+    nobody = {} if of.questions else dict.fromkeys(("asked_by", "labelled_by"), "There are no questions.")
+    facts = {**nobody, **{key: text for key, text in known.items() if text.strip()}}
+    made: list[Section] = []
+    for key, title in SECTIONS.items():
+        made.append(Section(key, title, facts.get(key)))
+        if key == "preparation":
+            made.append(Section("text_characteristics", "Text characteristics", _characteristics(of)))
+            made.append(Section("law_date", "Date of the law", _law_date(of)))
+            made.append(Section("licence", "Licence", _licence(card)))
+    if card.note:
+        made.append(Section("note", "Note", card.note))
+    return DataCard(of, tuple(made))
 
 
 def _identity(of: Description) -> Table:
@@ -182,19 +173,17 @@ def _lengths(of: Description, what: str) -> str:
 
 
 def _law_date(of: Description) -> str | None:
-    return " ".join(_of_dates(of)) or None
-
-
-def _of_dates(of: Description) -> Iterator[str]:
-    card, dates = of.card, of.dates
+    card, dates, told = of.card, of.dates, []
     if card.law_date:
-        yield f"The law as of {card.law_date.isoformat()}."
+        told.append(f"The law as of {card.law_date.isoformat()}.")
     if dates.with_from:
-        yield f"{dates.with_from:,} articles say from when they hold ({dates.earliest} to {dates.latest})."
+        span = f"{dates.earliest} to {dates.latest}"
+        told.append(f"{dates.with_from:,} articles say from when they hold ({span}).")
     if dates.with_to:
-        yield f"{dates.with_to:,} articles say until when."
+        told.append(f"{dates.with_to:,} articles say until when.")
     if dates.in_force is not None:
-        yield f"{dates.in_force:,} articles were in force on that day."
+        told.append(f"{dates.in_force:,} articles were in force on that day.")
+    return " ".join(told) or None
 
 
 def _licence(card: CorpusCard) -> str | None:

@@ -1,24 +1,24 @@
-"""What is measured of a corpus.
+"""What is measured of a corpus, its lengths and counts by how often each whole number occurs.
 
-How whole numbers are spread: exact means and quantiles from how often each of them occurs.
-
-Lengths and counts repeat: a million articles have a few thousand different lengths. So nothing but
-the counts is kept, and every figure is exact all the same.
+They repeat: a million articles have a few thousand different lengths. So nothing but the counts is
+kept, and every figure is exact all the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import date
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from rag.corpus.card import CorpusCard
 
 SKEWED = 20  # the largest value over the median from which a logarithmic axis shows more
-FIGURES = {"min": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95, "max": 1.0}
+QUANTILES = {"min": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95, "max": 1.0}
 _SINGLE = 10  # groups of counts hold one value each up to here
 
 
@@ -66,28 +66,15 @@ class Distribution:
             return None
         at = share * (self.n - 1)
         lower = math.floor(at)
-        low, high = self._ordered(lower, min(lower + 1, self.n - 1))
+        values, ends = list(self.counts), list(accumulate(self.counts.values()))
+        low, high = (values[bisect_right(ends, i)] for i in (lower, min(lower + 1, self.n - 1)))
         found = low + (high - low) * (at - lower)
         return int(found) if found == int(found) else found
 
     def figures(self) -> dict[str, float | None]:
         """Return n, mean, minimum, quartiles, 95 % and maximum, by their names."""
-        return {
-            "n": self.n,
-            "mean": self.mean,
-            **{name: self.quantile(share) for name, share in FIGURES.items()},
-        }
-
-    def _ordered(self, first: int, second: int) -> tuple[int, int]:
-        """Return the values at two neighbouring places, counted from 0, of all values in order."""
-        found: list[int] = []
-        seen = 0
-        for value, count in self.counts.items():
-            seen += count
-            found += [value] * ((first < seen) + (second < seen) - len(found))
-            if len(found) == 2:
-                break
-        return found[0], found[1]
+        quantiles = {name: self.quantile(share) for name, share in QUANTILES.items()}
+        return {"n": self.n, "mean": self.mean, **quantiles}
 
 
 def skewed(spread: Distribution) -> bool:
@@ -99,32 +86,24 @@ def skewed(spread: Distribution) -> bool:
 def bins(spread: Distribution, *, log: bool, most: int = 36) -> tuple[HistogramBin, ...]:
     """Group values for a histogram; all groups between the first and the last are there, empty ones too.
 
-    Args:
-        spread: the values.
-        log: groups of equal width on a logarithmic axis, which leaves out the value 0.
-        most: how many groups at most on a linear axis.
+    On a logarithmic axis, which leaves out the value 0, groups are ten to a decade, and fewer where whole
+    numbers would repeat; on a linear one they are of equal width, `most` of them at most.
     """
     values = [value for value in spread.counts if value or not log]
     if not values:
         return ()
-    edges = _log_edges(values[0], values[-1]) if log else _edges(values[0], values[-1], most)
-    found = []
-    for low, high in pairwise(edges):
-        count = sum(n for value, n in spread.counts.items() if low <= value < high)
-        found.append(HistogramBin(low, high, count))
-    return tuple(found)
-
-
-def _edges(least: int, largest: int, most: int) -> list[int]:
-    step = nice((largest + 1 - least) / most)
-    return list(range(least // step * step, largest + step + 1, step))
-
-
-def _log_edges(least: int, largest: int) -> list[int]:
-    """Return whole numbers, ten to a decade; low ones, which would repeat, have fewer."""
-    first, last = math.floor(10 * math.log10(least)), math.ceil(10 * math.log10(largest + 1))
-    edges = sorted({round(10 ** (i / 10)) for i in range(first, last + 1)})
-    return [edge for edge, after in zip(edges, [*edges[1:], math.inf], strict=True) if after > least]
+    least, largest = values[0], values[-1]
+    if log:
+        first, last = math.floor(10 * math.log10(least)), math.ceil(10 * math.log10(largest + 1))
+        edges = sorted({round(10 ** (i / 10)) for i in range(first, last + 1)})
+        edges = [edge for edge, after in zip(edges, [*edges[1:], math.inf], strict=True) if after > least]
+    else:
+        step = nice((largest + 1 - least) / most)
+        edges = list(range(least // step * step, largest + step + 1, step))
+    return tuple(
+        HistogramBin(low, high, sum(n for value, n in spread.counts.items() if low <= value < high))
+        for low, high in pairwise(edges)
+    )
 
 
 def nice(least: float) -> int:
@@ -134,32 +113,18 @@ def nice(least: float) -> int:
 
 
 def groups(spread: Distribution, least: int = 0) -> tuple[tuple[str, int], ...]:
-    """Return how often each value up to ten occurs, then 11–20, 21–50, 51–100 …, with a name each.
-
-    Args:
-        spread: the values.
-        least: the first value that counts.
-    """
-    values = [value for value in spread.counts if value >= least]
-    if not values:
+    """Return how often each value from `least` up to ten occurs, then 11–20, 21–50, 51–100 …, each named."""
+    largest = max(spread.counts, default=-1)
+    if largest < least:
         return ()
-    found = [
-        (f"{value:,}", spread.counts.get(value, 0)) for value in range(least, min(values[-1], _SINGLE) + 1)
-    ]
-    for low, high in _tens(values[-1]):
-        count = sum(n for value, n in spread.counts.items() if low <= value <= high)
-        found.append((f"{low:,}–{high:,}", count))
+    found = [(f"{n:,}", spread.counts.get(n, 0)) for n in range(least, min(largest, _SINGLE) + 1)]
+    edges = [_SINGLE]
+    while edges[-1] < largest:
+        edges.append(nice(edges[-1] + 1))
+    for below, high in pairwise(edges):
+        count = sum(n for value, n in spread.counts.items() if below < value <= high)
+        found.append((f"{below + 1:,}–{high:,}", count))
     return tuple(found)
-
-
-def _tens(largest: int) -> Iterable[tuple[int, int]]:
-    low, power = _SINGLE + 1, _SINGLE
-    while low <= largest:
-        for step in (2, 5, 10):
-            if low <= largest:
-                yield low, step * power
-            low = step * power + 1
-        power *= 10
 
 
 NONE = "(none)"  # how files and tables name questions without a category or split
@@ -208,7 +173,7 @@ class TableColumn:
     """How often an optional column holds something."""
 
     of: str  # "article" or "question"
-    name: str
+    column: str
     filled: int
     total: int
     used: bool = True  # False: kept beside the corpus, read by no system
@@ -244,10 +209,9 @@ class Description:
     @property
     def gold_of_all(self) -> Distribution:
         """Gold articles a question, whatever its category."""
-        counts: dict[int, int] = {}
+        counts = Counter[int]()
         for spread in self.gold.values():
-            for value, count in spread.counts.items():
-                counts[value] = counts.get(value, 0) + count
+            counts.update(spread.counts)
         return Distribution.of(counts)
 
     @property
@@ -287,10 +251,7 @@ class Description:
                 "codes_cited": self.codes_cited,
                 "articles_cited": self.cited,
             },
-            "splits": {
-                name or NONE: {"questions": s.questions, "with_gold": s.with_gold}
-                for name, s in self.splits.items()
-            },
+            "splits": {name or NONE: asdict(split) for name, split in self.splits.items()},
             "languages": dict(self.languages),
             "dates": {
                 "law_date": _day(self.card.law_date),
@@ -300,10 +261,7 @@ class Description:
                 "latest_valid_from": _day(self.dates.latest),
                 "in_force_on_law_date": self.dates.in_force,
             },
-            "columns": [
-                {"of": c.of, "column": c.name, "filled": c.filled, "total": c.total, "used": c.used}
-                for c in self.columns
-            ],
+            "columns": [asdict(column) for column in self.columns],
         }
 
 

@@ -2,10 +2,6 @@
 
 The questions are read first, for they are few and say which articles matter; then each article is
 looked at once. Of an article nothing is kept but the hash of its id, so a million of them fit into memory.
-
-The questions of a corpus: few beside its articles, so what they cite is kept, and nothing else.
-
-What a length is counted in, each with a name that says exactly how: characters, words, tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from indexes.corpus import articles as articles_
 from indexes.corpus import extras, questions
@@ -37,6 +33,7 @@ from indexes.formats.jsonl import dump, records
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.corpus.card import CorpusCard
 from rag.errors import BadInput, MissingExtra
+from rag.text import Analyser
 from rag.text.analysers import LANGUAGES, analyser
 from rag.types import Article, Progress, named, no_progress
 
@@ -75,10 +72,10 @@ class Lengths:
 
 
 def units(language: str, tokenizer: str | None = None) -> Units:
-    """Return the units of a language.
+    """Return the units of a language, ISO 639-1.
 
     Args:
-        language: of the texts, ISO 639-1.
+        language: of the texts.
         tokenizer: a tokenizer.json, the folder of one, or an id on the Hugging Face hub; None counts
             the terms of the language's analyser, which is what BM25 sees.
 
@@ -86,33 +83,24 @@ def units(language: str, tokenizer: str | None = None) -> Units:
         BadInput: the tokenizer cannot be had.
         MissingExtra: the package tokenizers is not installed.
     """
+    if language in LANGUAGES:
+        elided = ", elided ones (l', dell') not" if language in ("fr", "it") else ""
+        cut = analyser(language, stop_words=False, chinese="words", stem=False)
+        words = _terms(cut, f"as they are written, stop words too{elided}")
+        terms = _terms(analyser(language), "terms of the analyser, without stop words")
+    else:  # it has no analyser here
+        words = terms = Unit(
+            "runs of letters and digits", lambda texts: [len(_RUN.findall(text)) for text in texts]
+        )
     return {
         "characters": Unit("Unicode code points", lambda texts: [len(text) for text in texts]),
-        "words": _words(language),
-        "tokens": _terms(language) if tokenizer is None else _tokens(tokenizer),
+        "words": words,
+        "tokens": terms if tokenizer is None else _tokens(tokenizer),
     }
 
 
-def _words(language: str) -> Unit:
-    if language not in LANGUAGES:
-        return _runs()
-    cut = analyser(language, stop_words=False, chinese="words", stem=False)
-    elided = ", elided ones (l', dell') not" if language in ("fr", "it") else ""
-    how = f"as they are written, stop words too{elided} ({cut.id})"
-    return Unit(how, lambda texts: [len(cut.terms(text)) for text in texts])
-
-
-def _terms(language: str) -> Unit:
-    if language not in LANGUAGES:
-        return _runs()
-    cut = analyser(language)
-    how = f"terms of the analyser, without stop words ({cut.id})"
-    return Unit(how, lambda texts: [len(cut.terms(text)) for text in texts])
-
-
-def _runs() -> Unit:
-    """Count runs of letters and digits, for a language that has no analyser here."""
-    return Unit("runs of letters and digits", lambda texts: [len(_RUN.findall(text)) for text in texts])
+def _terms(cut: Analyser, how: str) -> Unit:
+    return Unit(f"{how} ({cut.id})", lambda texts: [len(cut.terms(text)) for text in texts])
 
 
 def _tokens(wanted: str) -> Unit:
@@ -143,100 +131,18 @@ def _tokens(wanted: str) -> Unit:
     return Unit(f"{name} (tokenizers, sha256 {digest}), special tokens not counted", count)
 
 
-OPTIONAL = ("answer", "category", "split")
+_OF_ARTICLES = tuple(key for key in articles_.KEYS if key not in articles_.REQUIRED)
+_OF_QUESTIONS = ("answer", "category", "split")
+Asked = Sequence[tuple[SourceLocation, questions.AnnotatedQuestion]]
 Gold = Sequence[tuple[str, ...]]  # ids of articles, a tuple a question
-
-
-class Entry(NamedTuple):
-    """What is kept of a question."""
-
-    place: SourceLocation
-    article_ids: tuple[str, ...]
-    cites: tuple[tuple[str, str], ...]  # (code, article number)
-    category: str
-    split: str
-
-
-@dataclass
-class RawQuestions:
-    """All questions of a corpus, before their gold articles are resolved."""
-
-    lengths: Lengths
-    entries: list[Entry] = field(default_factory=list)
-    filled: Counter[str] = field(default_factory=Counter)  # optional column -> questions that have it
-    ids: set[str] = field(default_factory=set)  # of the articles that they name
-    cites: set[tuple[str, str]] = field(default_factory=set)
-
-    def gold(self, ids: Mapping[str, object], numbered: Mapping[tuple[str, str], Sequence[str]]) -> Gold:
-        """Return the gold articles of each question, each once.
-
-        Args:
-            ids: those of `self.ids` that the corpus holds, and those in `numbered`.
-            numbered: (code, article number) -> the ids of those that bear it.
-
-        Raises:
-            BadInput: a question cites what the corpus does not hold.
-        """
-        found = []
-        for entry in self.entries:
-            absent = [id_ for id_ in entry.article_ids if id_ not in ids]
-            absent += [" ".join(cite) for cite in entry.cites if cite not in numbered]
-            if absent:
-                raise BadInput(
-                    f"{entry.place}: it cites {absent[0]!r}, which the corpus does not hold. Correct the "
-                    "line, or give the articles it was annotated for."
-                )
-            cited = (id_ for cite in entry.cites for id_ in numbered[cite])
-            found.append(tuple(dict.fromkeys((*entry.article_ids, *cited))))
-        return found
-
-    def by_category(self, gold: Gold) -> dict[str, Distribution]:
-        """Return category -> gold articles a question, the largest category first; "" is none."""
-        counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        for entry, ids in zip(self.entries, gold, strict=True):
-            counts[entry.category][len(ids)] += 1
-        in_order = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-        return {name: Distribution.of(found) for name, found in in_order}
-
-    def splits(self, gold: Gold) -> dict[str, SplitSummary]:
-        """Return split -> its questions; "" is none."""
-        every = Counter(entry.split for entry in self.entries)
-        answered = Counter(entry.split for entry, ids in zip(self.entries, gold, strict=True) if ids)
-        return {name: SplitSummary(every[name], answered[name]) for name in sorted(every)}
-
-
-def read_questions(folder: Path, units: Units, progress: Progress) -> RawQuestions:
-    """Read the questions of a corpus folder, none where it has no file of them.
-
-    Raises:
-        BadInput: a line cannot be used.
-    """
-    made = RawQuestions(Lengths(units))
-    path, inspection = questions_file(folder), Inspection()
-    if path is not None:
-        found = questions.collect(records(path, inspection, progress), inspection)
-        made.lengths.add(_note_question(place, cited, made) for place, cited in found)
-    return made
-
-
-def _note_question(place: SourceLocation, cited: questions.AnnotatedQuestion, to: RawQuestions) -> str:
-    """Keep what is needed of a question, and return its text."""
-    question = cited.question
-    to.filled.update(key for key in OPTIONAL if getattr(question, key) is not None)
-    to.ids.update(question.article_ids)
-    to.cites.update(cited.cites)
-    entry = Entry(place, question.article_ids, cited.cites, question.category or "", question.split or "")
-    to.entries.append(entry)
-    return question.text
-
-
-_OPTIONAL = tuple(key for key in articles_.KEYS if key not in articles_.REQUIRED)
 
 
 @dataclass
 class _ArticleCounts:
     """Counts gathered in one pass over the articles."""
 
+    ids: set[str]  # of the articles that questions name
+    cites: set[tuple[str, str]]  # the codes and article numbers that they name
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     known: set[int] = field(default_factory=set)  # hashes of ids
     codes: Counter[str] = field(default_factory=Counter)
@@ -252,46 +158,74 @@ class _ArticleCounts:
 
 
 def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Description:
-    """Describe the corpus of a folder.
-
-    Args:
-        folder: of a corpus, as `indexes.corpus.corpus.write` leaves it.
-        units: what lengths are counted in.
-        progress: called as the files are read.
+    """Describe the corpus of a folder, as `indexes.corpus.corpus.write` leaves it.
 
     Raises:
         BadInput: a file cannot be used; the text names file, line and cure.
     """
     card = read_card(folder / FILE)
-    raw = read_questions(folder, units, named(progress, "reading questions"))
-    found, lengths = _ArticleCounts(), Lengths(units)
-    stream = _articles(articles_file(folder), found, named(progress, "reading articles"))
-    lengths.add(_note_article(article, found, card, raw).text for article in stream)
+    file, inspection, asked = questions_file(folder), Inspection(), []
+    if file is not None:
+        stream = records(file, inspection, named(progress, "reading questions"))
+        asked = list(questions.collect(stream, inspection))
+    asked_lengths, lengths = Lengths(units), Lengths(units)
+    asked_lengths.add(cited.question.text for _, cited in asked)
+    found = _ArticleCounts(
+        ids={id_ for _, cited in asked for id_ in cited.question.article_ids},
+        cites={cite for _, cited in asked for cite in cited.cites},
+    )
+    articles = _articles(articles_file(folder), found, named(progress, "reading articles"))
+    lengths.add(_note_article(article, found, card).text for article in articles)
     total = found.codes.total()
     if not total:
         raise BadInput(f"{folder}: no articles in it. Give a corpus folder that holds some.")
-    gold = raw.gold(found.code_of, found.numbered)
-    citations = Counter(id_ for ids in gold for id_ in ids)
-    times = Counter(citations.values())
-    times[0] = total - len(citations)
+    gold = _gold(asked, found)
+    times = Counter(Counter(id_ for ids in gold for id_ in ids).values())
+    times[0] = total - times.total()
+    by_category: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    splits: defaultdict[str, Counter[bool]] = defaultdict(Counter)  # whether there are gold articles
+    for (_, cited), ids in zip(asked, gold, strict=True):
+        by_category[cited.question.category or ""][len(ids)] += 1
+        splits[cited.question.split or ""][bool(ids)] += 1
+    largest_first = sorted(by_category.items(), key=lambda item: (-item[1].total(), item[0]))
+    earliest, latest = found.days or (None, None)
+    starts, ended = found.filled["valid_from"], found.filled["valid_to"]
+    in_force = found.in_force if card.law_date is not None and (starts or ended) else None
     return Description(
         card=card,
         sha256=found.digest.hexdigest(),
         units={name: unit.name for name, unit in units.items()},
-        lengths={"articles": lengths.spreads(), "questions": raw.lengths.spreads()},
+        lengths={"articles": lengths.spreads(), "questions": asked_lengths.spreads()},
         codes=_codes(found, gold),
-        gold=raw.by_category(gold),
+        gold={name: Distribution.of(counts) for name, counts in largest_first},
         citations=Distribution.of(times),
         references=References(
             Distribution.of(found.references),
             sum(n for target, n in found.targets.items() if target in found.known),
             found.itself,
         ),
-        splits=raw.splits(gold),
+        splits={name: SplitSummary(n.total(), n[True]) for name, n in sorted(splits.items())},
         languages=dict(found.languages.most_common()),
-        dates=_dates(found, card),
-        columns=tuple(_columns(folder, found, raw)),
+        dates=Dates(starts, ended, earliest, latest, in_force),
+        columns=tuple(_columns(folder, found, asked)),
     )
+
+
+def _gold(asked: Asked, articles: _ArticleCounts) -> Gold:
+    """Return the gold articles of each question, each once."""
+    found = []
+    for place, cited in asked:
+        ids = cited.question.article_ids
+        absent = [id_ for id_ in ids if id_ not in articles.code_of]
+        absent += [" ".join(cite) for cite in cited.cites if cite not in articles.numbered]
+        if absent:
+            raise BadInput(
+                f"{place}: it cites {absent[0]!r}, which the corpus does not hold. Correct the "
+                "line, or give the articles it was annotated for."
+            )
+        numbered = (id_ for cite in cited.cites for id_ in articles.numbered[cite])
+        found.append(tuple(dict.fromkeys((*ids, *numbered))))
+    return found
 
 
 def _articles(path: Path, found: _ArticleCounts, progress: Progress) -> Iterator[Article]:
@@ -305,19 +239,19 @@ def _articles(path: Path, found: _ArticleCounts, progress: Progress) -> Iterator
         yield article
 
 
-def _note_article(article: Article, found: _ArticleCounts, card: CorpusCard, raw: RawQuestions) -> Article:
+def _note_article(article: Article, found: _ArticleCounts, card: CorpusCard) -> Article:
     """Count what there is to count of an article beside its length, and return it."""
     found.digest.update(dump(articles_.article_record(article)))
     found.codes[article.code] += 1
     found.languages[article.language or card.language] += 1
-    found.filled.update(key for key in _OPTIONAL if getattr(article, key) not in (None, ()))
+    found.filled.update(key for key in _OF_ARTICLES if getattr(article, key) not in (None, ()))
     found.references[len(article.references)] += 1
     found.targets.update(map(hash, article.references))
     found.itself += article.id in article.references
     cite = (article.code, article.article_no)
-    if cite in raw.cites:
+    if cite in found.cites:
         found.numbered[cite].append(article.id)
-    if article.id in raw.ids or cite in raw.cites:
+    if article.id in found.ids or cite in found.cites:
         found.code_of[article.id] = article.code
     start, ended, day = article.valid_from, article.valid_to, card.law_date
     if start is not None:
@@ -338,19 +272,14 @@ def _codes(found: _ArticleCounts, gold: Iterable[tuple[str, ...]]) -> tuple[Code
     return tuple(sorted(made, key=lambda code: (-code.articles, code.name)))
 
 
-def _dates(found: _ArticleCounts, card: CorpusCard) -> Dates:
-    earliest, latest = found.days or (None, None)
-    starts, ended = found.filled["valid_from"], found.filled["valid_to"]
-    known = card.law_date is not None and bool(starts or ended)
-    return Dates(starts, ended, earliest, latest, found.in_force if known else None)
-
-
-def _columns(folder: Path, found: _ArticleCounts, questions: RawQuestions) -> Iterator[TableColumn]:
-    articles, n_codes = found.codes.total(), len(questions.entries)
-    yield from (TableColumn("article", key, found.filled[key], articles) for key in _OPTIONAL)
-    if n_codes:
-        yield from (TableColumn("question", key, questions.filled[key], n_codes) for key in OPTIONAL)
-    for of, name, total in (("article", extras.ARTICLES, articles), ("question", extras.QUESTIONS, n_codes)):
+def _columns(folder: Path, found: _ArticleCounts, asked: Asked) -> Iterator[TableColumn]:
+    articles, n_asked = found.codes.total(), len(asked)
+    yield from (TableColumn("article", key, found.filled[key], articles) for key in _OF_ARTICLES)
+    if n_asked:
+        for key in _OF_QUESTIONS:
+            filled = sum(getattr(cited.question, key) is not None for _, cited in asked)
+            yield TableColumn("question", key, filled, n_asked)
+    for of, name, total in (("article", extras.ARTICLES, articles), ("question", extras.QUESTIONS, n_asked)):
         counts: Counter[str] = Counter()
         if (folder / name).is_file():
             for _, record in records(folder / name, Inspection()):

@@ -24,28 +24,22 @@ def plots(of: Description) -> dict[str, str]:
         if known:
             made[f"lengths_{what}.svg"] = lengths(known, what, of)
     made["codes.svg"] = codes(of)
+    gold, citations, references = of.gold_of_all, of.citations, of.references.spread
     if of.with_gold:
-        caption = (
-            f"Mean {_number(of.gold_of_all.total / of.with_gold)}, most {of.gold_of_all.quantile(1.0):,}."
-        )
+        note = f"Mean {_number(gold.total / of.with_gold)}, most {gold.quantile(1.0):,}."
         if of.questions > of.with_gold:
-            caption += f" {of.questions - of.with_gold:,} questions that no article answers are left out."
+            note += f" {of.questions - of.with_gold:,} questions that no article answers are left out."
         title = f"Gold articles a question: {of.with_gold:,} questions"
-        made["gold.svg"] = count_histogram(of.gold_of_all, title, ("gold articles", "questions"), caption)
+        made["gold.svg"] = count_histogram(gold, title, ("gold articles", "questions"), note)
         title = f"Citations an article: {of.cited:,} articles that questions cite"
-        caption = (
-            f"The other {of.articles - of.cited:,} of {of.articles:,} articles are cited by no question."
-        )
-        made["citations.svg"] = count_histogram(
-            of.citations, title, ("questions that cite it", "articles"), caption
-        )
-    if of.references.spread.total:
-        silent = of.references.spread.counts.get(0, 0)
+        note = f"The other {of.articles - of.cited:,} of {of.articles:,} articles are cited by no question."
+        axes = ("questions that cite it", "articles")
+        made["citations.svg"] = count_histogram(citations, title, axes, note)
+    if references.total:
+        silent = references.counts.get(0, 0)
         title = f"Cross-references an article: {of.articles - silent:,} articles that refer to others"
-        caption = f"The other {silent:,} of {of.articles:,} articles refer to none."
-        made["references.svg"] = count_histogram(
-            of.references.spread, title, ("cross-references", "articles"), caption
-        )
+        note = f"The other {silent:,} of {of.articles:,} articles refer to none."
+        made["references.svg"] = count_histogram(references, title, ("cross-references", "articles"), note)
     return made
 
 
@@ -70,19 +64,18 @@ def _histogram(figure: Figure, box: PlotArea, spread: Distribution, unit: str, w
     if not found:  # nothing but zeros
         return
     single = not log and found[0].high == found[0].low + 1  # a bar a value: its number under its middle
-    across = _scale(found, box, 0.5 if single else 0.0, log=log)
+    edge = 0.5 if single else 0.0
+    across = _scale(found, box, edge, log=log)
     at = ticks(max(b.number for b in found), most=4)
     across_grid(figure, box, at, what)
     for b in found:
         if b.number:
             high = box.height * b.number / at[-1]
-            edge = 0.5 if single else 0.0
             left = across(b.low - edge)
             width = max(across(b.high - edge) - left - 1, 1)
             values = f"{b.low:,}" if b.high == b.low + 1 else f"{b.low:,} to {b.high - 1:,}"
-            figure.bar(
-                PlotArea(left, box.bottom - high, width, high), f"{values} {unit}: {b.number:,} {what}"
-            )
+            area = PlotArea(left, box.bottom - high, width, high)
+            figure.bar(area, f"{values} {unit}: {b.number:,} {what}")
     least, largest = found[0].low, found[-1].high
     for n in log_ticks(max(least, 1), largest) if log else ticks(largest, most=8):
         if least <= n <= largest - single:
@@ -96,23 +89,16 @@ def _histogram(figure: Figure, box: PlotArea, spread: Distribution, unit: str, w
 
 def _marks(figure: Figure, box: PlotArea, spread: Distribution, across: Callable[[float], float]) -> None:
     """Mark the median and the length that 95 % do not pass, their names on the outer sides."""
-    sides = (("median", 0.5, "end", -5), ("95 %", 0.95, "start", 5))
-    for name, share, anchor, aside in sides:
+    for name, share, before, aside in (("median", 0.5, True, -5), ("95 %", 0.95, False, 5)):
         value = spread.quantile(share)
         if value is None:
             continue
         x = min(max(across(value), box.left), box.left + box.width)
         figure.line((x, box.top - 20), (x, box.bottom), "mark", "5 3")
-        outside = x + aside - box.left < 110 if anchor == "end" else x + 110 > box.left + box.width
-        turned = {"end": "start", "start": "end"}[anchor] if outside else anchor
-        shift = -aside if outside else aside
-        figure.text(
-            x + shift,
-            box.top - 10,
-            f"{name}: {_number(value)}",
-            anchor="end" if turned == "end" else "start",
-            kind="said",
-        )
+        outside = x + aside - box.left < 110 if before else x + 110 > box.left + box.width
+        shift, ends = (-aside, not before) if outside else (aside, before)
+        text = f"{name}: {_number(value)}"
+        figure.text(x + shift, box.top - 10, text, anchor="end" if ends else "start", kind="said")
 
 
 def _scale(

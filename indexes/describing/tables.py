@@ -1,18 +1,15 @@
-"""A description as tables, the same for terminal, Markdown and CSV.
-
-A table as text for a terminal, as Markdown, and as CSV.
-"""
+"""A description as tables: as text for a terminal, as Markdown, and as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from indexes.describing.description import NONE, Description, Distribution, groups
+from indexes.describing.description import NONE, QUANTILES, Description, Distribution, groups
 from rag.corpus.licence import licence_of
 
 WIDTH = 80  # columns of a terminal
@@ -78,17 +75,19 @@ def as_text(table: Table, width: int = WIDTH) -> str:
         last = [row[-1]] if right[-1] else _wrapped(row[-1], wide[-1]) or [""]
         for n, end in enumerate(last):
             cells = [*(row[:-1] if n == 0 else [""] * (len(row) - 1)), end]
-            padded = [_padded(truncate(c, w), w, right=r) for c, w, r in zip(cells, wide, right, strict=True)]
+            padded = []
+            for cell, width_, is_right in zip(map(truncate, cells, wide), wide, right, strict=True):
+                blanks = " " * (width_ - columns(cell))
+                padded.append(blanks + cell if is_right else cell + blanks)
             lines.append("  ".join(padded).rstrip())
     lines += _wrapped(_rest(table), width)
     return "\n".join(lines)
 
 
-def as_markdown(table: Table, level: int = 2) -> str:
+def as_markdown(table: Table) -> str:
     """Return the table with its title and its note."""
-    rest = _rest(table)
-    parts = [f"{'#' * level} {table.title}", grid(table), *([_escaped(rest)] if rest else [])]
-    return "\n\n".join(parts)
+    parts = (f"## {table.title}", grid(table), _escaped(_rest(table)))
+    return "\n\n".join(filter(None, parts))
 
 
 def grid(table: Table) -> str:
@@ -133,17 +132,12 @@ def _is_number(table: Table, column: int) -> bool:
     return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
 
-def _padded(text: str, width: int, *, right: bool) -> str:
-    blanks = " " * max(0, width - columns(text))
-    return blanks + text if right else text + blanks
-
-
 def _rest(table: Table) -> str:
     more = len(table.rows) - LIMIT
     return " ".join(filter(None, [f"… and {more:,} more rows." if more > 0 else "", table.note]))
 
 
-def _wrapped(text: str, width: int) -> Sequence[str]:
+def _wrapped(text: str, width: int) -> list[str]:
     lines, line = [], ""
     for word in text.split():
         while columns(line) == 0 and columns(word) > width:  # Chinese has no blanks
@@ -161,21 +155,18 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-FIGURES = ("mean", "min", "25 %", "median", "75 %", "95 %", "max")
+Row: TypeAlias = tuple[Cell, ...]
 
 
 def tables(of: Description) -> tuple[Table, ...]:
     """Return all tables, in the order in which they are read; those without rows are left out."""
-    made = (
-        _overview(of), _lengths(of), _codes(of), _coverage(of), _gold(of), _gold_counts(of), _citations(of),
-        _references(of), _splits(of), _languages(of), _dates(of), _columns(of),
-    )  # fmt: skip
+    made = (*_of_all(of), *_of_questions(of), *_of_articles(of))
     return tuple(table for table in made if table.rows)
 
 
-def _overview(of: Description) -> Table:
+def _of_all(of: Description) -> Iterator[Table]:
     card = of.card
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[Row] = [
         ("title", card.title),
         ("articles", of.articles),
         ("codes", len(of.codes)),
@@ -188,120 +179,91 @@ def _overview(of: Description) -> Table:
         ("licence", licence_of(card).named),
         ("source", card.source or None),
     ]
-    note = f"sha256 {of.sha256}"
-    return Table("overview", f"The corpus {card.name}", ("what", "found"), tuple(rows), note)
+    yield Table("overview", f"The corpus {card.name}", ("what", "found"), tuple(rows), f"sha256 {of.sha256}")
 
-
-def _lengths(of: Description) -> Table:
+    figures = ("mean", *QUANTILES)
     rows = [
-        (f"{what}, {unit}", *_figures(spread))
+        (f"{what}, {unit}", *_figures(spread, figures))
         for what, by_unit in of.lengths.items()
         for unit, spread in by_unit.items()
         if spread.counts
     ]
     how = "; ".join(f"{unit}: {name}" for unit, name in of.units.items())
     note = f"Of the text alone, without code and headings. Counted as {how}."
-    return Table("lengths", "Lengths", ("length of", *FIGURES), tuple(rows), note)
+    yield Table("lengths", "Lengths", ("length of", *figures), tuple(rows), note)
+
+    head: tuple[str, ...] = ("code", "articles", "of all")
+    note = ""
+    rows = [(c.name, c.articles, Share(c.articles, of.articles)) for c in of.codes]
+    if of.with_gold:
+        head += ("cited", "of code", "questions")
+        asked = ((c.cited, Share(c.cited, c.articles), c.questions) for c in of.codes)
+        rows = [row + more for row, more in zip(rows, asked, strict=True)]
+        note = "Cited: articles that a question cites. Questions: those that cite an article of the code."
+    yield Table("codes", "Articles by code", head, tuple(rows), note)
 
 
-def _codes(of: Description) -> Table:
-    if not of.with_gold:
-        plain = tuple((c.name, c.articles, Share(c.articles, of.articles)) for c in of.codes)
-        return Table("codes", "Articles by code", ("code", "articles", "of all"), plain)
-    rows = [
-        (c.name, c.articles, Share(c.articles, of.articles), c.cited, Share(c.cited, c.articles), c.questions)
-        for c in of.codes
-    ]
-    head = ("code", "articles", "of all", "cited", "of code", "questions")
-    note = "Cited: articles that a question cites. Questions: those that cite an article of the code."
-    return Table("codes", "Articles by code", head, tuple(rows), note)
+def _of_questions(of: Description) -> Iterator[Table]:
+    if of.with_gold:
+        found = (("codes", of.codes_cited, len(of.codes)), ("articles", of.cited, of.articles))
+        cited = tuple((what, part, whole, Share(part, whole)) for what, part, whole in found)
+        yield Table("coverage", "What questions cite", ("what", "cited", "of", "share"), cited)
 
-
-def _coverage(of: Description) -> Table:
-    if not of.with_gold:
-        return Table("coverage", "", (), ())
-    rows = (
-        ("codes", of.codes_cited, len(of.codes), Share(of.codes_cited, len(of.codes))),
-        ("articles", of.cited, of.articles, Share(of.cited, of.articles)),
-    )
-    return Table("coverage", "What questions cite", ("what", "cited", "of", "share"), rows)
-
-
-def _gold(of: Description) -> Table:
-    by_category = [(name or NONE, spread) for name, spread in of.gold.items()]
-    rows = [(name, *_gold_row(spread)) for name, spread in by_category]
+    rows = [(name or NONE, *_gold_row(spread)) for name, spread in of.gold.items()]
     if len(rows) > 1:
         rows.append(("all", *_gold_row(of.gold_of_all)))
-    head = ("category", "questions", "without", "mean", "median", "95 %", "max")
-    return Table(
-        "gold",
-        "Gold articles a question, by category",
-        head,
-        tuple(rows),
-        "Without: questions that no article answers; they are left out of the figures beside.",
-    )
+    head = ("category", "questions", "without", *_GOLD)
+    note = "Without: questions that no article answers; they are left out of the figures beside."
+    yield Table("gold", "Gold articles a question, by category", head, tuple(rows), note)
+
+    counted = groups(of.gold_of_all)
+    yield Table("gold_counts", "Gold articles a question", ("gold articles", "questions"), counted)
+    counted = groups(of.citations) if of.with_gold else ()
+    yield Table("citations", "Citations an article", ("questions that cite it", "articles"), counted)
 
 
-def _gold_row(spread: Distribution) -> tuple[Cell, ...]:
-    answered = Distribution.of({value: n for value, n in spread.counts.items() if value})
-    figures = answered.figures()
-    return (spread.n, spread.counts.get(0, 0), *(figures[name] for name in ("mean", "median", "95 %", "max")))
-
-
-def _gold_counts(of: Description) -> Table:
-    rows = groups(of.gold_of_all)
-    return Table("gold_counts", "Gold articles a question", ("gold articles", "questions"), rows)
-
-
-def _citations(of: Description) -> Table:
-    rows = groups(of.citations) if of.with_gold else ()
-    return Table("citations", "Citations an article", ("questions that cite it", "articles"), rows)
-
-
-def _references(of: Description) -> Table:
-    found = of.references
-    rows = groups(found.spread) if found.spread.total else ()
+def _of_articles(of: Description) -> Iterator[Table]:
+    total = of.references.spread.total
+    counted = groups(of.references.spread) if total else ()
     note = (
-        f"{found.spread.total:,} references, {found.inside:,} of them to articles of this corpus"
-        f" and {found.itself:,} of an article to itself."
+        f"{total:,} references, {of.references.inside:,} of them to articles of this corpus"
+        f" and {of.references.itself:,} of an article to itself."
     )
-    return Table("references", "Cross-references an article", ("cross-references", "articles"), rows, note)
+    yield Table("references", "Cross-references an article", ("cross-references", "articles"), counted, note)
 
+    rows: list[Row] = [(name or NONE, s.questions, s.with_gold) for name, s in of.splits.items()]
+    head = ("split", "questions", "with gold articles")
+    yield Table("splits", "Splits of the questions", head, tuple(rows))
 
-def _splits(of: Description) -> Table:
-    rows = tuple((name or NONE, s.questions, s.with_gold) for name, s in of.splits.items())
-    return Table("splits", "Splits of the questions", ("split", "questions", "with gold articles"), rows)
-
-
-def _languages(of: Description) -> Table:
-    rows = tuple((name, n, Share(n, of.articles)) for name, n in of.languages.items())
+    rows = [(name, n, Share(n, of.articles)) for name, n in of.languages.items()]
     note = "Articles that name no language have that of the card."
-    return Table("languages", "Languages", ("language", "articles", "share"), rows, note)
+    yield Table("languages", "Languages", ("language", "articles", "share"), tuple(rows), note)
 
-
-def _dates(of: Description) -> Table:
-    return Table("dates", "Days on which articles hold", ("what", "found"), tuple(_days(of)))
-
-
-def _days(of: Description) -> Iterator[tuple[Cell, ...]]:
     dates, day = of.dates, of.card.law_date
-    yield "articles that say from when they hold", dates.with_from
-    yield "articles that say until when", dates.with_to
+    rows = [("articles that say from when they hold", dates.with_from)]
+    rows.append(("articles that say until when", dates.with_to))
     if dates.earliest and dates.latest:
-        yield "the earliest first day", dates.earliest.isoformat()
-        yield "the latest first day", dates.latest.isoformat()
+        rows.append(("the earliest first day", dates.earliest.isoformat()))
+        rows.append(("the latest first day", dates.latest.isoformat()))
     if dates.in_force is not None and day is not None:
-        yield f"in force on {day.isoformat()}, the day of the law", dates.in_force
+        rows.append((f"in force on {day.isoformat()}, the day of the law", dates.in_force))
+    yield Table("dates", "Days on which articles hold", ("what", "found"), tuple(rows))
 
-
-def _columns(of: Description) -> Table:
     rows = [
-        (f"{c.name} of {c.of}s" + ("" if c.used else " (kept, not used)"), c.filled, Share(c.filled, c.total))
+        (f"{c.column} of {c.of}s{'' if c.used else ' (kept, not used)'}", c.filled, Share(c.filled, c.total))
         for c in of.columns
     ]
-    return Table("columns", "Optional columns that are filled", ("column", "filled", "share"), tuple(rows))
+    yield Table("columns", "Optional columns that are filled", ("column", "filled", "share"), tuple(rows))
 
 
-def _figures(spread: Distribution) -> tuple[Cell, ...]:
+_GOLD = ("mean", "median", "95 %", "max")
+
+
+def _gold_row(spread: Distribution) -> Row:
+    answered = Distribution.of({value: n for value, n in spread.counts.items() if value})
+    return (spread.n, spread.counts.get(0, 0), *_figures(answered, _GOLD))
+
+
+def _figures(spread: Distribution, names: tuple[str, ...]) -> Row:
     found = spread.figures()
-    return tuple(found[name] for name in FIGURES)
+    return tuple(found[name] for name in names)

@@ -222,7 +222,7 @@ def _tarred(path: Path, meter: Meter) -> Iterator[tuple[str, IO[bytes]]]:
     with _unpacked(path) as raw:
         stream = Headers(raw, meter)
         with stream.header():
-            opened = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115  # below
+            opened = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115
         with opened as archive:
             while True:
                 with stream.header():

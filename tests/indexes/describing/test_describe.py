@@ -81,7 +81,7 @@ def test_numbers_worked_by_hand(small: Description) -> None:
     days = small.dates
     assert (days.with_from, days.with_to, days.in_force) == (1, 1, 3)  # w2 had ended
     assert (days.earliest, days.latest) == (date(2000, 1, 1), date(2000, 1, 1))
-    filled = {(c.of, c.name): c for c in small.columns}
+    filled = {(c.of, c.column): c for c in small.columns}
     assert filled["article", "region"] == TableColumn("article", "region", 1, 4)
     assert filled["article", "references"].filled == 2
     assert filled["question", "answer"] == TableColumn("question", "answer", 1, 4)
