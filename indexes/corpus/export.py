@@ -73,7 +73,7 @@ def _beir(corpus: Corpus, folder: Path) -> None:
     write_lines(folder / beir.QUERIES, (dump(_query(corpus, question)) for question in corpus.questions))
     (folder / beir.QRELS).mkdir()
     for split, gold in (_by_split(corpus, _ALL) or {_ALL: {}}).items():
-        trec.write_beir_qrels(folder / beir.QRELS / f"{split}.tsv", gold)
+        trec.write_qrels(folder / beir.QRELS / f"{split}.tsv", gold, beir=True)
 
 
 def _document(corpus: Corpus, article: Article) -> Record:

@@ -1,6 +1,6 @@
 """Rows of a CSV file, read one at a time, with the line on which each begins.
 
-Lines of cells that tabs or blanks separate, without quotes: MS MARCO's files, qrels and runs.
+And lines of cells that tabs or blanks separate, without quotes: MS MARCO's files, and qrels.
 """
 
 from __future__ import annotations
@@ -8,32 +8,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
-from indexes.formats.jsonl import Record, decode, lines
+from indexes.formats.jsonl import Record, decode, lines, texts
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
-_NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 DELIMITERS = (",", ";", "\t")  # the first wins a tie in the header
-
-
-class _Decoded:
-    """The decoded lines of a file; remembers which ones were not UTF-8."""
-
-    def __init__(self, path: Path, inspection: Inspection, progress: Progress) -> None:
-        self._lines = lines(path, inspection, progress)
-        self._inspection = inspection
-        self.broken_at = 0  # the last line that could not be decoded
-
-    def __iter__(self) -> Iterator[str]:
-        for place, line in self._lines:
-            text = decode(line, place, self._inspection)
-            if text is None:
-                self.broken_at = place.line
-                text = line.decode("utf-8", errors="replace")  # keeps the quotes, so that rows stay in step
-            yield text
 
 
 def rows(
@@ -41,7 +22,7 @@ def rows(
     inspection: Inspection,
     *,
     required: Collection[str] = (),
-    fields: Mapping[str, str] = _NO_FIELDS,
+    fields: Mapping[str, str] | None = None,
     delimiter: str | None = None,
     progress: Progress = no_progress,
 ) -> Iterator[tuple[SourceLocation, Record]]:
@@ -51,7 +32,7 @@ def rows(
         path: CSV in UTF-8, plain or gzip, its first row the names of the columns.
         inspection: told of bad rows.
         required: columns that must be there.
-        fields: of the required columns, the field that each fills, for the error; empty where the
+        fields: of the required columns, the field that each fills, for the error; None where the
             columns' names are those of a published data set.
         delimiter: what separates the columns; None takes the one that cuts the header most.
         progress: called with bytes read and bytes in all.
@@ -60,13 +41,23 @@ def rows(
         BadInput: a required column is missing or named twice; or a row is bad and the inspection
             is not lenient.
     """
-    decoded = _Decoded(path, inspection, progress)
-    source = iter(decoded)
+    broken_at = 0  # the last line that could not be decoded
+
+    def decoded() -> Iterator[str]:
+        nonlocal broken_at
+        for place, line in lines(path, inspection, progress):
+            text = decode(line, place, inspection)
+            if text is None:
+                broken_at = place.line
+                text = line.decode("utf-8", errors="replace")  # keeps the quotes, so that rows stay in step
+            yield text
+
+    source = decoded()
     first = next(source, "")
     mark = delimiter or max(DELIMITERS, key=first.count)
     if len(mark) != 1:
         raise BadInput(f"the delimiter is {mark!r}. Give one character, such as , or ; or a tab.")
-    header = _header(path, first, mark, required, fields)
+    header = _header(path, first, mark, required, fields or {})
     reader = csv.reader(source, delimiter=mark, strict=True)
     while True:
         first_line = reader.line_num + 2  # the header was line 1
@@ -80,7 +71,7 @@ def rows(
             cure = "Close every quote and double those inside; texts over 131,072 characters need JSON Lines"
             inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
             continue
-        if not row or decoded.broken_at >= first_line:
+        if not row or broken_at >= first_line:
             continue  # blank, or already counted as broken UTF-8
         if len(row) != len(header):
             problem = f"{len(row)} values came for {len(header)} columns"
@@ -108,11 +99,9 @@ def _header(
             f"{path}:1: no column {', '.join(missing)}; the columns are: {', '.join(names) or 'none'}. "
             f"Rename the column in the file, or import with {table}{options}{same}."
         )
-    twice = {name for name in names if names.count(name) > 1}
+    twice = ", ".join(sorted({name for name in names if names.count(name) > 1}))
     if twice:
-        raise BadInput(
-            f"{path}:1: column {', '.join(sorted(twice))} comes twice. Rename or remove one of them."
-        )
+        raise BadInput(f"{path}:1: column {twice} comes twice. Rename or remove one of them.")
     return names
 
 
@@ -121,37 +110,26 @@ def cells(
 ) -> Iterator[tuple[SourceLocation, list[str]]]:
     """Yield the cells of each line, as many as there are columns; blank lines are passed over.
 
-    Args:
-        path: UTF-8, plain or gzip, without a header.
-        columns: what the cells are, for the errors; a tab in the last one belongs to it.
-        inspection: told of bad lines.
-        progress: called with bytes read and bytes in all.
+    `columns` says what the cells are, for the errors; a tab in the last one belongs to it.
 
     Raises:
         BadInput: a line has too few cells or is not UTF-8, and the inspection is not lenient.
     """
-    for place, line in lines(path, inspection, progress):
-        text = decode(line, place, inspection)
-        if text is None or not text.strip():
-            continue
+    for place, text in texts(path, inspection, progress):
         found = text.rstrip("\r\n").split("\t", len(columns) - 1)
         if len(found) != len(columns):
             problem = f"{len(found)} values came for {len(columns)} columns ({', '.join(columns)})"
-            cure = "Separate them with a tab"
-            inspection.refuse(SkipReason.INVALID_CSV, place, problem, cure)
+            inspection.refuse(SkipReason.INVALID_CSV, place, problem, "Separate them with a tab")
             continue
         yield place, found
 
 
 def words(path: Path, inspection: Inspection) -> Iterator[tuple[SourceLocation, list[str]]]:
-    """Yield the cells of each line, cut at tabs where it has any, else at blanks; for qrels and runs.
+    """Yield the cells of each line, cut at tabs where it has any, else at blanks; for qrels.
 
     Raises:
         BadInput: a line is not UTF-8 and the inspection is not lenient.
     """
-    for place, line in lines(path, inspection):
-        text = decode(line, place, inspection)
-        if text is None or not text.strip():
-            continue
+    for place, text in texts(path, inspection):
         found = text.strip("\r\n").split("\t") if "\t" in text else text.split()
         yield place, [cell.strip() for cell in found]

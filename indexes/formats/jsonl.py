@@ -21,9 +21,7 @@ from rag.types import Progress, no_progress
 
 Record: TypeAlias = Mapping[str, object]
 
-LONGEST = (
-    64 * 2**20
-)  # bytes of one line, or of one object of an array: more is no article, and would fill memory
+LONGEST = 64 * 2**20  # bytes of a line, or of an object of an array: more is no article, and fills memory
 _EVERY = 1000  # lines between two calls of progress: often enough for a bar, too rare to cost time
 _CHUNK = 2**20  # bytes read at once from a file that has no lines
 _TO_UTF8 = "Save the file as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW)"
@@ -38,6 +36,7 @@ def _finite(text: str) -> float | None:
 
 # NaN and Infinity, which pandas writes and JSON does not know, mean that there is no value.
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
+_SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
 _LEADING, _BETWEEN = re.compile(r"[ \t\r\n\ufeff]*"), re.compile(r"[ \t\r\n,]*")
 
 
@@ -73,6 +72,20 @@ def lines(
         progress("reading", total, total)
 
 
+def texts(
+    path: Path, inspection: Inspection, progress: Progress = no_progress
+) -> Iterator[tuple[SourceLocation, str]]:
+    """Yield the text of each line with its place; blank lines are passed over.
+
+    Raises:
+        BadInput: as `lines`; or a line is not UTF-8 and the inspection is not lenient.
+    """
+    for place, line in lines(path, inspection, progress):
+        text = decode(line, place, inspection)
+        if text is not None and text.strip():
+            yield place, text
+
+
 def records(
     path: Path, inspection: Inspection, progress: Progress = no_progress
 ) -> Iterator[tuple[SourceLocation, Record]]:
@@ -82,10 +95,7 @@ def records(
         BadInput: as `lines`; or a line is not UTF-8, not JSON or not an object and the inspection
             is not lenient.
     """
-    for place, line in lines(path, inspection, progress):
-        text = decode(line, place, inspection)
-        if text is None or not text.strip():
-            continue
+    for place, text in texts(path, inspection, progress):
         try:
             record = _DECODER.decode(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
@@ -114,8 +124,9 @@ def array(
         line, at = line + text.count("\n", at, found.end() if found else at), found.end() if found else at
         if at < len(text) and not started:
             if text[at] != "[":
-                cure = "Give the file as it was published"
-                raise BadInput(f"{path}:{line}: a JSON array was expected. {cure}.")
+                raise BadInput(
+                    f"{path}:{line}: a JSON array was expected. Give the file as it was published."
+                )
             at, started = at + 1, True
             continue
         if text.startswith("]", at):
@@ -124,27 +135,21 @@ def array(
         try:
             record, end = _DECODER.raw_decode(text, at)
             if end < len(text) or ended:  # else a number may go on in the next piece
-                if _is_fit(
-                    record,
-                    SourceLocation(path, line),
-                    inspection,
-                    escaped=odd or text.find("\\u", at, end) >= 0,
-                ):
-                    yield SourceLocation(path, line), record
+                place, escaped = SourceLocation(path, line), odd or text.find("\\u", at, end) >= 0
+                if _is_fit(record, place, inspection, escaped=escaped):
+                    yield place, record
                 line, at = line + text.count("\n", at, end), end
                 continue
         except (ValueError, RecursionError) as error:
             problem = str(error)
         if ended or len(text) - at > LONGEST:  # what follows cannot be told apart any more
-            cure = "Fetch the file again: it is cut short or was edited"
-            inspection.refuse(
-                SkipReason.INVALID_JSON, SourceLocation(path, line), f"not JSON ({problem})", cure
-            )
+            place, cure = SourceLocation(path, line), "Fetch the file again: it is cut short or was edited"
+            inspection.refuse(SkipReason.INVALID_JSON, place, f"not JSON ({problem})", cure)
             return
         text, at = text[at:], 0
         # As much again as there is: an object of many pieces is not decoded anew for each of them.
         more = list(islice(pieces, 1 + len(text) // _CHUNK))
-        text, ended, odd = text + "".join(more), not more, odd or not all(map(_is_utf8, more))
+        text, ended, odd = text + "".join(more), not more, odd or any(map(_SURROGATE.search, more))
 
 
 def decode(line: bytes, place: SourceLocation, inspection: Inspection) -> str | None:
@@ -166,10 +171,8 @@ def dump(record: Record) -> bytes:
     try:
         return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
     except UnicodeEncodeError:
-        who = record.get("id", "?")
-        raise BadInput(
-            f"the record with id {who!r} holds half a surrogate pair. Remove that character."
-        ) from None
+        problem = f"the record with id {record.get('id', '?')!r} holds half a surrogate pair"
+        raise BadInput(f"{problem}. Remove that character.") from None
 
 
 def write_lines(path: Path, content: Iterable[bytes]) -> None:
@@ -197,14 +200,6 @@ def _is_fit(record: object, place: SourceLocation, inspection: Inspection, *, es
     return True
 
 
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[str]:
     """Yield the text of a file, a megabyte at a time; bytes that are not UTF-8 become half surrogates."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -223,7 +218,13 @@ def _pieces(path: Path, inspection: Inspection, progress: Progress) -> Iterator[
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[io.BufferedReader, io.BufferedIOBase, int]]:
     """Open a file; give it as it is, unpacked if it is gzip, and its size in bytes."""
-    with _open(path) as raw:
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file. Check the path.") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). Give a file that you may read.") from None
+    with file as raw:
         packed = raw.peek(2)[:2] == _GZIP
         yield raw, gzip.GzipFile(fileobj=raw) if packed else raw, path.stat().st_size
 
@@ -232,12 +233,3 @@ def _damaged(error: Exception, place: SourceLocation, inspection: Inspection) ->
     problem = f"the gzip data is damaged or ends too early ({error})"
     cure = f"Fetch the file again (gzip -t {place.path.name} checks it)"
     inspection.refuse(SkipReason.TRUNCATED, place, problem, cure)
-
-
-def _open(path: Path) -> io.BufferedReader:
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
-        raise BadInput(f"{path}: no such file. Check the path.") from None
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}). Give a file that you may read.") from None
