@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -42,13 +42,9 @@ _ALL = "all"  # the file of BEIR's judgements for questions of no split
 
 
 def export(corpus: Corpus, folder: Path, to: str, *, extras: bool = True) -> Path:
-    """Write a corpus as a new folder of another format, whole or not at all, and return the folder.
+    """Write a corpus as a new folder of a format of `FORMATS`, whole or not at all, and return the folder.
 
-    Args:
-        corpus: what to write.
-        folder: where.
-        to: a key of `FORMATS`.
-        extras: write the columns that nothing uses too.
+    With `extras` go the columns that nothing uses.
 
     Raises:
         BadInput: no such format; the format cannot hold an id; or the folder is there and not empty.
@@ -69,75 +65,66 @@ def export(corpus: Corpus, folder: Path, to: str, *, extras: bool = True) -> Pat
 
 
 def _beir(corpus: Corpus, folder: Path) -> None:
-    write_lines(folder / beir.CORPUS, (dump(_document(corpus, article)) for article in corpus.articles))
-    write_lines(folder / beir.QUERIES, (dump(_query(corpus, question)) for question in corpus.questions))
+    def document(article: Article) -> Record:
+        metadata = {**_about(article), **corpus.extras.get(article.id, {})}
+        title = f"{article.code} {article.article_no}".strip()
+        id_ = trec.fit(article.id, tabs=True)
+        return {"_id": id_, "title": title, "text": article.text, "metadata": metadata}
+
+    def query(question: Question) -> Record:
+        metadata = {**_about_question(question), **corpus.question_extras.get(question.id, {})}
+        if not question.article_ids:
+            metadata["article_ids"] = []  # annotated: no article answers; else it would be left out
+        return {"_id": trec.fit(question.id, tabs=True), "text": question.text, "metadata": metadata}
+
+    write_lines(folder / beir.CORPUS, (dump(document(article)) for article in corpus.articles))
+    write_lines(folder / beir.QUERIES, (dump(query(question)) for question in corpus.questions))
     (folder / beir.QRELS).mkdir()
     for split, gold in (_by_split(corpus, _ALL) or {_ALL: {}}).items():
         trec.write_qrels(folder / beir.QRELS / f"{split}.tsv", gold, beir=True)
 
 
-def _document(corpus: Corpus, article: Article) -> Record:
-    metadata = {**_about(article), **corpus.extras.get(article.id, {})}
-    title = f"{article.code} {article.article_no}".strip()
-    id_ = trec.fit(article.id, tabs=True)
-    return {"_id": id_, "title": title, "text": article.text, "metadata": metadata}
-
-
-def _query(corpus: Corpus, question: Question) -> Record:
-    rest = corpus.question_extras.get(question.id, {})
-    metadata = {**_about_question(question), "split": question.split, **rest}
-    if not question.article_ids:
-        metadata["article_ids"] = []  # annotated: no article answers; without judgements it would be left out
-    return {"_id": trec.fit(question.id, tabs=True), "text": question.text, "metadata": metadata}
-
-
 def _trec(corpus: Corpus, folder: Path) -> None:
-    articles, questions = corpus.articles, corpus.questions
-    rows = (f"{trec.fit(a.id)}\t{_line(a.text)}\n".encode() for a in articles)
-    write_lines(folder / trec_source.COLLECTION, rows)
-    rows = (f"{trec.fit(q.id)}\t{_line(q.text)}\n".encode() for q in questions)
-    write_lines(folder / trec_source.QUERIES, rows)
-    write_lines(folder / trec_source.ABOUT_ARTICLES, _article_extras(corpus))
-    write_lines(folder / trec_source.ABOUT_QUESTIONS, _question_extras(corpus))
+    def line(of: Article | Question) -> bytes:
+        return f"{trec.fit(of.id)}\t{_BREAKS.sub(' ', of.text)}\n".encode()
+
+    def lost(of: Article | Question, key: str) -> Record:
+        return {key: of.text} if _BREAKS.search(of.text) else {}
+
+    about = (
+        {"id": a.id, **_about(a), **lost(a, "text"), **corpus.extras.get(a.id, {})} for a in corpus.articles
+    )
+    beside = (
+        {"id": q.id, **_about_question(q), **lost(q, "question"), **corpus.question_extras.get(q.id, {})}
+        for q in corpus.questions
+    )
+    write_lines(folder / trec_source.COLLECTION, map(line, corpus.articles))
+    write_lines(folder / trec_source.QUERIES, map(line, corpus.questions))
+    write_lines(folder / trec_source.ABOUT_ARTICLES, map(dump, about))
+    write_lines(folder / trec_source.ABOUT_QUESTIONS, map(dump, beside))
     for split, gold in (_by_split(corpus, "") or {"": {}}).items():
         trec.write_qrels(folder / (f"qrels.{split}.txt" if split else "qrels.txt"), gold)
 
 
-def _article_extras(corpus: Corpus) -> Iterator[bytes]:
-    for article in corpus.articles:
-        lost = {} if _line(article.text) == article.text else {"text": article.text}
-        yield dump({"id": article.id, **_about(article), **lost, **corpus.extras.get(article.id, {})})
-
-
-def _question_extras(corpus: Corpus) -> Iterator[bytes]:
-    for question in corpus.questions:
-        lost = {} if _line(question.text) == question.text else {"question": question.text}
-        about = {**_about_question(question), "split": question.split, **lost}
-        yield dump({"id": question.id, **about, **corpus.question_extras.get(question.id, {})})
-
-
 def _parquet(corpus: Corpus, folder: Path) -> None:
-    kinds = {key: "texts" if key in _LISTS else "day" if key in _DAYS else "text" for key in articles_.KEYS}
-    types = {key: "texts" if key in _LISTS else "text" for key in questions_.KEYS}
+    def row(record: Record, extras: Mapping[str, object] | None) -> Record:
+        return {**record, parquet_source.EXTRAS: json.dumps(extras, ensure_ascii=False) if extras else None}
+
+    def types(keys: tuple[str, ...]) -> Mapping[str, str]:
+        known = {key: "texts" if key in _LISTS else "day" if key in _DAYS else "text" for key in keys}
+        return {**known, parquet_source.EXTRAS: "text"}
+
     described = {parquet_source.MARK: corpus.sha256, "licence": corpus.card.licence}
-    rows = (_row(_fields_of(a, articles_.KEYS), corpus.extras.get(a.id)) for a in corpus.articles)
-    name = parquet_source.ARTICLES
-    parquet.write(folder / name, rows, {**kinds, parquet_source.EXTRAS: "text"}, described)
+    rows = (
+        row({key: getattr(a, key) for key in articles_.KEYS}, corpus.extras.get(a.id))
+        for a in corpus.articles
+    )
+    parquet.write(folder / parquet_source.ARTICLES, rows, types(articles_.KEYS), described)
     if corpus.questions:
-        name = parquet_source.QUESTIONS
         rows = (
-            _row(questions_.question_record(q), corpus.question_extras.get(q.id)) for q in corpus.questions
+            row(questions_.question_record(q), corpus.question_extras.get(q.id)) for q in corpus.questions
         )
-        parquet.write(folder / name, rows, {**types, parquet_source.EXTRAS: "text"}, described)
-
-
-def _row(record: Record, extras: Mapping[str, object] | None) -> Record:
-    return {**record, parquet_source.EXTRAS: json.dumps(extras, ensure_ascii=False) if extras else None}
-
-
-def _fields_of(article: Article, keys: tuple[str, ...]) -> Record:
-    """Return the fields of an article with the types that they have."""
-    return {key: getattr(article, key) for key in keys}
+        parquet.write(folder / parquet_source.QUESTIONS, rows, types(questions_.KEYS), described)
 
 
 def _about(article: Article) -> Record:
@@ -145,8 +132,8 @@ def _about(article: Article) -> Record:
     return {key: value for key, value in record.items() if key not in ("id", "text")}
 
 
-def _about_question(question: Question) -> Record:
-    record = questions_.question_record(question)
+def _about_question(question: Question) -> dict[str, object]:
+    record = {**questions_.question_record(question), "split": question.split}
     return {key: value for key, value in record.items() if key not in ("id", "question", "article_ids")}
 
 
@@ -157,10 +144,6 @@ def _by_split(corpus: Corpus, none: str) -> dict[str, dict[str, tuple[str, ...]]
         split = question.split if question.split and _SPLIT.fullmatch(question.split) else none
         found.setdefault(split, {})[question.id] = question.article_ids
     return found
-
-
-def _line(text: str) -> str:
-    return _BREAKS.sub(" ", text)
 
 
 FORMATS: Mapping[str, Callable[[Corpus, Path], object]] = MappingProxyType(

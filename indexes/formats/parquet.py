@@ -47,7 +47,11 @@ def rows(
         ) as file:
             missing = [name for name in required if name not in file.schema_arrow.names]
             if missing:
-                raise BadInput(_missing(path, missing, file.schema_arrow.names))
+                there = ", ".join(file.schema_arrow.names) or "none"
+                raise BadInput(
+                    f"{path}: no column {', '.join(missing)}; the columns are: {there}. "
+                    "Import with --from parquet --column FIELD=COLUMN."
+                )
             total = file.metadata.num_rows
             for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
@@ -71,13 +75,10 @@ def write(
     columns: Mapping[str, str],
     described: Mapping[str, str] | None = None,
 ) -> None:
-    """Write records as a Parquet file.
+    """Write records as a Parquet file; a value that is absent is null.
 
-    Args:
-        path: where.
-        records: a value that is absent is null.
-        columns: name -> "text", "texts" (a list) or "day".
-        described: words about the file, kept in its metadata.
+    `columns` maps names to "text", "texts" (a list) or "day"; `described`, words about the file, is kept
+    in its metadata.
 
     Raises:
         BadInput: a text cannot be written as UTF-8.
@@ -125,13 +126,6 @@ def plain(value: object) -> object:
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [plain(part) for part in value]
     return value.hex() if isinstance(value, bytes) else str(value)
-
-
-def _missing(path: Path, missing: Sequence[str], there: Sequence[str]) -> str:
-    return (
-        f"{path}: no column {', '.join(missing)}; the columns are: {', '.join(there) or 'none'}. "
-        "Import with --from parquet --column FIELD=COLUMN."
-    )
 
 
 def _pyarrow() -> tuple[Any, Any]:
