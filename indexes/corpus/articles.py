@@ -22,6 +22,7 @@ KEYS = (
 )  # fmt: skip
 
 
+_KEYS = frozenset(KEYS)
 _T = TypeVar("_T", bound=Hashable)
 MOST_SHARED = 100_000
 
@@ -33,28 +34,19 @@ class ValueCache:
     """
 
     def __init__(self) -> None:
-        """Know nothing yet."""
         self._known: dict[Hashable, Hashable] = {}
 
     def __call__(self, value: _T) -> _T:
         """Return the first value that came and is equal to this one."""
-        found = self._known.get(value)
-        if found is None:
-            if len(self._known) < MOST_SHARED:
-                self._known[value] = value
-            return value
-        return found  # type: ignore[return-value]  # equal, and of str or tuple alone
+        if len(self._known) < MOST_SHARED:
+            return self._known.setdefault(value, value)  # type: ignore[return-value]  # equal
+        return self._known.get(value, value)  # type: ignore[return-value]  # equal, and of str or tuple alone
 
 
 def read_articles(
     path: Path, *, inspection: Inspection | None = None, progress: Progress = no_progress
 ) -> tuple[Article, ...]:
-    """Read articles.jsonl or articles.jsonl.gz.
-
-    Args:
-        path: JSON Lines, plain or gzip, one article a line.
-        inspection: told of bad lines and of columns that are not used; None stops at the first.
-        progress: called with bytes read and bytes in all.
+    """Read articles.jsonl or articles.jsonl.gz; without an inspection the first bad line stops it.
 
     Raises:
         BadInput: the file cannot be used; the text names file, line and cure.
@@ -74,9 +66,7 @@ def collect(
     articles: list[Article] = []
     shared = ValueCache()
     seen: set[str] = set()
-    at = array(
-        "Q"
-    )  # the line of each article: a number costs eight bytes there, and four times as many in a dict
+    at = array("Q")  # the line of each article: eight bytes a number, where a dict takes four times as many
     for place, record, article in inspection.parsed(found, partial(parse_article, shared=shared)):
         if article.id in seen:
             line = next(line for each, line in zip(articles, at, strict=True) if each.id == article.id)
@@ -88,21 +78,13 @@ def collect(
         articles.append(article)
         inspection.keep("article", article.id, {k: v for k, v in record.items() if k not in _KEYS})
     if not articles:
-        raise BadInput(
-            f"{path}: no articles in it. Give a file with one article a line: {', '.join(REQUIRED)}."
-        )
+        cure = f"Give a file with one article a line: {', '.join(REQUIRED)}"
+        raise BadInput(f"{path}: no articles in it. {cure}.")
     return tuple(articles)
 
 
-_KEYS = frozenset(KEYS)
-
-
 def parse_article(record: Record, shared: ValueCache | None = None) -> Article:
-    """Make an article of a record.
-
-    Args:
-        record: with the keys of this module.
-        shared: gives one object for equal codes and headings, so that they are in memory once.
+    """Make an article of a record; `shared` gives one object for equal codes and headings.
 
     Raises:
         UnfitError: a required column is missing, the text is empty, or a value is of another type.
@@ -110,19 +92,13 @@ def parse_article(record: Record, shared: ValueCache | None = None) -> Article:
     missing = [key for key in REQUIRED if record.get(key) is None]
     if missing:
         problem = f"no {', '.join(missing)}; it has: {', '.join(record) or 'nothing'}"
-        raise UnfitError(
-            SkipReason.MISSING_COLUMN,
-            problem,
-            "Add it to the record, or map a column to it with --from table --column FIELD=COLUMN",
-        )
+        cure = "Add it to the record, or map a column to it with --from table --column FIELD=COLUMN"
+        raise UnfitError(SkipReason.MISSING_COLUMN, problem, cure)
     same = shared or ValueCache()
     body = text(record, "text")
     if not body.strip():
-        raise UnfitError(
-            SkipReason.EMPTY_TEXT,
-            "the text is empty",
-            "Fill it in, or leave the article out if it was repealed",
-        )
+        cure = "Fill it in, or leave the article out if it was repealed"
+        raise UnfitError(SkipReason.EMPTY_TEXT, "the text is empty", cure)
     return Article(
         id=name(record, "id"),
         code=same(name(record, "code")),
@@ -145,9 +121,8 @@ def article_record(article: Article) -> Record:
     record: dict[str, object] = {}
     for key in KEYS:
         value = getattr(article, key)
-        if value is None or value == ():
-            continue
-        record[key] = value.isoformat() if isinstance(value, date) else value
+        if value not in (None, ()):
+            record[key] = value.isoformat() if isinstance(value, date) else value
     return record
 
 
@@ -214,6 +189,5 @@ def day(record: Record, key: str) -> date | None:
 def _wrong(key: str, value: object, wanted: str) -> UnfitError:
     shown = repr(value)
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    return UnfitError(
-        SkipReason.WRONG_TYPE, f"{key} is {shown}, a {type(value).__name__}", f"Write {key} as {wanted}"
-    )
+    problem = f"{key} is {shown}, a {type(value).__name__}"
+    return UnfitError(SkipReason.WRONG_TYPE, problem, f"Write {key} as {wanted}")

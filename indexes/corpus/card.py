@@ -50,17 +50,15 @@ def read_card(path: Path) -> CorpusCard:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise BadInput(
-            f"{path}: cannot be read ({error.strerror}). Write a {FILE} beside the articles."
-        ) from None
+        cure = f"Write a {FILE} beside the articles"
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). {cure}.") from None
     try:
         record = json.loads(decode(content, SourceLocation(path, 1), Inspection()) or "")
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not JSON ({error}). Correct it at that place.") from None
     if not isinstance(record, dict):
-        raise BadInput(
-            f'{path}: an object was expected. Write {{"name": ..., "title": ..., "language": ...}}.'
-        )
+        cure = 'Write {"name": ..., "title": ..., "language": ...}'
+        raise BadInput(f"{path}: an object was expected. {cure}.")
     return parse_card(record, str(path))
 
 
@@ -71,19 +69,13 @@ def parse_card(record: Record, where: str) -> CorpusCard:
     except UnfitError as unfit:
         raise BadInput(f"{where}: {unfit.problem}. {unfit.cure}.") from None
     if not _NAME.fullmatch(card.name):  # it becomes the name of a folder
-        raise BadInput(
-            f"{where}: name is {card.name!r}. Use lower-case letters, digits and hyphens, 64 at most."
-        )
+        cure = "Use lower-case letters, digits and hyphens, 64 at most"
+        raise BadInput(f"{where}: name is {card.name!r}. {cure}.")
     if not _LANGUAGE.fullmatch(card.language):
         raise BadInput(f"{where}: language is {card.language!r}. Use two letters of ISO 639-1: {_LANGUAGES}.")
     if card.text_kind not in _KINDS:
         raise BadInput(f"{where}: text_kind is {card.text_kind!r}. Use one of: {', '.join(_KINDS)}.")
     return card
-
-
-def card_record(card: CorpusCard) -> Record:
-    """Return what card.json holds: every field that differs from its default, in order."""
-    return _plain(card)
 
 
 def card_bytes(card: CorpusCard) -> bytes:
@@ -113,7 +105,8 @@ def with_options(base: CorpusCard | str, options: CardOptions) -> CorpusCard:
     return parse_card(record, "the card of the corpus")
 
 
-def _plain(of: CorpusCard | Contact | Elsewhere | Moved) -> Record:
+def card_record(of: CorpusCard | Contact | Elsewhere | Moved) -> Record:
+    """Return what card.json holds of a card or a part of it: what differs from the default, in order."""
     plain: dict[str, object] = {}
     for each in fields(of):
         value = getattr(of, each.name)
@@ -123,7 +116,7 @@ def _plain(of: CorpusCard | Contact | Elsewhere | Moved) -> Record:
         if isinstance(value, date):
             value = value.isoformat()
         elif isinstance(value, tuple):
-            value = [part if isinstance(part, str) else _plain(part) for part in value]
+            value = [part if isinstance(part, str) else card_record(part) for part in value]
         elif isinstance(value, Mapping):
             value = {key: part if isinstance(part, str) else list(part) for key, part in value.items()}
         plain[each.name] = value
@@ -153,9 +146,8 @@ def _many(kind: type[_T]) -> _Parser:
     def parse(record: Record, key: str) -> tuple[_T, ...]:
         parts = record[key]
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-            raise UnfitError(
-                SkipReason.WRONG_TYPE, f"{key} is not a list of objects", f'Write "{key}": [{{...}}, ...]'
-            )
+            cure = f'Write "{key}": [{{...}}, ...]'
+            raise UnfitError(SkipReason.WRONG_TYPE, f"{key} is not a list of objects", cure)
         made = []
         for i, part in enumerate(parts, 1):
             try:
@@ -171,9 +163,8 @@ def _mapping(each: _Parser) -> _Parser:
     def parse(record: Record, key: str) -> Mapping[str, object]:
         parts = record[key]
         if not isinstance(parts, dict):
-            raise UnfitError(
-                SkipReason.WRONG_TYPE, f"{key} is not an object", f'Write "{key}": {{"...": ...}}'
-            )
+            cure = f'Write "{key}": {{"...": ...}}'
+            raise UnfitError(SkipReason.WRONG_TYPE, f"{key} is not an object", cure)
         return {part: each(parts, part) for part in parts}
 
     return parse

@@ -9,8 +9,6 @@ JSON without spaces or escapes beyond the necessary, the keys of `indexes.corpus
 order, those that are null or an empty list left out, each line ended by a line feed. These are the bytes that
 `write` puts into the file, so `zcat articles.jsonl.gz | sha256sum` prints it. Card, questions and
 extra columns are no part of it; questions have an identity of their own, made in the same way.
-
-The folder of a corpus: its files, and how it appears whole or not at all.
 """
 
 from __future__ import annotations
@@ -61,9 +59,8 @@ def appearing(folder: Path) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         part.mkdir()
     except OSError as error:
-        raise BadInput(
-            f"{folder}: cannot be made ({error.strerror}). Give a place that you may write."
-        ) from None
+        cure = "Give a place that you may write"
+        raise BadInput(f"{folder}: cannot be made ({error.strerror}). {cure}.") from None
     try:
         yield part
         atomic.sync(part)
@@ -84,12 +81,10 @@ def articles_file(folder: Path) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise BadInput(
-            f"{folder}: both {' and '.join(ARTICLES)} are there. Remove the one that is out of date."
-        )
-    raise BadInput(
-        f"{folder}: no {' or '.join(ARTICLES)} in it. Give the folder that holds one, or its path."
-    )
+        problem, cure = f"both {' and '.join(ARTICLES)} are there", "Remove the one that is out of date"
+    else:
+        problem, cure = f"no {' or '.join(ARTICLES)} in it", "Give the folder that holds one, or its path"
+    raise BadInput(f"{folder}: {problem}. {cure}.")
 
 
 def questions_file(folder: Path, named: str | None = None) -> Path | None:
@@ -129,15 +124,13 @@ class Corpus:
         for what, ids in (("article", self.articles), ("question", self.questions)):
             twice = [id_ for id_, n in Counter(each.id for each in ids).items() if n > 1]
             if twice:
-                raise BadInput(
-                    f"the corpus {name} has {what} id {twice[0]!r} twice. Give each an id of its own."
-                )
+                problem = f"the corpus {name} has {what} id {twice[0]!r} twice"
+                raise BadInput(f"{problem}. Give each an id of its own.")
         for question in self.questions:
             for id_ in question.article_ids:
                 if id_ not in known:
-                    raise BadInput(
-                        f"question {question.id!r} cites {id_!r}, not in the corpus {name}. Correct it."
-                    )
+                    problem = f"question {question.id!r} cites {id_!r}, not in the corpus {name}"
+                    raise BadInput(f"{problem}. Correct it.")
         extras_.check(name, "article", self.extras, known)
         extras_.check(name, "question", self.question_extras, {question.id for question in self.questions})
 
@@ -194,12 +187,7 @@ def gathered(
 ) -> Corpus:
     """Make a corpus of what was read, with the extra columns that the inspection was told of.
 
-    Args:
-        card: of the corpus.
-        articles: that were read.
-        questions: that were read.
-        inspection: that watched.
-        folder: of a corpus, whose files of extra columns are read too.
+    Those in the files of a corpus's folder are read too.
     """
     ids, question_ids = [article.id for article in articles], [question.id for question in questions]
     if folder is not None:
@@ -211,11 +199,7 @@ def gathered(
 def write(corpus: Corpus, folder: Path, *, compress: bool = True, extras: bool = True) -> Path:
     """Write a corpus folder, whole or not at all, and return it; the same corpus gives the same bytes.
 
-    Args:
-        corpus: what to write.
-        folder: where.
-        compress: write the articles as gzip.
-        extras: write the columns that nothing uses too.
+    The articles are gzip if `compress`; with `extras` the columns that nothing uses are written too.
 
     Raises:
         BadInput: the folder is there already and is not empty, or cannot be made.

@@ -12,8 +12,8 @@ are no part of the corpus's identity.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -32,11 +32,7 @@ QUESTIONS = "extras_questions.jsonl.gz"
 def check(corpus: str, what: str, extras: Extras, ids: Collection[str]) -> None:
     """Refuse extra columns that could not be written and read again.
 
-    Args:
-        corpus: its name, for the error.
-        what: "article" or "question".
-        extras: the columns.
-        ids: of the articles or questions that there are.
+    `what` they are of is "article" or "question", `ids` are those that there are in the corpus of this name.
 
     Raises:
         BadInput: they belong to nobody, or a column has the name of one that is used.
@@ -56,24 +52,15 @@ def check(corpus: str, what: str, extras: Extras, ids: Collection[str]) -> None:
 def write_extras(path: Path, extras: Extras, ids: Iterable[str]) -> None:
     """Write the extra columns in the order of the ids; no file where there are none."""
     if any(extras.values()):
-        write_lines(path, _lines(extras, ids))
-
-
-def _lines(extras: Extras, ids: Iterable[str]) -> Iterator[bytes]:
-    for id_ in ids:
-        columns = extras.get(id_)
-        if columns:
-            yield dump({"id": id_, **dict(sorted(columns.items()))})
+        found = ((id_, extras[id_]) for id_ in ids if extras.get(id_))
+        write_lines(path, (dump({"id": id_, **dict(sorted(columns.items()))}) for id_, columns in found))
 
 
 def read_extras(folder: Path, articles: Collection[str], questions: Collection[str], to: Inspection) -> None:
     """Read what `write_extras` wrote into a folder, if anything, and tell the inspection of it.
 
-    Args:
-        folder: of a corpus.
-        articles: ids of those that were read from it.
-        questions: likewise.
-        to: keeps the columns; a lenient one skips those of nobody.
+    `articles` and `questions` are the ids of those that were read from there; the columns of others are
+    refused.
 
     Raises:
         BadInput: a line cannot be used.
@@ -118,7 +105,7 @@ class Node:
 
 def write_nodes(folder: Path, nodes: Iterable[Node]) -> None:
     """Write nodes.jsonl into a corpus folder; no file where there are none."""
-    lines = [dump(_record_of(node)) for node in nodes]
+    lines = [dump({key: value for key, value in asdict(node).items() if value}) for node in nodes]
     if lines:
         write_lines(folder / FILE, lines)
 
@@ -148,8 +135,3 @@ def parse_node(record: Record) -> Node:
         headings=articles_.texts(record, "headings"),
         references=articles_.ids(record, "references"),
     )
-
-
-def _record_of(node: Node) -> Record:
-    record = {"id": node.id, "title": node.title, "headings": node.headings, "references": node.references}
-    return {key: value for key, value in record.items() if value}

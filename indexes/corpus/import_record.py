@@ -41,12 +41,9 @@ class ImportOptions:
 
 
 def import_options(parsed: argparse.Namespace, source: str, card: Mapping[str, object]) -> ImportOptions:
-    """Return the import options of a command line.
+    """Return the import options of a command line, as `indexes.cli.arguments` has it for import and update.
 
-    Args:
-        parsed: as `indexes.cli.arguments` has it for import and update.
-        source: that read the files, typed or found out.
-        card: what was typed of the card; None for what was not.
+    `source` is the one that read the files, typed or found out; in `card`, None is what was not typed.
     """
     return ImportOptions(
         path=_place(parsed.path),
@@ -67,10 +64,6 @@ def merge_with_record(parsed: argparse.Namespace, folder: Path) -> argparse.Name
 
     Columns and options belong to a format: they are repeated only if the files come in the same one.
     Cleaning is repeated unless another one, or "none", was typed.
-
-    Args:
-        parsed: path, format, lenient, no_shipped_questions, column, option and clean.
-        folder: of the corpus that is there.
 
     Raises:
         BadInput: import.json is there and cannot be used.

@@ -13,9 +13,7 @@ from rag.retrieval.known_item import KnownItems
 from rag.text.references import LONGEST
 from rag.types import Article, Ints
 
-_SENTENCE = re.compile(
-    r"[^\n。;；]*[\n。;；]?"
-)  # a full stop ends no sentence for certain: "art. 5", "al. 2"
+_SENTENCE = re.compile(r"[^\n。;；]*[\n。;；]?")  # a full stop may end none: "art. 5", "al. 2"
 
 
 def references(articles: Sequence[Article], card: CorpusCard) -> Ints:
@@ -25,10 +23,6 @@ def references(articles: Sequence[Article], card: CorpusCard) -> Ints:
     article of the same code; a law that the corpus does not hold is passed over. Some are misread (a law
     that is named in a way that no list has, an article of it taken for one's own): this is evidence for a
     fusion that is fitted, and nothing to show people as what the law says.
-
-    Args:
-        articles: of the corpus, in order.
-        card: its language and its codes' short forms.
     """
     if any(article.references for article in articles):
         return reference_pairs(articles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -132,13 +132,10 @@ def resolve(
             ]
             gold += [id_ for cite in cited.cites for id_ in numbered.get(cite, ())]
         if absent:
-            problem = f"question {cited.question.id!r} cites {_few(absent)}, which the corpus does not hold"
-            inspection.refuse(
-                SkipReason.UNKNOWN_GOLD,
-                place,
-                problem,
-                "Correct the line, or give the articles it was annotated for",
-            )
+            few = ", ".join(absent[:3]) + (f" and {len(absent) - 3} more" if len(absent) > 3 else "")
+            problem = f"question {cited.question.id!r} cites {few}, which the corpus does not hold"
+            cure = "Correct the line, or give the articles it was annotated for"
+            inspection.refuse(SkipReason.UNKNOWN_GOLD, place, problem, cure)
         if gold or not absent:
             questions.append(replace(cited.question, article_ids=tuple(dict.fromkeys(gold))))
     return tuple(questions)
@@ -156,9 +153,9 @@ def question_record(question: Question) -> Record:
 
 
 def _cites(record: Record) -> tuple[tuple[str, str], ...]:
-    numbers, codes = _listed(record["article_no"]), _listed(record.get("code"))
-    if not isinstance(record.get("code"), list):
-        codes *= len(numbers)
+    numbers, codes = record["article_no"], record.get("code")
+    numbers = numbers if isinstance(numbers, list) else [numbers]
+    codes = codes if isinstance(codes, list) else [codes] * len(numbers)
     if len(codes) != len(numbers):
         problem = f"{len(codes)} codes came for {len(numbers)} article numbers"
         raise UnfitError(SkipReason.WRONG_TYPE, problem, "Give one code for all of them, or one for each")
@@ -166,16 +163,8 @@ def _cites(record: Record) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys((number(code, "code"), number(no, "article_no")) for code, no in pairs))
 
 
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
 def _numbered(articles: Iterable[Article]) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for article in articles:
         found.setdefault((article.code, article.article_no), []).append(article.id)
     return found
-
-
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
