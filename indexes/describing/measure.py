@@ -52,32 +52,21 @@ Units = Mapping[str, Unit]  # "characters", "words", "tokens"
 _CHUNK = 512  # texts that are cut at once: a tokenizer does them in parallel
 
 
-class Lengths:
-    """The lengths of texts in every unit, counted as the texts come by."""
-
-    def __init__(self, units: Units) -> None:
-        self._units = units
-        self._counts = {name: Counter[int]() for name in units}
-
-    def add(self, texts: Iterable[str]) -> None:
-        """Count the texts; none of them is kept."""
-        stream = iter(texts)
-        while chunk := list(islice(stream, _CHUNK)):
-            for name, unit in self._units.items():
-                self._counts[name].update(unit.count(chunk))
-
-    def spreads(self) -> dict[str, Distribution]:
-        """Return unit -> lengths."""
-        return {name: Distribution.of(counts) for name, counts in self._counts.items()}
+def _lengths(texts: Iterable[str], units: Units) -> dict[str, Distribution]:
+    """Return unit -> lengths, counted as the texts come by; none of them is kept."""
+    counts = {name: Counter[int]() for name in units}
+    stream = iter(texts)
+    while chunk := list(islice(stream, _CHUNK)):
+        for name, unit in units.items():
+            counts[name].update(unit.count(chunk))
+    return {name: Distribution.of(found) for name, found in counts.items()}
 
 
 def units(language: str, tokenizer: str | None = None) -> Units:
     """Return the units of a language, ISO 639-1.
 
-    Args:
-        language: of the texts.
-        tokenizer: a tokenizer.json, the folder of one, or an id on the Hugging Face hub; None counts
-            the terms of the language's analyser, which is what BM25 sees.
+    A tokenizer is a tokenizer.json, the folder of one, or an id on the Hugging Face hub; None counts the
+    terms of the language's analyser, which is what BM25 sees.
 
     Raises:
         BadInput: the tokenizer cannot be had.
@@ -168,14 +157,13 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
     if file is not None:
         stream = records(file, inspection, named(progress, "reading questions"))
         asked = list(questions.collect(stream, inspection))
-    asked_lengths, lengths = Lengths(units), Lengths(units)
-    asked_lengths.add(cited.question.text for _, cited in asked)
+    asked_lengths = _lengths((cited.question.text for _, cited in asked), units)
     found = _ArticleCounts(
         ids={id_ for _, cited in asked for id_ in cited.question.article_ids},
         cites={cite for _, cited in asked for cite in cited.cites},
     )
     articles = _articles(articles_file(folder), found, named(progress, "reading articles"))
-    lengths.add(_note_article(article, found, card).text for article in articles)
+    lengths = _lengths((_note_article(article, found, card).text for article in articles), units)
     total = found.codes.total()
     if not total:
         raise BadInput(f"{folder}: no articles in it. Give a corpus folder that holds some.")
@@ -195,7 +183,7 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         card=card,
         sha256=found.digest.hexdigest(),
         units={name: unit.name for name, unit in units.items()},
-        lengths={"articles": lengths.spreads(), "questions": asked_lengths.spreads()},
+        lengths={"articles": lengths, "questions": asked_lengths},
         codes=_codes(found, gold),
         gold={name: Distribution.of(counts) for name, counts in largest_first},
         citations=Distribution.of(times),

@@ -48,29 +48,23 @@ class Meter:
     """Counts what comes out of one archive: folders count as files, for they take as much room."""
 
     def __init__(self, path: Path, limits: ArchiveLimits) -> None:
-        self.path, self._limits = path, limits
+        self.path, self.limits = path, limits
         self._packed = max(1, path.stat().st_size)
         self._files = self._bytes = 0
 
     def member(self) -> None:
         """Count a file or a folder."""
         self._files += 1
-        if self._files > self._limits.files:
-            self._stop(f"more than {self._limits.files:,} files")
-
-    def header(self, count: int) -> None:
-        """Refuse so many bytes of headers if they are too many."""
-        if count > self._limits.header:
-            problem = f"{count:,} bytes of headers before one file"
-            raise BadInput(f"{self.path}: {problem}. Do not use this archive.")
+        if self._files > self.limits.files:
+            self._stop(f"more than {self.limits.files:,} files")
 
     def took(self, count: int) -> None:
         """Count bytes that came out."""
         self._bytes += count
-        if self._bytes > self._limits.bytes:
-            self._stop(f"more than {self._limits.bytes / 1e9:.1f} GB")
-        if self._bytes > max(self._limits.free, self._limits.ratio * self._packed):
-            self._stop(f"more than {self._limits.ratio} times its own size")
+        if self._bytes > self.limits.bytes:
+            self._stop(f"more than {self.limits.bytes / 1e9:.1f} GB")
+        if self._bytes > max(self.limits.free, self.limits.ratio * self._packed):
+            self._stop(f"more than {self.limits.ratio} times its own size")
 
     def _stop(self, what: str) -> None:
         raise BadInput(f"{self.path}: it unpacks to {what}. Do not use it, or unpack it yourself.")
@@ -110,7 +104,9 @@ class Headers:
         found = self._stream.read(size)
         if self._inside:
             self._count += len(found)
-            self._meter.header(self._count)
+            if self._count > self._meter.limits.header:
+                problem = f"{self._count:,} bytes of headers before one file"
+                raise BadInput(f"{self._meter.path}: {problem}. Do not use this archive.")
         return found
 
     @contextmanager

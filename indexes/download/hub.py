@@ -196,14 +196,14 @@ def download(
 ) -> Path:
     """Bring the files of a data set into a folder and return the one that holds the revision.
 
-    The revision is resolved to a commit first, so that all files are of one state; each commit has a
-    folder of its own. Files that are there and right are not fetched again.
+    The revision (a branch, a tag or a commit) is resolved to a commit first, so that all files are of one
+    state; each commit has a folder of its own. Files that are there and right are not fetched again.
 
     Args:
         dataset: which.
         folder: where data sets of the hub are kept.
         hub: None takes the environment's.
-        revision: branch, tag or commit.
+        revision: of the data set.
         progress: called with the path of a file, bytes there and bytes in all.
         fetching: brings one file.
         sleep: waits.

@@ -13,21 +13,15 @@ from indexes.formats.jsonl import Record
 from indexes.formats.validation import Inspection, SkipReason, SourceLocation
 from indexes.sources.source import Reading, Records, Source, card_of
 from rag.errors import BadInput, MissingExtra, install_hint
-from rag.types import Progress
 
 CARD = card_of("legi")
+_IN_FORCE = "VIGUEUR,VIGUEUR_DIFF,ABROGE_DIFF"  # today, later, and until a day that is known already
 _NEVER = ("2999-01-01", "2222-02-22")  # how LEGI writes that a day is not known
 _BREAKS = {"p", "br", "div", "tr", "li", "table", "ul", "ol", "blockquote", "h1", "h2", "h3", "h4", "h5"}
 _CELLS = {"td", "th"}
 
 
-def read(
-    path: Path,
-    reading: Reading,
-    *,
-    states: str = "VIGUEUR,VIGUEUR_DIFF,ABROGE_DIFF",
-    codes: str | None = None,
-) -> Corpus:
+def read(path: Path, reading: Reading, *, states: str = _IN_FORCE, codes: str | None = None) -> Corpus:
     """Read articles of one or more XML files, with their dates and the titles they stand under.
 
     An article's valid_to is the first day on which it no longer holds, as in LEGI. Its state and kind of
@@ -37,8 +31,7 @@ def read(
         path: a file, a folder with files below it, or the .tar.gz or .zip as it was downloaded, which is
             read without unpacking it.
         reading: the import; a lenient one skips files that are not XML, and articles without text.
-        states: which values of ETAT to take, with commas (in force today, later, and until a day that is
-            known already); "all" takes every version there ever was.
+        states: which values of ETAT to take, with commas; "all" takes every version there ever was.
         codes: only of these texts: ids (LEGITEXT...) or titles, with semicolons; None takes all.
 
     Raises:
@@ -47,26 +40,21 @@ def read(
     """
     wanted = None if states == "all" else frozenset(state.strip() for state in states.split(","))
     only = frozenset(code.strip() for code in codes.split(";") if code.strip()) if codes else None
-    found = _records(path, wanted, only, reading.inspection, reading.progress)
-    return reading.corpus(CARD, found, path=path)
+    return reading.corpus(CARD, _records(path, wanted, only, reading), path=path)
 
 
 def _records(
-    path: Path,
-    states: frozenset[str] | None,
-    codes: frozenset[str] | None,
-    inspection: Inspection,
-    progress: Progress,
+    path: Path, states: frozenset[str] | None, codes: frozenset[str] | None, reading: Reading
 ) -> Records:
     for number, (name, file) in enumerate(_files(path), 1):
-        for place, element in _articles(name, file, inspection):
+        for place, element in _articles(name, file, reading.inspection):
             if states is not None and _text(element, ".//META_ARTICLE/ETAT") not in states:
                 continue
             title, id_ = _law(element)
             if codes is None or {title, id_} & codes:
                 yield place, _record(element, title)
         if number % 1000 == 0:
-            progress("reading", number, None)
+            reading.progress("reading", number, None)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:

@@ -28,8 +28,6 @@ from indexes.sources.source import Reading, Source
 from rag.errors import BadInput
 from rag.types import Progress, no_progress
 
-__all__ = ["SOURCES", "Source", "detect", "load", "options", "recognise"]
-
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "pandect": pandect.SOURCE,
@@ -47,18 +45,16 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "table": table.SOURCE,
     }
 )
-_WITH_CARDS = ("beir", "trec", "parquet")  # our exports in these have a card.json, by which pandect is known
-_LINES = (".jsonl", ".jsonl.gz")
 
 
 def load(
     name: str, path: Path, /, *, lenient: bool = False, progress: Progress = no_progress, **given: object
 ) -> tuple[Corpus, ImportReport]:
-    """Load a corpus with the source of this name.
+    """Load a corpus with the source of this name, a key of `SOURCES`.
 
     Args:
-        name: a key of `SOURCES`.
-        path: the file or folder that the source reads.
+        name: of the source.
+        path: the file or folder that it reads.
         lenient: skip and count bad input instead of stopping at the first.
         progress: called with bytes read and bytes in all, for each file.
         given: the source's own options and those of the card; a None is as good as absent.
@@ -102,11 +98,7 @@ def detect(path: Path) -> str:
 
 
 def law(path: Path, *, language: str | None = None) -> Corpus:
-    """Read law in whatever format it is recognised by.
-
-    Args:
-        path: a corpus folder, its file of articles or a data set.
-        language: two letters, where the files do not tell it.
+    """Read a corpus folder, its file of articles or a data set; the language is for files that tell none.
 
     Raises:
         BadInput: there is no such path, or the files cannot be used.
@@ -119,7 +111,10 @@ def law(path: Path, *, language: str | None = None) -> Corpus:
 
 def recognise(path: Path) -> str | None:
     """Return the name of the source that surely reads this path, or None where its files tell nothing."""
-    order = sorted(SOURCES, key=lambda name: name not in _WITH_CARDS)
-    own = path.name.lower().endswith(_LINES) or any((path / name).is_file() for name in ARTICLES)
+    exports = ("beir", "trec", "parquet")  # ours in these have a card.json, by which pandect is known
+    order = (*exports, *SOURCES)
+    own = path.name.lower().endswith((".jsonl", ".jsonl.gz")) or any(
+        (path / name).is_file() for name in ARTICLES
+    )
     sure = (name for name in order if SOURCES[name].recognises(path) and not (own and name == "table"))
     return next(sure, "pandect" if own else None)

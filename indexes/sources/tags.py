@@ -16,12 +16,9 @@ _SENTENCE_END = (".", "!", "?", ":", "…", "。", "！", "？")
 
 
 def chosen_tags(typed: str | bool, usual: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that go in front of the questions.
+    """Return the columns that go in front of the questions, the outermost first.
 
-    Args:
-        typed: "true" for the usual ones, "false" for none, or names of columns with commas.
-        usual: columns that the data set has for this, the outermost first.
-        known: all columns that may be named.
+    "true" stands for the usual ones, "false" for none; else the names of known columns, with commas.
 
     Raises:
         BadInput: one of the names is unknown.
@@ -41,10 +38,6 @@ def tagged(record: Record, columns: Sequence[str]) -> object:
     """Return the question of a record with its tags in front, each ended like a sentence.
 
     A list of tags is put together with commas. What is no text is left for the check of all questions.
-
-    Args:
-        record: with the key "question".
-        columns: of the tags, in their order.
     """
     question = record.get("question")
     if not isinstance(question, str) or not question.strip():

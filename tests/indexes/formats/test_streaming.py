@@ -25,6 +25,7 @@ from pathlib import Path
 from indexes.formats import csv, jsonl, parquet
 from indexes.formats.validation import Inspection
 from indexes.sources import legi
+from indexes.sources.source import Reading
 from rag.types import no_progress
 kind, path = sys.argv[1], Path(sys.argv[2])
 if kind == "parquet":
@@ -35,8 +36,8 @@ read = {
     "csv": lambda: csv.rows(path, Inspection()),
     "tsv": lambda: csv.cells(path, ("id", "text"), Inspection()),
     "parquet": lambda: parquet.rows(path, Inspection()),
-    "legi": lambda: legi._records(path, None, None, Inspection(), no_progress),
-    "tar": lambda: legi._records(path, None, None, Inspection(), no_progress),
+    "legi": lambda: legi._records(path, None, None, Reading(Inspection(), no_progress, {})),
+    "tar": lambda: legi._records(path, None, None, Reading(Inspection(), no_progress, {})),
 }[kind]
 count = sum(1 for _ in read()) if path.exists() else 0
 # not ru_maxrss, which a process takes over from the one that started it
