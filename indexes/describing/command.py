@@ -18,11 +18,9 @@ from rag.types import Progress, no_progress
 
 
 def find_corpus(name: str) -> Path:
-    """Return the folder of a corpus.
+    """Return the folder of "builtin", of an imported corpus by its name, or of a path.
 
-    Args:
-        name: "builtin", the name of an imported corpus, or the path of a corpus folder, which has a
-            slash in it or is not a name that a corpus could have.
+    A path has a slash in it or is not a name that a corpus could have.
 
     Raises:
         MissingIndex: there is no corpus of this name.
@@ -50,11 +48,8 @@ def describe(
 ) -> str:
     """Measure a corpus, write what was found, and return what is told on a terminal of 80 columns.
 
-    Args:
-        name: as `find_corpus` takes it.
-        output: a new folder for tables, plots and data card; None writes nothing.
-        tokenizer: what cuts tokens, as `indexes.describing.measure.units` takes it.
-        progress: called as the files are read.
+    The name is as `find_corpus` takes it, the tokenizer as `indexes.describing.measure.units`; tables, plots
+    and data card go into `output`, a new folder, if there is one.
 
     Raises:
         BadInput, MissingIndex, MissingExtra: what was named is not there or cannot be used.

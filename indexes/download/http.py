@@ -149,12 +149,8 @@ def fetch(
     later call goes on there if the server can and the file is still the same. A file that is there already
     and has the right checksum is not fetched again.
 
-    Args:
-        wanted: the address and what is known of the file.
-        target: where it shall lie.
-        progress: called with bytes there and bytes in all (None where the server does not tell).
-        timeout: seconds that the server may be silent, or send fewer than `SLOWEST` bytes.
-        sleep: waits.
+    `progress` is called with bytes there and bytes in all (None where the server does not tell); `timeout`
+    is how many seconds the server may be silent, or send fewer than `SLOWEST` bytes.
 
     Raises:
         FetchError: no such file, no access, the server does not answer or does not keep its word, or

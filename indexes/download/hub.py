@@ -191,22 +191,13 @@ def download(
     hub: Hub | None = None,
     revision: str = "main",
     progress: Progress = no_progress,
-    fetching: Callable[..., None] = fetch,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Path:
     """Bring the files of a data set into a folder and return the one that holds the revision.
 
     The revision (a branch, a tag or a commit) is resolved to a commit first, so that all files are of one
     state; each commit has a folder of its own. Files that are there and right are not fetched again.
-
-    Args:
-        dataset: which.
-        folder: where data sets of the hub are kept.
-        hub: None takes the environment's.
-        revision: of the data set.
-        progress: called with the path of a file, bytes there and bytes in all.
-        fetching: brings one file.
-        sleep: waits.
+    `progress` is called with the path of a file, bytes there and bytes in all.
 
     Raises:
         FetchError: the hub does not answer, refuses access, or has no such data set or files.
@@ -223,7 +214,8 @@ def download(
         )
     for path, file in wanted:
         try:
-            fetching(file, place / safe_name(path, dataset.id), progress=named(progress, path))
+            target = place / safe_name(path, dataset.id)
+            fetch(file, target, progress=named(progress, path), sleep=sleep)
         except FetchError as error:
             raise explained(error, hub, dataset) from None
     return place

@@ -41,7 +41,7 @@ def bring(
     Args:
         what: a path, an address that begins with http, or a name of `indexes.download.hub.DATASETS`.
         source: that shall read it, if a person said so.
-        sha256: of the file at an address; it must be given there.
+        sha256: of the file at an address, where it must be given.
         revision: of a data set on the hub.
         progress: called with what is fetched, bytes there and bytes in all.
 

@@ -45,15 +45,11 @@ def read(
 ) -> Corpus:
     """Read the folder of CSV files, with the names of today or those of 2021 (articles_fr.csv ...).
 
-    Args:
-        path: the folder.
-        reading: the import.
-        splits: which questions, of train, test and synthetic, with commas; the ids of synthetic
-            ones begin with "synthetic-", for they are numbered from 1 again.
-        tags: true puts the situation of the asker ("I am a tenant in Brussels", extra_description) in
-            front of the question; or the columns to put there, of category, subcategory and it.
-        negatives: keep with each question, as the extra column "negatives", the articles that the
-            published files of BM25's hard negatives list for it; the test questions have none.
+    `splits` names train, test and synthetic, with commas; the ids of synthetic questions begin with
+    "synthetic-", for they are numbered from 1 again. `tags`, if true, puts the situation of the asker ("I am
+    a tenant in Brussels", extra_description) in front of the question, or else the columns that it names, of
+    category, subcategory and that. `negatives` keeps with each question, as the extra column "negatives", the
+    articles that the published files of BM25's hard negatives list for it; the test questions have none.
     """
 
     def file(stem: str, of_2021: str) -> Path:
@@ -63,10 +59,10 @@ def read(
     found = rows(law, reading.inspection, required=("id", "article", "code"), progress=reading.progress)
     wanted = chosen(splits, ("train", "test", SYNTHETIC))
     asked = {split: file(f"questions_{split}", f"questions_fr_{split}.csv") for split in wanted}
-    questions = _questions(
-        asked, chosen_tags(tags, _TAGS, _TAG_COLUMNS), reading.inspection, path if negatives else None
-    )
-    return reading.corpus(CARD, ((place, article_record(row)) for place, row in found), questions, path=law)
+    articles = ((place, article_record(row)) for place, row in found)
+    in_front = chosen_tags(tags, _TAGS, _TAG_COLUMNS)
+    questions = _questions(asked, in_front, reading.inspection, path if negatives else None)
+    return reading.corpus(CARD, articles, questions, path=law)
 
 
 def read_bilingual(
@@ -124,9 +120,7 @@ def parse_ids(value: object) -> list[str]:
 def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
     """Return question id, as `read` has it -> ids of articles that BM25 finds and that do not answer.
 
-    Args:
-        path: the folder that `read` takes.
-        split: train or synthetic.
+    They are of the folder that `read` takes, and of its split train or synthetic.
 
     Raises:
         BadInput: the file is not there, or is not one JSON object of lists of ids.
@@ -142,9 +136,8 @@ def hard_negatives(path: Path, split: str) -> Mapping[str, list[str]]:
         raise BadInput(f"{file}: not JSON ({error}). Fetch the file again.") from None
     listed = isinstance(found, dict) and all(isinstance(ids, list) for ids in found.values())
     if not listed or not all(isinstance(id_, int | str) for ids in found.values() for id_ in ids):
-        raise BadInput(
-            f'{file}: an object of lists of ids was expected. Give the file as published: {{"1": [2, 3]}}.'
-        )
+        cure = 'Give the file as published: {"1": [2, 3]}'
+        raise BadInput(f"{file}: an object of lists of ids was expected. {cure}.")
     return {_id(question, split): parse_ids(ids) for question, ids in found.items()}
 
 
@@ -187,9 +180,8 @@ def _questions(
 
 
 def _recognises(path: Path) -> bool:
-    return any((path / name).is_file() for name in ("articles.csv", "articles_fr.csv")) and any(
-        (path / name).is_file() for name in ("questions_test.csv", "questions_fr_test.csv")
-    )
+    either = (("articles.csv", "articles_fr.csv"), ("questions_test.csv", "questions_fr_test.csv"))
+    return all(any((path / name).is_file() for name in names) for names in either)
 
 
 def _recognises_bilingual(path: Path) -> bool:

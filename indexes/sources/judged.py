@@ -37,12 +37,8 @@ def questions(
 ) -> Records:
     """Yield the judged queries as records of the project's own keys; the others are left out.
 
-    Args:
-        queries: with id and question.
-        files: of judgements, each with its split; a question is of the first file that knows it.
-        inspection: told of bad lines.
-        beside: id -> what our own export wrote of a question besides; a question named there is
-            taken without judgements too.
+    Each file of judgements comes with its split; a question is of the first one that knows it. `beside` has,
+    by id, what our own export wrote of a question besides: one named there is taken without judgements too.
     """
     gold: dict[str, JudgedQuestion] = {}
     for split, path in files:

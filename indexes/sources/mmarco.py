@@ -40,16 +40,13 @@ def read(
 ) -> Corpus:
     """Read passages and judged queries of one language, French where none is given.
 
-    Queries without a judgement are left out, as everywhere. Those of train are judged by the first
-    passages of the training triples.
+    The path is that of the folder that holds collections, queries and qrels, or of the clone of the
+    repository. Queries without a judgement are left out, as everywhere. Those of train are judged by the
+    first passages of the training triples.
 
-    Args:
-        path: the folder that holds collections, queries and qrels, or the clone of the repository.
-        reading: the import; the language of its card chooses the files.
-        splits: which queries, of dev (the small one) and train, with commas.
-        passages: only so many: those that answer the queries, and others drawn by the hash of their ids, so
-            that the draw is the same everywhere; None takes all 8.8 million.
-        queries: only the first so many judged ones of each split.
+    `splits` names dev (the small one) and train, with commas. `passages` takes only so many: those that
+    answer the queries, and others drawn by the hash of their ids, so that the draw is the same everywhere;
+    None takes all 8.8 million. `queries` takes only the first so many judged ones of each split.
     """
     language = reading.card.get("language") or CARD.language
     if language not in LANGUAGES:

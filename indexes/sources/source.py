@@ -28,8 +28,6 @@ _CORPORA = tomllib.loads((files("indexes.sources") / "corpora.toml").read_text(e
 def card_of(name: str) -> CorpusCard:
     """Return the card of a published corpus."""
     record = dict(_CORPORA[name])
-    if "law_date" in record:
-        record["law_date"] = record["law_date"].isoformat()
     if "contacts" in record:
         record["contacts"] = _CORPORA["contacts"][record["contacts"]]
     return parse_card(record, name)
@@ -55,12 +53,8 @@ class Reading:
         """Make a corpus of records that have the project's own keys already.
 
         All articles are read before the first question is, whose gold articles are looked up among them.
-
-        Args:
-            base: the card where nothing was typed, or the name of a corpus that has none.
-            articles: each with its place.
-            questions: likewise.
-            path: the articles' file, for the errors.
+        `base` is the card where nothing was typed, or the name of a corpus that has none; `path` is that of
+        the articles, for the errors.
 
         Raises:
             BadInput: a record is bad and the inspection not lenient; or no article is left.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from indexes.__main__ import main
 from indexes.download import hub
 from indexes.download import resolve as arrival
-from indexes.download.http import FetchError, fetch
+from indexes.download.http import FetchError
 from indexes.download.hub import DATASETS, Hub, HubDataset, download
 from indexes.sources.registry import SOURCES
 from rag.errors import BadInput
@@ -22,7 +21,10 @@ from tests.fakes.law.odd_server import Answer, Behaviour, Odd, Seen, serving
 COMMIT = "c0" * 20
 SET = HubDataset("us/law", "bsard", ("articles.csv", "data/*.csv"), gated=True)
 FILES = {"articles.csv": b"id\n1\n", "data/big.csv": b"big" * 100, "README.md": b"read me"}
-quick = partial(fetch, sleep=lambda seconds: None)
+
+
+def no_wait(seconds: float) -> None:
+    pass
 
 
 def git_blob(content: bytes) -> str:
@@ -78,17 +80,17 @@ def test_the_files_that_are_needed(odd: Odd, tmp_path: Path) -> None:
     odd.answer = the_hub(FILES, odd.address, key="t")
     shown: list[tuple[str, int, int | None]] = []
     place = download(
-        SET, tmp_path, hub=Hub(odd.address, "t"), progress=lambda *told: shown.append(told), fetching=quick
+        SET, tmp_path, hub=Hub(odd.address, "t"), progress=lambda *told: shown.append(told), sleep=no_wait
     )
     assert place == tmp_path / "us--law" / COMMIT
     found = {str(p.relative_to(place)): p.read_bytes() for p in place.rglob("*") if p.is_file()}
     assert found == {path: content for path, content in FILES.items() if path != "README.md"}
     assert shown[-1] == ("data/big.csv", 300, 300)
     before = len(odd.seen)
-    download(SET, tmp_path, hub=Hub(odd.address, "t"), fetching=quick)
+    download(SET, tmp_path, hub=Hub(odd.address, "t"), sleep=no_wait)
     assert not [seen for seen in odd.seen[before:] if "resolve" in seen.path]  # nothing is fetched twice
     (place / "articles.csv").write_bytes(b"id\n2\n")  # as long, and wrong
-    download(SET, tmp_path, hub=Hub(odd.address, "t"), fetching=quick)
+    download(SET, tmp_path, hub=Hub(odd.address, "t"), sleep=no_wait)
     assert (place / "articles.csv").read_bytes() == FILES["articles.csv"]
 
 
@@ -99,7 +101,7 @@ def test_a_gated_data_set_is_explained(odd: Odd, tmp_path: Path, token: str | No
     with pytest.raises(
         FetchError, match=rf"us/law is given only to those who signed.*{told}.*/datasets/us/law"
     ):
-        download(SET, tmp_path, hub=Hub(odd.address, token), fetching=quick)
+        download(SET, tmp_path, hub=Hub(odd.address, token), sleep=no_wait)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_what_a_hub_may_answer(odd: Odd, tmp_path: Path, answer: Answer, told: s
     odd.in_turn(answer)
     dataset, pauses = HubDataset("us/law", "bsard", ("*",)), list[float]()
     with pytest.raises(FetchError, match=told):
-        download(dataset, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+        download(dataset, tmp_path, hub=Hub(odd.address), sleep=pauses.append)
     assert pauses == ([1.0, 2.0, 4.0] if answer.status == 500 else [])
 
 
@@ -126,19 +128,19 @@ def test_a_busy_hub_is_asked_again(odd: Odd, tmp_path: Path) -> None:
     good, busy = the_hub(FILES, odd.address), [Answer(429, headers={"Retry-After": "3"}), Answer(503)]
     odd.answer = lambda seen: busy.pop(0) if busy else good(seen)
     pauses: list[float] = []
-    place = download(SET, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+    place = download(SET, tmp_path, hub=Hub(odd.address), sleep=pauses.append)
     assert (place / "articles.csv").is_file()
     assert pauses == [3.0, 2.0]
     odd.in_turn(Answer(429, headers={"Retry-After": "3600"}))
     with pytest.raises(FetchError, match=r"429 .*asked too often.*asks to wait 3,600 seconds"):
-        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick, sleep=pauses.append)
+        download(SET, tmp_path, hub=Hub(odd.address), sleep=pauses.append)
 
 
 def test_a_file_that_is_not_the_listed_one(odd: Odd, tmp_path: Path) -> None:
     good = the_hub(FILES, odd.address)
     odd.answer = lambda seen: Answer(200, b"id\n2\n") if seen.path.endswith("articles.csv") else good(seen)
     with pytest.raises(FetchError, match=r"articles\.csv: its checksum is .* nothing was kept"):
-        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+        download(SET, tmp_path, hub=Hub(odd.address), sleep=no_wait)
     assert not list(tmp_path.rglob("articles.csv"))
 
 
@@ -147,25 +149,25 @@ def test_a_large_file_that_is_shorter_longer_or_another(odd: Odd, tmp_path: Path
     good = the_hub(FILES, odd.address)
     odd.answer = lambda seen: Answer(200, content) if seen.path.startswith("/cdn") else good(seen)
     with pytest.raises(FetchError, match=r"big\.csv: (its sha256 is|longer than the 300 bytes)"):
-        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+        download(SET, tmp_path, hub=Hub(odd.address), sleep=no_wait)
     assert not list(tmp_path.rglob("big.csv"))
 
 
 def test_a_path_that_leads_outside(odd: Odd, tmp_path: Path) -> None:
     odd.answer = the_hub({"data/../../../x.csv": b"1"}, odd.address)
     with pytest.raises(BadInput, match="leads outside"):
-        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+        download(SET, tmp_path, hub=Hub(odd.address), sleep=no_wait)
 
 
 def test_a_layout_that_changed(odd: Odd, tmp_path: Path) -> None:
     odd.answer = the_hub({"laws.csv": b"1"}, odd.address)
     with pytest.raises(FetchError, match=r"none of articles\.csv, data/\*\.csv at main.*by hand"):
-        download(SET, tmp_path, hub=Hub(odd.address), fetching=quick)
+        download(SET, tmp_path, hub=Hub(odd.address), sleep=no_wait)
 
 
 def test_nobody_there(tmp_path: Path) -> None:
     with pytest.raises(FetchError, match=r"cannot be reached .*HF_ENDPOINT"):
-        download(SET, tmp_path, hub=Hub("http://127.0.0.1:9"), fetching=quick)
+        download(SET, tmp_path, hub=Hub("http://127.0.0.1:9"), sleep=no_wait)
 
 
 def test_every_data_set_has_a_source() -> None:
