@@ -65,7 +65,7 @@ class Hub:
 
 
 def listing(
-    hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None] = time.sleep
+    hub: Hub, dataset: HubDataset, revision: str, sleep: Callable[[float], None]
 ) -> Iterator[tuple[str, FileRequest]]:
     """Yield path and request of each file of a data set at a commit; a hub that is busy is asked again.
 

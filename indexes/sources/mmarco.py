@@ -95,21 +95,13 @@ def _drawn(found: _Passages, needed: Collection[str], most: int) -> _Passages:
 
     The others are those whose hashes are smallest: one pass, and never more in memory than are kept.
     """
-    heap: list[tuple[int, SourceLocation, list[str]]] = []
-    others: list[tuple[int, int, SourceLocation, list[str]]] = []  # a heap, the largest hash on top
-    room = max(most - len(needed), 0)
-    for number, (place, row) in enumerate(found):
-        id_ = row[0].strip()
-        if id_ in needed:
-            heap.append((number, place, row))
-            continue
-        drawn = -int.from_bytes(hashlib.blake2b(id_.encode(), digest_size=8).digest())
-        if len(others) < room:
-            heapq.heappush(others, (drawn, number, place, row))
-        elif others and drawn > others[0][0]:
-            heapq.heapreplace(others, (drawn, number, place, row))
-    heap += [other[1:] for other in others]
-    yield from ((place, row) for _, place, row in sorted(heap))
+
+    def drawn(numbered: tuple[int, tuple[SourceLocation, list[str]]]) -> bytes:
+        id_ = numbered[1][1][0].strip()
+        return b"" if id_ in needed else hashlib.blake2b(id_.encode(), digest_size=8).digest()
+
+    kept = heapq.nsmallest(max(most, len(needed)), enumerate(found), key=drawn)
+    yield from (passage for _, passage in sorted(kept))
 
 
 def _questions(

@@ -52,12 +52,8 @@ def load(
 ) -> tuple[Corpus, ImportReport]:
     """Load a corpus with the source of this name, a key of `SOURCES`.
 
-    Args:
-        name: of the source.
-        path: the file or folder that it reads.
-        lenient: skip and count bad input instead of stopping at the first.
-        progress: called with bytes read and bytes in all, for each file.
-        given: the source's own options and those of the card; a None is as good as absent.
+    A lenient load skips and counts bad input instead of stopping at the first. What is given are the
+    source's own options and those of the card; a None is as good as absent.
 
     Raises:
         BadInput: no such source or option, or the files cannot be used.
