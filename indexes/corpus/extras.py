@@ -27,9 +27,10 @@ Extras: TypeAlias = Mapping[str, Mapping[str, object]]  # id -> column -> value,
 
 ARTICLES = "extras.jsonl.gz"
 QUESTIONS = "extras_questions.jsonl.gz"
+_USED: Mapping[Owner, Collection[str]] = {"article": articles_.KEYS, "question": questions_.READ}
 
 
-def check(corpus: str, what: str, extras: Extras, ids: Collection[str]) -> None:
+def check(corpus: str, what: Owner, extras: Extras, ids: Collection[str]) -> None:
     """Refuse extra columns that could not be written and read again.
 
     `what` they are of is "article" or "question", `ids` are those that there are in the corpus of this name.
@@ -37,11 +38,10 @@ def check(corpus: str, what: str, extras: Extras, ids: Collection[str]) -> None:
     Raises:
         BadInput: they belong to nobody, or a column has the name of one that is used.
     """
-    used = articles_.KEYS if what == "article" else questions_.READ
     for id_, columns in extras.items():
         if id_ not in ids:
             raise BadInput(f"extra columns of {what} {id_!r}, not in the corpus {corpus}. Remove them.")
-        taken = [column for column in columns if column in used]
+        taken = [column for column in columns if column in _USED[what]]
         if taken:
             raise BadInput(
                 f"{what} {id_!r} of {corpus} has the extra column {taken[0]!r}, which is a field of its own. "
@@ -65,20 +65,17 @@ def read_extras(folder: Path, articles: Collection[str], questions: Collection[s
     Raises:
         BadInput: a line cannot be used.
     """
-    files: tuple[tuple[str, Owner, Collection[str]], ...] = (
-        (ARTICLES, "article", articles),
-        (QUESTIONS, "question", questions),
-    )
-    for name, of, ids in files:
-        path = folder / name
-        if not path.is_file():
-            continue
-        for place, record, id_ in to.parsed(records(path, to), owner_id):
+    files: Mapping[Owner, tuple[str, Collection[str]]] = {
+        "article": (ARTICLES, articles),
+        "question": (QUESTIONS, questions),
+    }
+    for of, (name, ids) in files.items():
+        found = records(folder / name, to) if (folder / name).is_file() else ()
+        for place, record, id_ in to.parsed(found, owner_id):
             if id_ not in ids:
                 to.refuse(SkipReason.UNKNOWN_OWNER, place, f"no {of} has the id {id_!r}", "Remove the line")
                 continue
-            used = articles_.KEYS if of == "article" else questions_.READ
-            to.keep(of, id_, {column: value for column, value in record.items() if column not in used})
+            to.keep(of, id_, {column: value for column, value in record.items() if column not in _USED[of]})
 
 
 def owner_id(record: Record) -> str:

@@ -10,7 +10,7 @@ from indexes.corpus import articles as articles_
 from indexes.corpus import questions as questions_
 from indexes.corpus.card import with_options
 from indexes.corpus.corpus import Corpus, gathered
-from indexes.formats.jsonl import array, decode, lines, records
+from indexes.formats.jsonl import array, records, texts
 from indexes.formats.validation import Inspection, SkipReason
 from indexes.sources.source import Reading, Records, Source, card_of, published
 from rag.types import Progress
@@ -78,8 +78,7 @@ def _questions(folder: Path, names: Mapping[str, str], inspection: Inspection) -
 def _ids(folder: Path, split: str, inspection: Inspection) -> Iterator[str]:
     path = folder / f"{split}.query.txt"  # the id, a tab, the question
     if path.is_file():
-        for place, line in lines(path, inspection):
-            yield (decode(line, place, inspection) or "").partition("\t")[0].strip()
+        yield from (text.partition("\t")[0].strip() for _, text in texts(path, inspection))
 
 
 def _squeezed(name: str) -> str:
