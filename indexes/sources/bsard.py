@@ -16,8 +16,7 @@ from indexes.formats.jsonl import Record, decode
 from indexes.formats.validation import Inspection, SourceLocation
 from indexes.sources import source
 from indexes.sources.source import Reading, Records, Source, chosen, first_file
-from indexes.sources.tags import NONE as NO_TAGS
-from indexes.sources.tags import chosen_tags, tagged
+from indexes.sources.tags import NO_TAGS, chosen_tags, tagged
 from rag.errors import BadInput
 
 CARD = source.card_of("bsard")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from indexes.formats.jsonl import Record
 from indexes.formats.trec import judgements
@@ -14,13 +13,6 @@ from indexes.sources.source import Records
 
 # How files name the splits that nothing may learn from -> what they are called here.
 _HELD_OUT = {"test": "test", "dev": "dev"} | dict.fromkeys(("val", "valid", "validation"), "validation")
-
-
-class JudgedQuestion(NamedTuple):
-    """What was judged of one question."""
-
-    split: str  # the name of the file of judgements
-    article_ids: list[str]  # those with a grade of 1 or more, in the order of the file
 
 
 def split_name(stem: str) -> str:
@@ -40,18 +32,18 @@ def questions(
     Each file of judgements comes with its split; a question is of the first one that knows it. `beside` has,
     by id, what our own export wrote of a question besides: one named there is taken without judgements too.
     """
-    gold: dict[str, JudgedQuestion] = {}
+    splits: dict[str, str] = {}
+    gold: dict[str, dict[str, None]] = {}  # ids of articles with a grade of 1 or more, in the file's order
     for split, path in files:
         for _, judged in judgements(path, inspection):
-            of = gold.setdefault(judged.question_id, JudgedQuestion(split, []))
+            splits.setdefault(judged.question_id, split)
+            found = gold.setdefault(judged.question_id, {})
             if judged.grade > 0:
-                of.article_ids.append(judged.article_id)
+                found[judged.article_id] = None
     beside = beside or {}
     for place, record in queries:
         id_ = str(record.get("id"))
-        found = gold.get(id_)
-        if found is None and id_ not in beside and "article_ids" not in record:
-            continue
-        split_ = {"split": found.split} if found else {}
-        ids = list(dict.fromkeys(found.article_ids)) if found else []
-        yield place, {**split_, **record, **beside.get(id_, {}), "article_ids": ids}
+        if id_ in gold or id_ in beside or "article_ids" in record:
+            known = {"split": splits[id_]} if id_ in splits else {}
+            ids = list(gold.get(id_, ()))
+            yield place, {**known, **record, **beside.get(id_, {}), "article_ids": ids}

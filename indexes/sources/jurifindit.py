@@ -14,8 +14,7 @@ from indexes.formats.validation import Inspection
 from indexes.sources import source
 from indexes.sources.bsard import parse_ids
 from indexes.sources.source import Reading, Records, Source, chosen
-from indexes.sources.tags import NONE as NO_TAGS
-from indexes.sources.tags import chosen_tags, tagged
+from indexes.sources.tags import NO_TAGS, chosen_tags, tagged
 
 CARD = source.card_of("jurifindit")
 FILES: Mapping[str, str] = {

@@ -10,8 +10,7 @@ from indexes.formats.jsonl import Record, array, lines, records
 from indexes.formats.validation import Inspection, SourceLocation
 from indexes.sources import bsard
 from indexes.sources.source import Reading, Records, Source, card_of, chosen, first_file, published
-from indexes.sources.tags import NONE as NO_TAGS
-from indexes.sources.tags import chosen_tags, tagged
+from indexes.sources.tags import NO_TAGS, chosen_tags, tagged
 from rag.types import Progress, no_progress
 
 CARD = card_of("lleqa")

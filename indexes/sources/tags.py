@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from indexes.formats.jsonl import Record
 from rag.errors import BadInput
 
-NONE = "false"
+NO_TAGS = "false"
 _SENTENCE_END = (".", "!", "?", ":", "…", "。", "！", "？")
 
 
@@ -24,7 +24,7 @@ def chosen_tags(typed: str | bool, usual: Sequence[str], known: Sequence[str]) -
         BadInput: one of the names is unknown.
     """
     text = str(typed).strip().casefold()
-    if text in ("true", NONE):
+    if text in ("true", NO_TAGS):
         return tuple(usual) if text == "true" else ()
     wanted = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in wanted if name not in known]
