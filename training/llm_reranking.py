@@ -22,7 +22,7 @@ from rag.answer.generation.context import fit, tokens
 from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text import Analyser
-from rag.types import Article, Filter, Hit, Ranking, Reranker, Retriever
+from rag.types import Article, Hit, Ranking
 from training.answers.chat import Chat, ChatFailedError, Reply
 from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key
 from training.synthetic.prompts import Prompts, boundary, format_article, strip_reasoning
@@ -248,23 +248,6 @@ def numbers(reply: str, count: int) -> list[int] | None:
     found = [int(number) for number in re.findall(r"\d{1,6}", text)]
     chosen = list(dict.fromkeys(n for n in found if 1 <= n <= count))
     return chosen if chosen or not found else None
-
-
-class LLMReranking:
-    """A retriever whose first articles a reranker puts in order; scores count down by ones."""
-
-    def __init__(self, first: Retriever, reranker: Reranker, depth: int) -> None:
-        """Rerank the first `depth` articles of another retriever."""
-        self.first, self.reranker, self.depth = first, reranker, depth
-
-    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
-        """Return one ranking of at most k hits a question."""
-        if k <= 0:
-            return [() for _ in questions]
-        found = self.first.search(questions, max(k, self.depth), where)
-        heads = self.reranker.rerank(questions, [r[: self.depth] for r in found], self.depth)
-        done = [(*head, *r[self.depth :]) for head, r in zip(heads, found, strict=True)]
-        return [_numbered([hit.article_id for hit in ranking[:k]]) for ranking in done]
 
 
 def _numbered(ids: Sequence[str]) -> Ranking:

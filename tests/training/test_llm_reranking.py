@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from indexes.corpus.corpus import write
 from rag.answer.types import Usage
 from rag.errors import BadInput
+from rag.retrieval.rerank import Reranked
 from rag.text.analysers import analyser
 from rag.types import Article, Filter, Hit, Ranking
 from tests.fakes.answers import openai_server
@@ -22,15 +23,7 @@ from tests.fakes.ranking.benchmark import ARTICLES, CORPUS
 from training.answers.chat import ChatFailedError, Reply
 from training.answers.run import TooManyFailuresError, opened
 from training.eval.__main__ import main
-from training.llm_reranking import (
-    Asker,
-    LLMReranker,
-    LLMReranking,
-    RerankSettings,
-    numbers,
-    windows,
-    yes_or_no,
-)
+from training.llm_reranking import Asker, LLMReranker, RerankSettings, numbers, windows, yes_or_no
 from training.synthetic import prompts
 
 LAW = {name: Article(name, "Code", name, f"Texte de {name}.") for name in "abcdefgh"}
@@ -235,7 +228,7 @@ def test_a_reranked_retriever_looks_deeper_than_it_returns(tmp_path: Path) -> No
     with opened(tmp_path / "r.jsonl") as cache:
         model = Model(lambda prompt, shown: "[4]")
         asker = Asker(model, cache, RerankSettings(depth=4), prompts.rerank())
-        made = LLMReranking(Fixed(), LLMReranker("listwise", asker, LAW, analyser("fr")), 4)
+        made = Reranked(Fixed(), LLMReranker("listwise", asker, LAW, analyser("fr")), 4)
         assert [[h.article_id for h in r] for r in made.search(["Q ?"], 2)] == [["d", "a"]]
         assert made.search(["Q ?"], 0) == [()]
 
