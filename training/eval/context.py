@@ -1,13 +1,10 @@
-"""What a bench is told: settings of systems, what they may learn from, and what is fitted already.
-
-And what those that it makes may ask of it: `BenchLike`, which `training.eval.workbench.Bench` is.
-"""
+"""What a bench is told: settings, what systems may learn from, what is fitted, and systems brought along."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from indexes.corpus.corpus import Corpus
 from rag.encoders.static import StaticEncoder
@@ -18,7 +15,7 @@ from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.translation_model import TranslationModel
 from rag.text import Analyser
-from rag.types import ArticleOrder, Progress, Question
+from rag.types import ArticleOrder, Progress, Question, Reranker, Retriever
 from training.eval.encoders import FitCache
 
 
@@ -47,39 +44,20 @@ class FoldContext:
 class FittedParts:
     """The parts of an index that are fitted already."""
 
-    encoder: StaticEncoder
+    encoder: StaticEncoder | None = None
     ranker: Ranker | None = None  # of its learned fusion
     fusion: FusionSettings | None = None  # that it answers with
     bridge: TranslationModel | None = None
 
 
-class BenchLike(Protocol):
+class BenchLike(Hashable, Protocol):
     """What a system that is made for a bench, or fitted to what others return, asks of it."""
 
-    @property
-    def corpus(self) -> Corpus:
-        """The corpus that is measured."""
-        ...
-
-    @property
-    def order(self) -> ArticleOrder:
-        """The ids of its articles in their positions."""
-        ...
-
-    @property
-    def mask(self) -> Mask:
-        """Which articles a filter admits."""
-        ...
-
-    @property
-    def progress(self) -> Progress:
-        """Called as the work goes on."""
-        ...
-
-    @property
-    def cache(self) -> FitCache:
-        """Keeps what takes minutes to make."""
-        ...
+    corpus: Corpus
+    order: ArticleOrder
+    mask: Mask
+    progress: Progress
+    cache: FitCache
 
     def analyser(self, *, stop_words: bool = True) -> Analyser:
         """Return the analyser of the corpus's language."""
@@ -88,3 +66,25 @@ class BenchLike(Protocol):
     def evidence(self, learn: Sequence[Question], settings: BenchSettings) -> Evidence:
         """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
         ...
+
+
+System: TypeAlias = Callable[[str], Retriever]  # the name of a system -> it, of the same lesson
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A system that an evaluation brings along: word vectors, a pretrained encoder, a model that re-ranks."""
+
+    make: Callable[[BenchLike, FoldContext, System], Retriever]
+    over: tuple[str, ...] = ()  # the systems that it asks
+
+
+@dataclass(frozen=True)
+class RerankMethod:
+    """One way to put the first articles of a system in order."""
+
+    make: Callable[[BenchLike, FoldContext], Reranker]
+    depth: int  # articles of the system below
+
+
+Extras: TypeAlias = Mapping[str, Extra]  # by name

@@ -1,16 +1,11 @@
-"""Encoders that are fitted to a corpus and to the questions of a fold, the last few of them kept.
-
-What takes minutes to make, kept in a folder: made once, read the next time.
-"""
+"""Encoders fitted to a corpus and to the questions of a fold; what takes minutes stays in a folder."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,10 +16,10 @@ from indexes.build.encoder_choice import merged_articles, merged_questions
 from indexes.build.fit_settings import FitSettings, FitSpec, FittedParameters
 from indexes.build.static_encoder import Fitter
 from indexes.corpus.corpus import Corpus, appearing
-from rag.encoders.static import StaticEncoder, article_terms
+from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text import Analyser
-from rag.types import Floats, Progress, Question
+from rag.types import Progress, Question
 
 _T = TypeVar("_T")
 
@@ -69,11 +64,11 @@ def load_fitted(folder: Path) -> FittedParameters:
     return FittedParameters(vocabulary, np.load(folder / "vectors.npy"), np.load(folder / "log_weights.npy"))
 
 
-MAX_CACHED_FITS = 8  # fitted to different questions: of one fold and its inner folds
+MAX_CACHED_FITS = 8  # learnt from different questions: of one fold and its inner folds
 
 
 class EncoderFits:
-    """The encoders fitted to one corpus, by questions and settings."""
+    """The encoders fitted to one corpus, by questions and settings; the last few are kept."""
 
     def __init__(
         self,
@@ -92,86 +87,46 @@ class EncoderFits:
             cache: folder that keeps what is fitted to the law, by the corpora's hashes; None keeps nothing.
             progress: called as the work goes on.
         """
-        self.law, self._other_corpora = corpora[0], tuple(corpora[1:])
-        self._cut, self._how, self._progress = cut, how, progress
+        self._corpora, self._cut, self._how, self._progress = corpora, cut, how, progress
         hashes = "+".join(each.sha256[:16] for each in corpora)
         self._cache = FitCache(cache / hashes if cache is not None else None)
+        self._lent = tuple(merged_questions(corpora[1:]))
         self._law_fits: dict[str, FittedParameters] = {}  # to the law alone, by settings
-        self._written: tuple[tuple[Question, ...], dict[str, FittedParameters]] = (
-            (),
-            {},
-        )  # then to these, the same
-        self._made: OrderedDict[tuple[Question, ...], StaticEncoder] = OrderedDict()
-
-    @cached_property
-    def _other_questions(self) -> tuple[Question, ...]:
-        return tuple(merged_questions(self._other_corpora))
+        self._written: tuple[Question, ...] = ()  # that a machine wrote
+        self._written_fits: dict[str, FittedParameters] = {}  # then to these, the same
+        self._fitted = lru_cache(MAX_CACHED_FITS)(self._fit)  # folds that learn from the same share it
 
     @cached_property
     def _fitter(self) -> Fitter:
-        articles = [*self.law.articles, *merged_articles(self._other_corpora)]
+        law, *others = self._corpora
+        articles = [*law.articles, *merged_articles(others)]
         return Fitter(articles, self._cut(), self._how if isinstance(self._how, FitSettings) else None)
 
-    def _of_law(self, fitter: Fitter) -> FittedParameters:
-        """Return what is fitted to the law alone, with the settings of this fitter."""
-        settings = fitter.settings
-        if settings.id not in self._law_fits:
-            self._law_fits[settings.id] = self._cache(
-                f"fitted-{self._cut().id}-{settings.id}",
+    def _pretrained(self, fitter: Fitter, written: Sequence[Question]) -> FittedParameters:
+        """Return what is fitted to the law and to written questions, which folds share as they do the law."""
+        key = fitter.settings.id
+        if key not in self._law_fits:
+            self._law_fits[key] = self._cache(
+                f"fitted-{self._cut().id}-{key}",
                 lambda: fitter.fit_corpus(self._progress),
                 save_fitted,
                 load_fitted,
             )
-        return self._law_fits[settings.id]
-
-    def _pretrained(self, fitter: Fitter, written: Sequence[Question]) -> FittedParameters:
-        """Return what is fitted to the law and to written questions, which folds share as they do the law."""
-        law = self._of_law(fitter)
         if not written:
-            return law
-        if self._written[0] != tuple(written):
-            self._written = tuple(written), {}
-        made, key = self._written[1], fitter.settings.id
-        if key not in made:
-            made[key] = ensemble.pretrain(fitter, written, law, self._progress)
-        return made[key]
+            return self._law_fits[key]
+        if self._written != tuple(written):
+            self._written, self._written_fits = tuple(written), {}
+        if key not in self._written_fits:
+            law = self._law_fits[key]
+            self._written_fits[key] = ensemble.pretrain(fitter, written, law, self._progress)
+        return self._written_fits[key]
 
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
-        """Return the encoder fitted to the law and to these questions.
+        """Return the encoder fitted to the law, these questions and those lent; None for the law alone."""
+        return self._fitted(() if learn is None else (*learn, *self._lent))
 
-        Args:
-            learn: the questions, beside which it learns those that others lend; None for the law alone.
-        """
-        questions = () if learn is None else (*learn, *self._other_questions)
-        if questions not in self._made:
-            fitted = ensemble.fit(
-                self._fitter,
-                questions,
-                self._how if isinstance(self._how, int) else 1,
-                begin=self._pretrained,
-                progress=self._progress,
-            )
-            self._made[questions] = fitted.encoder("static", self._cut())
-        self._made.move_to_end(questions)  # folds that learn from the same questions share it
-        while len(self._made) > MAX_CACHED_FITS:
-            self._made.popitem(last=False)
-        return self._made[questions]
-
-
-class EncodedArticles:
-    """The vectors of a corpus's articles, which are cut once for every encoder."""
-
-    def __init__(self, corpus: Corpus, cut: Callable[[], Analyser]) -> None:
-        """Take the articles, and what gives the analyser of their language."""
-        self._articles, self._cut = corpus.articles, cut
-
-    @cached_property
-    def _terms(self) -> list[tuple[str, ...]]:
-        cut = self._cut()
-        return [tuple(map(sys.intern, article_terms(a, cut))) for a in self._articles]
-
-    def by(self, encoder: StaticEncoder) -> Floats:
-        """Return what `encode_articles` does."""
-        if encoder.analyser.id != self._cut().id:
-            return encoder.encode_articles(self._articles)
-        return encoder.encode_terms(self._terms)
+    def _fit(self, questions: tuple[Question, ...]) -> StaticEncoder:
+        fits = self._how if isinstance(self._how, int) else 1
+        begin, progress = self._pretrained, self._progress
+        fitted = ensemble.fit(self._fitter, questions, fits, begin=begin, progress=progress)
+        return fitted.encoder("static", self._cut())

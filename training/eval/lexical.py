@@ -1,18 +1,13 @@
-"""A corpus cut into words: its counts, how questions to it are read, and the systems that rank by words.
-
-How a benchmark reads questions: typing errors are mended with the words that an index would know.
-"""
+"""The words of a corpus: their counts, how questions to it are read, and the systems that rank by words."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 from indexes.corpus.corpus import Corpus
 from indexes.update import term_counts as counted
-from rag.corpus.card import CorpusCard
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
@@ -23,47 +18,6 @@ from rag.text.spelling import document_frequencies, tolerant
 from rag.types import ArticleOrder, Progress, Question, Retriever
 from training.eval.context import BenchSettings
 from training.eval.encoders import MAX_CACHED_FITS, FitCache
-
-
-class QuestionAnalysers:
-    """The analysers of questions of the last few folds."""
-
-    def __init__(
-        self,
-        card: CorpusCard,
-        cut: Callable[[bool], Analyser],
-        counts: Callable[[bool], FieldCounts],
-        also: Collection[str],
-    ) -> None:
-        """Take what the words are known from.
-
-        Args:
-            card: of the corpus.
-            cut: gives the analyser of the language, with stop words or without.
-            counts: gives the law's terms, cut by it.
-            also: words of an encoder that is not fitted here.
-        """
-        self._card, self._cut, self._counts, self._also = card, cut, counts, also
-        self._made: OrderedDict[tuple[tuple[Question, ...], bool], Analyser] = OrderedDict()
-
-    def of(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
-        """Return the analyser that knows the words of the law and of these questions, as an index has it."""
-        key = tuple(learn), stop_words
-        if key not in self._made:
-            while len(self._made) >= MAX_CACHED_FITS:
-                self._made.popitem(last=False)
-            self._made[key] = self._tolerant(*key)
-        return self._made[key]
-
-    def _tolerant(self, learn: Sequence[Question], stop_words: bool) -> Analyser:
-        cut = self._cut(stop_words)
-        if cut.language == "zh":
-            return tolerant(cut, {})
-        counts = self._counts(stop_words)
-        counts = counts.with_questions(learn, cut.terms) if learn else counts
-        often = document_frequency(counts.weighted(dict.fromkeys(counts.fields, 1.0))).tolist()
-        documents = {term: often[number] for term, number in counts.vocabulary.items()}
-        return tolerant(cut, document_frequencies(documents, self._also, self._card, cut))
 
 
 class Lexicon:
@@ -77,25 +31,21 @@ class Lexicon:
         also: Collection[str],
         progress: Progress,
     ) -> None:
-        """Take a corpus.
+        """Take a corpus, of which the articles alone are used.
 
         Args:
-            corpus: its articles are used, its questions are not.
+            corpus: its card says the language.
             cache: keeps the counts.
             options: of the analyser; they go before what settings say.
             also: words of an encoder that is not fitted here, which typing errors may mean.
             progress: called as the work goes on.
         """
         self._corpus, self._cache, self._options, self._progress = corpus, cache, options, progress
+        self._also = also
         self.order = ArticleOrder.of([a.id for a in corpus.articles])
         self.mask = Mask(corpus.articles)
         self._counts: dict[bool, FieldCounts] = {}
-        self._asking = QuestionAnalysers(
-            corpus.card,
-            lambda stop_words: self.analyser(stop_words=stop_words),
-            lambda stop_words: self.counts(stop_words=stop_words),
-            also,
-        )
+        self._mended = lru_cache(MAX_CACHED_FITS)(self._mend)
 
     def analyser(self, *, stop_words: bool = True) -> Analyser:
         """Return the analyser of the corpus's language."""
@@ -114,26 +64,28 @@ class Lexicon:
         return self._counts[stop_words]
 
     def question_analyser(self, learn: Sequence[Question], *, stop_words: bool = True) -> Analyser:
-        """Return what reads questions, with the words of the law and of these annotated questions."""
-        return self._asking.of(learn, stop_words=stop_words)
+        """Return what mends questions by the words of the law and of these questions, as in an index."""
+        return self._mended(tuple(learn), stop_words)
+
+    def _mend(self, learn: Sequence[Question], stop_words: bool) -> Analyser:
+        cut = self.analyser(stop_words=stop_words)
+        if cut.language == "zh":
+            return tolerant(cut, {})
+        counts = self.counts(stop_words=stop_words)
+        counts = counts.with_questions(learn, cut.terms) if learn else counts
+        often = document_frequency(counts.weighted(dict.fromkeys(counts.fields, 1.0))).tolist()
+        documents = {term: often[number] for term, number in counts.vocabulary.items()}
+        return tolerant(cut, document_frequencies(documents, self._also, self._corpus.card, cut))
 
     def system(self, name: str, learn: Sequence[Question], chosen: BenchSettings) -> Retriever:
-        """Return a system that ranks by words.
-
-        Args:
-            name: bm25, bm25+questions, tfidf or ql.
-            learn: annotated questions; only bm25+questions learns from them.
-            chosen: its settings.
-        """
+        """Return bm25, bm25+questions, tfidf or ql; only bm25+questions learns from the questions."""
         cut = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
         learnt = learn if name == "bm25+questions" else ()
         asks = self.question_analyser(learnt, stop_words=chosen.stop_words)
         if name == "bm25+questions":
             return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
-        law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
         if name == "bm25":
             return BM25.build(counts, chosen.bm25, self.mask, asks)
-        if name == "tfidf":
-            return TfIdf(counts, law, self.mask, asks)
-        return QueryLikelihood(counts, law, self.mask, asks)
+        law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
+        return (TfIdf if name == "tfidf" else QueryLikelihood)(counts, law, self.mask, asks)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rag.errors import BadInput
 from rag.fusion.settings import METHODS
 from rag.ltr.features import GROUPS
-from training.eval.external_system import Extra
+from training.eval.context import Extra
 from training.fusion.inner_folds import LEAST
 from training.fusion.learned import TO_LEARN_FROM
 
@@ -16,16 +17,8 @@ from training.fusion.learned import TO_LEARN_FROM
 EXPANDED_SYSTEMS = {"bm25+bridge": "bm25", "bm25+questions+bridge": "bm25+questions", "bridge": ""}
 EXPANDED_BM25 = "bm25+questions+bridge"  # the words of an index that has a bridge
 SINGLE = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "dense-law", "nearest", *EXPANDED_SYSTEMS)
-SYSTEMS = (
-    "bm25",
-    "bm25+questions",
-    "tfidf",
-    "ql",
-    "dense",
-    "hybrid",
-    "tuned",
-    "learned",
-)  # those measured unless named
+# those measured unless named
+SYSTEMS = ("bm25", "bm25+questions", "tfidf", "ql", "dense", "hybrid", "tuned", "learned")
 UNTRAINED = ("bm25", "tfidf", "ql", "dense-law")  # these learn from no question
 HYBRID = "hybrid"
 UNBRIDGED = "hybrid-without-bridge"  # what the index would answer with if it had none
@@ -35,13 +28,8 @@ NETWORKS = "networks"  # of a learned fusion, beside its trees: what learned-wit
 _WITHOUT = f"{LEARNED}-without:"
 MODEL = "model:"  # and the name that --trained gives a trained model
 ENCODER = "encoder:"  # and the name of a pretrained model of --encoder
-LEARNING = (
-    "bm25+questions",
-    "nearest",
-    *EXPANDED_SYSTEMS,
-    TUNED,
-    LEARNED,
-)  # these make no sense without questions to learn from
+# these make no sense without questions to learn from
+LEARNING = ("bm25+questions", "nearest", *EXPANDED_SYSTEMS, TUNED, LEARNED)
 RERANKED = ("pointwise", "listwise", "yes-no")  # HOW:SYSTEM, systems that an evaluation brings along
 _METHODS = ", ".join((*METHODS, TUNED))
 GRAMMAR = (
@@ -66,9 +54,7 @@ def fused(name: str, more: Collection[str] | None = None) -> Fused | None:
     index answers with that is measured; "rrf" is that without the bridge, "borda" Borda of the same two,
     "borda:bm25,dense-law" of those named.
 
-    Args:
-        name: of a system.
-        more: names of single systems that an evaluation brings along; None takes any name for one.
+    `more` are names of single systems that an evaluation brings along; None takes any name for one.
 
     Raises:
         BadInput: a part that is no single system, one part alone, or one part twice.
@@ -167,20 +153,17 @@ def refuse_unfit(
         BadInput: no such system, or one that learns and there is nothing to learn from.
     """
     more = more or {}
+    check = partial(refuse_unfit, learning=learning, given=given, ranker=ranker, more=more)
     for name in names:
-        of = None if name in more else fused(name, more)
-        if of is None and name not in (*SINGLE, *more) and excluded_features(name) is None:
+        if name in more:
+            check(more[name].over)
+            continue
+        of, groups = fused(name, more), excluded_features(name)
+        if of is None and groups is None and name not in SINGLE:
             brought = "".join(f", {one}" for one in more)
             raise BadInput(f"no system {name!r}: choose among {GRAMMAR}{brought}")
-        for needed in (name, *(of.parts if of else ())):
-            if needed not in more:
-                continue
-            if more[needed].learns and not learning:
-                raise BadInput(f"{needed} has no questions to learn from: add --folds 5 or --annotated PATH")
-            refuse_unfit(more[needed].over, learning=learning, given=given, ranker=ranker, more=more)
-        if name in more:
-            continue
-        used = (of.method, *of.parts) if of else (LEARNED if excluded_features(name) is not None else name,)
+        used = (of.method, *of.parts) if of else (name if groups is None else LEARNED,)
+        check([part for part in used if part in more])
         if not learning and (lacking := [part for part in used if part in LEARNING]):
             raise BadInput(f"{lacking[0]} has no questions to learn from: add --folds 5 or --annotated PATH")
         if given and "dense-law" in used:

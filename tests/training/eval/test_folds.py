@@ -12,7 +12,7 @@ from indexes.cli.progress import Bars
 from rag.errors import BadInput
 from tests.fakes.ranking.benchmark import CORPUS, QUESTIONS
 from training.eval import folds as eval_parts
-from training.eval.external_system import Extra
+from training.eval.context import Extra
 from training.eval.folds import FORKS, FoldEvaluation, ask
 from training.eval.workbench import Bench
 
