@@ -1,14 +1,11 @@
-"""`python -m training.eval`: measure systems on a corpus and its questions.
-
-The command line of `python -m training.eval`.
-"""
+"""`python -m training.eval`: measure systems on a corpus and its questions."""
 
 from __future__ import annotations
 
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from functools import partial
@@ -20,6 +17,7 @@ from indexes.cli.progress import Bars
 from indexes.corpus.corpus import Corpus
 from indexes.store import paths
 from indexes.store.open_index import open_index
+from rag.corpus.card import CorpusCard
 from rag.corpus.licence import provenance
 from rag.errors import BadInput, PandectError
 from rag.types import Question
@@ -28,8 +26,6 @@ from training.eval.external import add_options, external_systems
 from training.eval.folds import FoldChoice, FoldEvaluation, ask
 from training.eval.metrics import DEFAULT, parse
 from training.eval.questions import (
-    Plan,
-    about_day,
     add_training_questions,
     describe_day,
     filter_on,
@@ -106,27 +102,24 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
-    top.add_argument(
-        "--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh"
-    )
-    top.add_argument("--questions", type=Path, help="questions with gold articles (those of the corpus)")
-    top.add_argument(
-        "--part", metavar="SPLIT", help="of the questions those that bear this split, such as dev or test"
-    )
-    top.add_argument(
+    add = top.add_argument
+    add("--corpus", type=Path, help="a corpus folder or its articles' file (the one that ships)")
+    add("--language", metavar="XX", help="of a corpus without card.json: fr, nl, en, de, it or zh")
+    add("--questions", type=Path, help="questions with gold articles (those of the corpus)")
+    add("--part", metavar="SPLIT", help="of the questions those that bear this split, such as dev or test")
+    add(
         "--annotated",
         type=Path,
         help="other questions to learn from, builtin for those that ship; --questions stay unseen",
     )
-    top.add_argument(
+    add(
         "--beside",
         type=Path,
         metavar="FILE",
         help="questions that every fold learns from beside its own, such as those that a machine wrote; "
         "builtin for those that ship",
     )
-    top.add_argument(
+    add(
         "--lent",
         action="append",
         default=[],
@@ -134,7 +127,7 @@ def parser() -> argparse.ArgumentParser:
         help="have the encoder learn the articles and questions of this corpus of the same language too: the "
         "name of an imported one, or builtin; may be repeated",
     )
-    top.add_argument(
+    add(
         "--fits",
         type=int,
         default=1,
@@ -142,23 +135,18 @@ def parser() -> argparse.ArgumentParser:
         help="fit the encoder N times, the fits side by side in one, as python -m indexes build --fits N "
         "does (1)",
     )
-    top.add_argument(
-        "--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)"
-    )
-    top.add_argument(
-        "--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT)
-    )
+    add("--systems", nargs="+", metavar="SYSTEM", help=f"of: {' '.join(SYSTEMS)} (all that can run)")
+    add("--measures", nargs="+", default=list(DEFAULT), metavar="MEASURE", help=" ".join(DEFAULT))
     parts = top.add_mutually_exclusive_group()
     parts.add_argument("--folds", type=int, help="cross-validate: learn from the other folds")
-    parts.add_argument(
-        "--splits", type=Path, metavar="FILE", help="the folds of a file that training.splits wrote, instead"
-    )
-    top.add_argument(
+    of_file = "the folds of a file that training.splits wrote, instead"
+    parts.add_argument("--splits", type=Path, metavar="FILE", help=of_file)
+    add(
         "--only-fold",
         metavar="I",
         help="ask the questions of this fold alone: its number from 0, or its name in the file of --splits",
     )
-    top.add_argument(
+    add(
         "--jobs",
         type=int,
         default=1,
@@ -166,30 +154,24 @@ def parser() -> argparse.ArgumentParser:
         help="ask so many folds side by side, in processes of their own: the times told of a question are "
         "then longer than alone (1); OMP_NUM_THREADS=1 before the command keeps them out of each other's way",
     )
-    top.add_argument("--seed", type=int, default=42, help="of folds and bootstrap (42)")
-    top.add_argument(
-        "--tune", action="store_true", help="choose k1, b, field weights, stop words inside folds"
-    )
-    top.add_argument(
-        "--curves", action="store_true", help="in --output: what every weight of a pair would give, drawn"
-    )
-    top.add_argument(
+    add("--seed", type=int, default=42, help="of folds and bootstrap (42)")
+    add("--tune", action="store_true", help="choose k1, b, field weights, stop words inside folds")
+    add("--curves", action="store_true", help="in --output: what every weight of a pair would give, drawn")
+    add(
         "--in-force-on",
         type=date.fromisoformat,
         metavar="YYYY-MM-DD",
         help="search only the law in force on this day, where articles say from when to when they are",
     )
-    top.add_argument(
+    add(
         "--typing-errors",
         type=int,
         metavar="N",
         help="put a typing error into one word of N of the questions asked (8 is usual), drawn by --seed",
     )
-    top.add_argument("--no-accents", action="store_true", help="ask the questions without their accents")
-    top.add_argument("--output", type=Path, help="a new folder for metrics.json, metrics.csv and TREC runs")
-    top.add_argument(
-        "--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)"
-    )
+    add("--no-accents", action="store_true", help="ask the questions without their accents")
+    add("--output", type=Path, help="a new folder for metrics.json, metrics.csv and TREC runs")
+    add("--cache", type=Path, help="where indexes built on the fly are kept (under PANDECT_HOME)")
     add_options(top)
     return top
 
@@ -230,7 +212,9 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     with external_systems(parsed, test_questions, partial(print, file=sys.stderr)) as bench.more:
         names = parsed.systems or [*runnable(learning, **ready), *bench.more]
         refuse_unfit(names, learning=bool(folded(parsed) or annotated), more=bench.more, **ready)
-        _warn_of_leaks(plan)
+        if known := leaks(plan):
+            warning = f"warning: {known} of the questions asked are also learnt from, word for word"
+            print(warning, file=sys.stderr)
         where = filter_on(corpus, parsed.in_force_on)
         evaluation = FoldEvaluation(bench, names, plan, annotated, parsed.tune, where)
         chosen, collected = ask(evaluation, parsed.jobs, progress)
@@ -238,7 +222,8 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     results = measure(collected, test_questions, parsed.seed, parsed.measures)
     notice_counts = notices(open_index(paths.BUILTIN), test_questions) if parsed.corpus is None else {}
     comparisons = compared(results, parsed.measures, parsed.seed)
-    _print_notices(parsed, corpus, test_questions, results, chosen, notice_counts)
+    cards = question_cards(corpus.card, learnt_files(parsed))
+    _print_results(parsed, corpus, cards, test_questions, results, chosen, notice_counts)
     if comparisons:
         print(table(comparisons))
     if parsed.output is not None:
@@ -253,10 +238,9 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
             tuned_on="the other folds" if parsed.tune else None,
             learnt_from=learnt_from(parsed, annotated, parsed.beside),
         )
-        entry |= about_day(parsed.in_force_on)
+        entry |= {"in_force_on": parsed.in_force_on.isoformat()} if parsed.in_force_on else {}
         if parsed.jobs > 1:
             entry["jobs"] = parsed.jobs  # the times of a question are of so many beside each other
-        cards = question_cards(corpus.card, learnt_files(parsed))
         entry["sources"] = [provenance(card) for card in cards]
         if notice_counts:
             entry["notices"] = notice_counts
@@ -266,7 +250,13 @@ def evaluate(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         if any(of.fusions for of in chosen):
             entry["fusions"] = [{n: choice.to_json() for n, choice in of.fusions.items()} for of in chosen]
         entry["comparisons"] = [c.to_json() for c in comparisons]
-        report.write(parsed.output, results, entry, _curves(parsed, corpus, test_questions, results))
+        drawn = None
+        if parsed.curves:
+            runs = {name: result.run for name, result in results.items()}
+            qrels = {q.id: frozenset(q.article_ids) for q in test_questions if q.article_ids}
+            title = f"{corpus.card.name}: fusing two systems, R@10 by weight"
+            drawn = partial(curves.write, found=curves.measured(runs, qrels), title=title)
+        report.write(parsed.output, results, entry, drawn)
         print(f"written: {parsed.output}")
 
 
@@ -290,22 +280,22 @@ def _refuse(parsed: argparse.Namespace) -> None:
         parse(name)  # a misspelt one
 
 
-def _print_notices(
+def _print_results(
     parsed: argparse.Namespace,
     corpus: Corpus,
+    cards: Sequence[CorpusCard],
     asked: Sequence[Question],
     results: Mapping[str, Measured],
     chosen: Sequence[FoldChoice],
     counts: Mapping[str, Mapping[str, int]],
 ) -> None:
-    """Print the tables."""
     gold = sum(bool(q.article_ids) for q in asked)
     rest = f" and {len(asked) - gold} without (not measured here)" if gold < len(asked) else ""
     title = corpus.card.title or corpus.card.name
     print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
     if parsed.in_force_on:
         print(describe_day(corpus, asked, parsed.in_force_on))
-    for line in warnings(question_cards(corpus.card, learnt_files(parsed))):
+    for line in warnings(cards):
         print(line)
     if parsed.corpus is not None and "dense" in results and len(corpus.articles) < FIT_FROM:
         print(
@@ -320,23 +310,6 @@ def _print_notices(
             print(f"fold {i}: {name} is {choice.settings.method} of {dict(choice.settings.weights)}")
     for kind, row in counts.items():
         print(f"{kind}: told that another law governs it: {row['told']} of {row['questions']} questions")
-
-
-def _curves(
-    parsed: argparse.Namespace, corpus: Corpus, questions: Sequence[Question], results: Mapping[str, Measured]
-) -> Callable[[Path], object] | None:
-    """Return what writes the curves over alpha, where they are wanted."""
-    if not parsed.curves:
-        return None
-    runs = {name: result.run for name, result in results.items()}
-    found = curves.measured(runs, {q.id: frozenset(q.article_ids) for q in questions if q.article_ids})
-    return partial(curves.write, found=found, title=f"{corpus.card.name}: fusing two systems, R@10 by weight")
-
-
-def _warn_of_leaks(plan: Plan) -> None:
-    if known := leaks(plan):
-        warning = f"warning: {known} of the questions asked are also learnt from, word for word"
-        print(warning, file=sys.stderr)
 
 
 if __name__ == "__main__":

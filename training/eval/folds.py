@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -59,28 +59,23 @@ class FoldEvaluation:
 def ask(evaluation: FoldEvaluation, jobs: int, bars: Bars) -> tuple[list[FoldChoice], SystemAnswers]:
     """Return what was chosen for each part, and what every system answered, part after part.
 
-    Args:
-        evaluation: its parts.
-        jobs: how many are asked side by side, each in a process of its own; what takes long is made in each.
-        bars: show what is done; of several jobs, how many parts are.
+    So many `jobs` are asked side by side, each in a process of its own; what takes long is made in each.
 
     Raises:
         BadInput: several jobs where they cannot be, or one was ended from outside.
     """
-    numbers = range(len(evaluation.plan))
-    if jobs == 1 or len(numbers) < 2:
-        return _joined([evaluation.part(number) for number in numbers])
+    count = len(evaluation.plan)
+    if jobs == 1 or count < 2:
+        return _joined(map(evaluation.part, range(count)))
     if why := _alone(evaluation):
         raise BadInput(f"--jobs {jobs}: {why}: leave --jobs out")
     parts = []
     # forked: a bench holds what cannot be sent, and what it has read is shared
-    with ProcessPoolExecutor(
-        min(jobs, len(numbers)), get_context("fork"), _begin, (evaluation, bars)
-    ) as pool:
+    with ProcessPoolExecutor(min(jobs, count), get_context("fork"), _begin, (evaluation, bars)) as pool:
         try:
-            for done, part in enumerate(pool.map(_part, numbers), start=1):
+            for part in pool.map(_part, range(count)):
                 parts.append(part)
-                bars("parts of the questions", done, len(numbers))
+                bars("parts of the questions", len(parts), count)
         except BrokenProcessPool as error:
             raise BadInput(
                 f"--jobs {jobs}: a process was ended from outside, most often for want of memory: give fewer"
@@ -99,20 +94,21 @@ def _alone(evaluation: FoldEvaluation) -> str:
     return ""
 
 
-def _joined(parts: Sequence[tuple[FoldChoice, SystemAnswers]]) -> tuple[list[FoldChoice], SystemAnswers]:
+def _joined(parts: Iterable[tuple[FoldChoice, SystemAnswers]]) -> tuple[list[FoldChoice], SystemAnswers]:
+    chosen: list[FoldChoice] = []
     collected: SystemAnswers = {}
-    for _, found in parts:
+    for choice, found in parts:
+        chosen.append(choice)
         for name, mine in found.items():
             whole = collected.setdefault(name, SystemRun())
             whole.run |= mine.run
             whole.seconds += mine.seconds
             whole.folds += mine.folds
-    return [chosen for chosen, _ in parts], collected
+    return chosen, collected
 
 
-_mine: list[
-    FoldEvaluation
-] = []  # set once in a process that was forked for it: a pool hands on numbers alone
+# set once in a process that was forked for it: a pool hands on numbers alone
+_mine: list[FoldEvaluation] = []
 
 
 def _begin(evaluation: FoldEvaluation, bars: Bars) -> None:

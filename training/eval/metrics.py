@@ -66,20 +66,17 @@ def per_question(
 ) -> Mapping[str, npt.NDArray[np.float64]]:
     """Return each measure's value for every question that has gold articles, in the order of qrels.
 
-    Args:
-        qrels: question id -> gold article ids.
-        run: question id -> ranking; a question that is missing counts as answered by nothing.
-        measures: names as the papers write them.
+    A question that the run lacks counts as answered by nothing.
     """
     answerable = [question for question, gold in qrels.items() if gold]
     place = {question: i for i, question in enumerate(answerable)}
     values = {name: np.zeros(len(answerable), dtype=np.float64) for name in measures}
     relevance = {question: dict.fromkeys(qrels[question], 1) for question in answerable}
-    scored = {
-        question: {hit.article_id: float(-n) for n, hit in enumerate(run.get(question, ()))}
+    answered = {
+        question: {hit.article_id: float(-n) for n, hit in enumerate(run[question])}
         for question in answerable
+        if run.get(question)
     }
-    answered = {question: hits for question, hits in scored.items() if hits}
     named: dict[ir_measures.Measure, list[str]] = {}
     for name in values:
         named.setdefault(parse(name), []).append(name)  # one measure may be asked for by two names

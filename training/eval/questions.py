@@ -1,7 +1,4 @@
-"""What an evaluation asks, of which corpus, and what the systems may learn from: as the arguments say.
-
-Measuring the law in force on a day: which articles are searched, and what gold is lost by it.
-"""
+"""What an evaluation asks, of which corpus, and what the systems may learn from: as the arguments say."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from indexes.store import paths
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.text.analysers import analyser
-from rag.types import Filter, Question, in_force
+from rag.types import Article, Filter, Question, in_force
 from training.eval.context import FittedParts
 from training.eval.workbench import Bench
 from training.splits.file import evaluated_folds
@@ -34,53 +31,36 @@ from training.typing_errors import with_errors, without_accents
 
 def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Question], list[Question]]:
     """Read corpus, questions to ask and questions to learn from."""
-    cache = parsed.cache or paths.home() / "cache" / "eval"
-    if parsed.corpus is None:
-        if parsed.fits != 1:
-            raise BadInput(
-                f"--fits {parsed.fits}: the encoder that ships is fitted already: add "
-                f"--corpus {paths.builtin() / 'corpus'} to fit one anew"
-            )
-        if parsed.annotated is not None or folded(parsed):
-            raise BadInput(
-                "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
-                "--splits would measure what it has seen: add "
-                f"--corpus {paths.builtin() / 'corpus'} to fit one anew"
-            )
-        folder, again = paths.locate(paths.BUILTIN)
-        corpus = read(folder / "corpus")
-        engine_analyser = analyser(corpus.card.language)
-        encoder = StaticEncoder.load(folder / "encoder", engine_analyser)
-        bench = Bench(
-            corpus,
-            None,
-            ready=FittedParts(
-                encoder, read_ranker(folder), load_fusion(folder), query_expansion.read_pairs(folder)
-            ),
-            progress=progress,
+    if parsed.corpus is not None:
+        corpus = registry.law(parsed.corpus, language=parsed.language)
+        fitted_to = [corpus, *read_lending_corpora(parsed.lent, corpus.card.language)]
+        cache = parsed.cache or paths.home() / "cache" / "eval"
+        bench = Bench(corpus, cache, fitted_to=fitted_to, fit=parsed.fits, progress=progress)
+        questions = _typed(parsed, corpus.questions, corpus)
+        return bench, questions, [] if parsed.annotated is None else _learnt(parsed.annotated, corpus)
+    anew = f"add --corpus {paths.builtin() / 'corpus'} to fit one anew"
+    if parsed.fits != 1:
+        raise BadInput(f"--fits {parsed.fits}: the encoder that ships is fitted already: {anew}")
+    if parsed.annotated is not None or folded(parsed):
+        raise BadInput(
+            "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
+            f"--splits would measure what it has seen: {anew}"
         )
-        questions = (
-            list(read_test_questions(folder)) if parsed.questions is None else _read_questions(parsed, corpus)
-        )
-        if not questions:
-            raise BadInput(f"{folder / TEST} holds no questions: run {again}")
-        questions = _typed(parsed, questions, corpus.card.language)
-        return bench, questions, _cited(parsed.annotated, corpus) or to_learn_from(corpus.questions)
-    corpus = registry.law(parsed.corpus, language=parsed.language)
-    other_corpora = read_lending_corpora(parsed.lent, corpus.card.language)
-    bench = Bench(corpus, cache, fitted_to=[corpus, *other_corpora], fit=parsed.fits, progress=progress)
-    questions = _typed(parsed, _read_questions(parsed, corpus), corpus.card.language)
-    return bench, questions, _cited(parsed.annotated, corpus)
+    folder, again = paths.locate(paths.BUILTIN)
+    corpus = read(folder / "corpus")
+    encoder = StaticEncoder.load(folder / "encoder", analyser(corpus.card.language))
+    pairs = query_expansion.read_pairs(folder)
+    ready = FittedParts(encoder, read_ranker(folder), load_fusion(folder), pairs)
+    bench = Bench(corpus, ready=ready, progress=progress)
+    questions = _typed(parsed, read_test_questions(folder), corpus)
+    if not questions:
+        raise BadInput(f"{folder / TEST} holds no questions: run {again}")
+    return bench, questions, to_learn_from(corpus.questions)
 
 
-def _read_questions(parsed: argparse.Namespace, corpus: Corpus) -> list[Question]:
-    if parsed.questions is None:
-        return list(corpus.questions)
-    return list(read_questions(parsed.questions, corpus.articles))
-
-
-def _typed(parsed: argparse.Namespace, questions: list[Question], language: str) -> list[Question]:
+def _typed(parsed: argparse.Namespace, own: Sequence[Question], corpus: Corpus) -> list[Question]:
     """Return the questions as they are asked: with typing errors, or without accents, if that is wanted."""
+    questions = list(own if parsed.questions is None else read_questions(parsed.questions, corpus.articles))
     if not parsed.typing_errors and not parsed.no_accents:
         return questions
     if folded(parsed) and parsed.annotated is None:
@@ -90,11 +70,9 @@ def _typed(parsed: argparse.Namespace, questions: list[Question], language: str)
         )
     if parsed.no_accents:
         questions = without_accents(questions)
-    return (
-        with_errors(questions, language, parsed.seed, parsed.typing_errors)
-        if parsed.typing_errors
-        else questions
-    )
+    if parsed.typing_errors:
+        questions = with_errors(questions, corpus.card.language, parsed.seed, parsed.typing_errors)
+    return questions
 
 
 def questions_of_split(questions: list[Question], part: str | None) -> list[Question]:
@@ -121,8 +99,10 @@ def add_training_questions(plan: Plan, file: Path | None, corpus: Corpus) -> Pla
     Raises:
         BadInput: none of them cites an article of the corpus, or there is nothing that they are beside.
     """
-    more = _cited(file, corpus)
-    if more and any(not learn for _, learn, _ in plan):
+    if file is None:
+        return plan
+    more = _learnt(file, corpus)
+    if any(not learn for _, learn, _ in plan):
         raise BadInput(f"--beside {file}: beside nothing: add --folds, --splits or --annotated")
     found = []
     for held, learn, tune in plan:
@@ -131,18 +111,19 @@ def add_training_questions(plan: Plan, file: Path | None, corpus: Corpus) -> Pla
     return found
 
 
-def _cited(file: Path | None, corpus: Corpus) -> list[Question]:
-    if file is None:
-        return []
-    cited = shipped() if str(file) == paths.BUILTIN else read_cited(file)
-    known = {a.id for a in corpus.articles}
-    by_id = [c.question for c in cited if known.intersection(c.question.article_ids)]
-    learn = to_learn_from(
-        [*attach([c for c in cited if not c.question.article_ids], corpus.articles), *by_id]
-    )
+def _learnt(file: Path, corpus: Corpus) -> list[Question]:
+    learn = to_learn_from(cited(file, corpus.articles))
     if not learn:
         raise BadInput(f"{file}: none of its questions cites an article of {corpus.card.name}")
     return learn
+
+
+def cited(file: Path, articles: Sequence[Article]) -> list[Question]:
+    """Return the questions of a file that cite one of these articles; of those that ship for `builtin`."""
+    read = shipped() if str(file) == paths.BUILTIN else read_cited(file)
+    known = {a.id for a in articles}
+    by_id = [c.question for c in read if known.intersection(c.question.article_ids)]
+    return [*attach([c for c in read if not c.question.article_ids], articles), *by_id]
 
 
 Part = tuple[list[Question], list[Question], list[Question]]  # to ask, to learn from, to tune on
@@ -210,23 +191,12 @@ def filter_on(corpus: Corpus, day: date | None) -> Filter | None:
     return Filter(in_force_on=day)
 
 
-def lost_gold(corpus: Corpus, questions: Sequence[Question], day: date) -> int:
-    """Count the questions of which some gold article is not in force on a day, and so cannot be found."""
-    held = {article.id for article in corpus.articles if in_force(article, day)}
-    return sum(any(id_ not in held for id_ in question.article_ids) for question in questions)
-
-
 def describe_day(corpus: Corpus, questions: Sequence[Question], day: date) -> str:
-    """Return the line that says what was searched."""
-    held = sum(in_force(article, day) for article in corpus.articles)
-    lost = lost_gold(corpus, questions, day)
-    text = f"law in force on {day.isoformat()}: {held:,} of {len(corpus.articles):,} articles"
+    """Return the line that says what was searched, and of how many questions some gold article was not."""
+    held = {article.id for article in corpus.articles if in_force(article, day)}
+    lost = sum(not held.issuperset(question.article_ids) for question in questions)
+    text = f"law in force on {day.isoformat()}: {len(held):,} of {len(corpus.articles):,} articles"
     return f"{text}; {lost} questions have gold articles that are not among them" if lost else text
-
-
-def about_day(day: date | None) -> dict[str, str]:
-    """Return what a result file says of the day; nothing without one."""
-    return {} if day is None else {"in_force_on": day.isoformat()}
 
 
 def learnt_from(

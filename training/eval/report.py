@@ -1,9 +1,4 @@
-"""What an evaluation leaves behind: a table, a CSV, TREC runs, metrics.json.
-
-How often the page rightly says that another law governs a question, and how often wrongly.
-
-Under which licences the law and the questions of a measurement stand.
-"""
+"""What an evaluation leaves behind: a table, a CSV, TREC runs, metrics.json, and notes on licences."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ import csv
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,34 +22,28 @@ from rag.types import Question, Run
 from training.eval.run import Measured
 
 METRICS = "metrics.json"
-LIBRARIES = (
-    "pandect-law",
-    "bm25s",
-    "faiss-cpu",
-    "ir-measures",
-    "lightgbm",
-    "numpy",
-    "PyStemmer",
-    "rjieba",
-    "scipy",
-)
+LIBRARIES = (  # that a number may depend on, and our own
+    "pandect-law", "bm25s", "faiss-cpu", "ir-measures", "lightgbm", "numpy", "PyStemmer", "rjieba", "scipy",
+)  # fmt: skip
 
 
 def table(results: Mapping[str, Measured], measures: Sequence[str]) -> str:
     """Return the table for people: percent, 95 % intervals below each row, folds where there are any."""
     width = max([len("R-precision"), *(len(m) for m in measures)]) + 2
     names = max(len(name) for name in results) + 2
-    lines = ["system".ljust(names) + "".join(m.rjust(width) for m in measures) + "   ms/question"]
+
+    def line(name: str, cells: Iterable[str]) -> str:
+        return name.ljust(names) + "".join(cell.rjust(width) for cell in cells)
+
+    lines = [line("system", measures) + "   ms/question"]
     for name, result in results.items():
-        row = "".join(f"{100 * result.measures[m].value:.1f}".rjust(width) for m in measures)
-        lines.append(f"{name.ljust(names)}{row}   {result.median_ms:.1f} (p95 {result.p95_ms:.1f})")
-        spans = [f"{100 * result.measures[m].low:.1f}–{100 * result.measures[m].high:.1f}" for m in measures]
-        lines.append("  95 % CI".ljust(names) + "".join(s.rjust(width) for s in spans))
+        shown = [result.measures[m] for m in measures]
+        row = line(name, (f"{100 * i.value:.1f}" for i in shown))
+        lines.append(f"{row}   {result.median_ms:.1f} (p95 {result.p95_ms:.1f})")
+        lines.append(line("  95 % CI", (f"{100 * i.low:.1f}–{100 * i.high:.1f}" for i in shown)))
         if result.fold_means:
-            folds = [
-                f"{100 * result.fold_means[m][0]:.1f}±{100 * result.fold_means[m][1]:.1f}" for m in measures
-            ]
-            lines.append("  folds".ljust(names) + "".join(s.rjust(width) for s in folds))
+            folds = (result.fold_means[m] for m in measures)
+            lines.append(line("  folds", (f"{100 * mean:.1f}±{100 * sd:.1f}" for mean, sd in folds)))
     return "\n".join(lines)
 
 
@@ -83,6 +72,10 @@ def head(
 ) -> dict[str, Any]:
     """Return what every result file begins with: how it was made, and of what."""
     card = corpus.card
+    versions = {"python": sys.version.split()[0]}
+    for library in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            versions[library.removesuffix("-law")] = version(library)
     return {
         "command": " ".join(command),
         "commit": commit(),
@@ -95,7 +88,7 @@ def head(
         "questions": questions,
         "unanswerable": unanswerable,
         "seed": seed,
-        "versions": {"python": sys.version.split()[0], **_versions()},
+        "versions": versions,
     }
 
 
@@ -121,11 +114,7 @@ def write(
 ) -> None:
     """Write metrics.json, metrics.csv and one TREC run a system into a new folder, whole or not at all.
 
-    Args:
-        folder: must not be there, or be empty.
-        results: by system.
-        entry: what `record` returned.
-        more: writes what else belongs into the folder.
+    The folder must not be there, or be empty; `more` writes what else belongs into it.
     """
     with appearing(folder) as part:
         if more is not None:
@@ -152,48 +141,35 @@ def _joined(text: str) -> str:
     return "_".join(text.split())
 
 
-def _versions() -> dict[str, str]:
-    """Return the versions of the installed libraries that a number may depend on, and our own."""
-    found = {}
-    for name in LIBRARIES:
-        with suppress(PackageNotFoundError):
-            found[name.removesuffix("-law")] = version(name)
-    return found
-
-
 def commit() -> str | None:
     """Return the commit that is checked out, with "+" where files differ from it; None outside of git."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():  # an installed wheel inside somebody else's repository
         return None
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(root), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+
     try:
-        head = _git("rev-parse", "HEAD", at=root)
-        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no", at=root) else "")
+        return git("rev-parse", "HEAD") + (
+            "+" if git("status", "--porcelain", "--untracked-files=no") else ""
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
 
 
-def _git(*arguments: str, at: Path) -> str:
-    done = subprocess.run(["git", "-C", str(at), *arguments], capture_output=True, text=True, check=True)  # noqa: S603, S607
-    return done.stdout.strip()
-
-
-ANSWERABLE = "answerable"
-
-
 def notices(engine: Engine, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
-    """Count, by kind of question, those for which a topic of another law is shown.
+    """Count the questions, and those for which the page says that another law governs them, by kind.
 
-    Args:
-        engine: the opened index.
-        questions: with gold articles ("answerable"), or without and then by their category.
+    A question with gold articles is "answerable", another one of its category.
 
     Returns:
         Kind -> {"questions": how many, "told": for how many the notice is shown}.
     """
     counts: dict[str, dict[str, int]] = {}
     for question in questions:
-        kind = ANSWERABLE if question.article_ids else question.category or "unanswerable"
+        kind = "answerable" if question.article_ids else question.category or "unanswerable"
         row = counts.setdefault(kind, {"questions": 0, "told": 0})
         row["questions"] += 1
         row["told"] += bool(engine.ask(question.text, k=1).elsewhere)
@@ -203,19 +179,11 @@ def notices(engine: Engine, questions: Sequence[Question]) -> dict[str, dict[str
 def question_cards(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tuple[CorpusCard, ...]:
     """Return the card of the corpus, then those that lie beside files of questions, each once.
 
-    Args:
-        corpus: whose articles are searched.
-        files: of questions; None where none was named.
-
     Raises:
         BadInput: a card cannot be read.
     """
-    cards = (read_adjacent_card(file) for file in files if file is not None and file.exists())
-    found = [corpus]
-    for card in cards:
-        if card is not None and card not in found:
-            found.append(card)
-    return tuple(found)
+    cards = [read_adjacent_card(file) for file in files if file is not None and file.exists()]
+    return tuple(dict.fromkeys([corpus, *filter(None, cards)]))
 
 
 def warnings(cards: Sequence[CorpusCard]) -> list[str]:

@@ -46,14 +46,9 @@ def answer(
     progress: Progress = no_progress,
     where: Filter | None = None,
 ) -> None:
-    """Ask every system every question, one at a time, as a page would.
+    """Ask every system every question, one at a time, as a page would, those without gold articles too.
 
-    Args:
-        systems: by name.
-        questions: all are asked, those without gold articles too.
-        into: the answers join what is there already.
-        progress: called with how many answers there are.
-        where: which articles may be returned.
+    The answers join what is there `into` already; `progress` is called with how many there are.
     """
     done = 0
     for name, system in systems.items():
@@ -73,17 +68,17 @@ def measure(
     seed: int,
     measures: Sequence[str] = DEFAULT,
 ) -> dict[str, Measured]:
-    """Turn what the systems answered into numbers.
+    """Turn what the systems answered into numbers; the others are compared with the first.
 
-    Args:
-        collected: system name -> its answers; the others are compared with the first.
-        questions: all of them; those without gold are left out of every measure.
-        seed: of the bootstrap.
-        measures: names as the papers write them.
+    Questions without gold are left out of every measure; `measures` are names as the papers write them.
     """
     answerable = [q for q in questions if q.article_ids]
     qrels = {q.id: frozenset(q.article_ids) for q in answerable}
     place = {q.id: i for i, q in enumerate(answerable)}
+    categories = [
+        (category, [i for i, q in enumerate(answerable) if q.category == category])
+        for category in sorted({q.category for q in answerable if q.category})
+    ]
     results: dict[str, Measured] = {}
     first: Mapping[str, npt.NDArray[np.float64]] | None = None
     for name, system in collected.items():
@@ -96,7 +91,7 @@ def measure(
             values=values,
             measures={m: interval(v, seed) for m, v in values.items()},
             fold_means={m: _by_fold(v, rows) for m, v in values.items()} if len(rows) > 1 else {},
-            by_category=_by_category(answerable, values),
+            by_category={c: {"questions": len(at)} | _means(values, at) for c, at in categories},
             versus={} if values is first else {m: interval(v - first[m], seed) for m, v in values.items()},
             median_ms=float(np.median(milliseconds)) if len(milliseconds) else 0.0,
             p95_ms=float(np.quantile(milliseconds, 0.95)) if len(milliseconds) else 0.0,
@@ -109,14 +104,5 @@ def _by_fold(values: npt.NDArray[np.float64], rows: Sequence[Sequence[int]]) -> 
     return float(np.mean(means)), float(np.std(means, ddof=1)) if len(means) > 1 else 0.0
 
 
-def _by_category(
-    questions: Sequence[Question], values: Mapping[str, npt.NDArray[np.float64]]
-) -> dict[str, dict[str, float]]:
-    groups: dict[str, list[int]] = {}
-    for i, question in enumerate(questions):
-        if question.category:
-            groups.setdefault(question.category, []).append(i)
-    return {
-        category: {"questions": len(rows)} | {m: float(v[rows].mean()) for m, v in values.items()}
-        for category, rows in sorted(groups.items())
-    }
+def _means(values: Mapping[str, npt.NDArray[np.float64]], rows: list[int]) -> dict[str, float]:
+    return {measure: float(of[rows].mean()) for measure, of in values.items()}

@@ -55,14 +55,13 @@ def interval(values: npt.NDArray[np.float64], seed: int, resamples: int = RESAMP
     """Return the mean and its percentile bootstrap interval (Efron & Tibshirani 1993).
 
     Args:
-        values: (n_questions,); one value a question, or the differences of two systems for a paired
-            interval.
+        values: (n_questions,); one value a question, or two systems' differences for a paired interval.
         seed: of the resampling.
         resamples: how many.
     """
     if len(values) == 0:
-        return Interval(float("nan"), float("nan"), float("nan"))
-    return _interval(values, _means(values, seed, resamples))
+        return Interval(math.nan, math.nan, math.nan)
+    return _interval(float(values.mean()), _means(values, seed, resamples))
 
 
 def ratio(
@@ -82,13 +81,10 @@ def ratio(
         resamples: how many.
     """
     if not denominators.sum():
-        return Interval(float("nan"), float("nan"), float("nan"))
+        return Interval(math.nan, math.nan, math.nan)
     # Means are sums over one n: with the same seed both are drawn from the same resamples.
     above, below = _means(numerators, seed, resamples), _means(denominators, seed, resamples)
-    found = above[below > 0] / below[below > 0]
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(found, [tail, 1 - tail])
-    return Interval(float(numerators.sum() / denominators.sum()), float(low), float(high))
+    return _interval(float(numerators.sum() / denominators.sum()), above[below > 0] / below[below > 0])
 
 
 def paired_bootstrap(
@@ -106,9 +102,9 @@ def paired_bootstrap(
         resamples: how many; the least p-value is 1 / (resamples + 1).
     """
     if len(differences) == 0:
-        return interval(differences, seed, resamples), float("nan")
+        return interval(differences, seed), math.nan
     means = _means(differences, seed, resamples)
-    found = _interval(differences, means)
+    found = _interval(float(differences.mean()), means)
     # Sums of floats: what is as far as the observed mean but for rounding counts as far.
     far = np.abs(means - found.value) >= abs(found.value) - 1e-12
     return found, float((1 + np.count_nonzero(far)) / (1 + resamples))
@@ -125,7 +121,7 @@ def paired_t(differences: npt.NDArray[np.float64]) -> float:
     """
     n = len(differences)
     if n < 2:
-        return float("nan")
+        return math.nan
     mean = float(differences.mean())
     error = float(differences.std(ddof=1)) / math.sqrt(n)
     if error == 0 or float(np.ptp(differences)) == 0:  # rounding gives equal numbers a deviation
@@ -134,15 +130,9 @@ def paired_t(differences: npt.NDArray[np.float64]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return p-values corrected over their family (Holm 1979), in the order given.
-
-    A nan takes no part and stays nan.
-
-    Args:
-        p_values: those of all comparisons that are made together.
-    """
+    """Return p-values corrected over their family (Holm 1979), in the order given; a nan takes no part."""
     tested = sorted((i for i, p in enumerate(p_values) if not math.isnan(p)), key=p_values.__getitem__)
-    corrected = [float("nan")] * len(p_values)
+    corrected = [math.nan] * len(p_values)
     largest = 0.0
     for done, i in enumerate(tested):
         largest = max(largest, min(1.0, (len(tested) - done) * p_values[i]))
@@ -169,25 +159,21 @@ def compare(
     """
     raw = []
     for a, b, measure in family:
-        difference = _difference(systems, a, b, measure)
-        found, p_bootstrap = paired_bootstrap(difference, seed, resamples)
-        raw.append((a, b, measure, len(difference), found, p_bootstrap, paired_t(difference)))
+        for name in (a, b):
+            if name not in systems:
+                raise BadInput(f"no system {name!r} to compare: there are {', '.join(systems)}")
+            if measure not in systems[name]:
+                known = ", ".join(systems[name])
+                raise BadInput(f"{name} was not measured by {measure!r}: there are {known}")
+        ours, theirs = systems[a][measure], systems[b][measure]
+        if ours.shape != theirs.shape:
+            raise BadInput(
+                f"{a} answered {len(ours)} questions, {b} {len(theirs)}: compare them on the same ones"
+            )
+        found, p_bootstrap = paired_bootstrap(ours - theirs, seed, resamples)
+        raw.append((a, b, measure, len(ours), found, p_bootstrap, paired_t(ours - theirs)))
     corrected = holm([max(row[-1], row[-2]) for row in raw])
     return tuple(Comparison(*row, p_holm=p) for row, p in zip(raw, corrected, strict=True))
-
-
-def _difference(systems: Mapping[str, Values], a: str, b: str, measure: str) -> npt.NDArray[np.float64]:
-    for name in (a, b):
-        if name not in systems:
-            raise BadInput(f"no system {name!r} to compare: there are {', '.join(systems)}")
-        if measure not in systems[name]:
-            raise BadInput(f"{name} was not measured by {measure!r}: there are {', '.join(systems[name])}")
-    ours, theirs = systems[a][measure], systems[b][measure]
-    if ours.shape != theirs.shape:
-        raise BadInput(
-            f"{a} answered {len(ours)} questions, {b} {len(theirs)}: compare them on the same ones"
-        )
-    return ours - theirs
 
 
 def _means(values: npt.NDArray[np.float64], seed: int, resamples: int) -> npt.NDArray[np.float64]:
@@ -198,7 +184,7 @@ def _means(values: npt.NDArray[np.float64], seed: int, resamples: int) -> npt.ND
     return np.concatenate([values[rng.integers(0, n, size=(size, n))].mean(axis=1) for size in sizes])
 
 
-def _interval(values: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> Interval:
+def _interval(value: float, resampled: npt.NDArray[np.float64]) -> Interval:
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return Interval(float(values.mean()), float(low), float(high))
+    low, high = np.quantile(resampled, [tail, 1 - tail])
+    return Interval(value, float(low), float(high))
