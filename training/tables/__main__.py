@@ -34,7 +34,7 @@ from typing import Any
 
 from training.tables import neural, pages
 from training.tables.fusion import fusions, helped
-from training.tables.markdown import head, points, probability, row, span
+from training.tables.markdown import compared, percent, points, probability, table
 from training.tables.pages import situations
 
 SHORT = ("R@10", "R@100", "MRR@10", "Success@1", "Success@10")
@@ -47,21 +47,25 @@ RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 def markdown(entry: Mapping[str, Any], measures: Sequence[str] = SHORT) -> str:
     """Return a table in percent, each value with its 95 % interval, and the time of a question.
 
-    Where the file has comparisons, a last column holds each system's against its rival.
-
-    Args:
-        entry: what metrics.json holds.
-        measures: the columns; one that was not measured (`--measures`) is left out.
+    Where the file has comparisons, a last column holds each system's against its rival. A measure that was
+    not measured (`--measures`) is left out.
     """
     measures = [m for m in measures if all(m in system for system in entry["systems"].values())]
     rivals = {c["a"]: c for c in entry.get("comparisons", ()) if c["measure"] == COMPARED}
-    lines = head(["system", *measures, "ms a question (p95)", *([f"{COMPARED}, against"] if rivals else [])])
+    rows = []
     for name, system in entry["systems"].items():
-        cells = [f"{100 * system[m]['value']:.1f} ({span(system[m])})" for m in measures]
         took = "{median:.1f} ({p95:.1f})".format(**system["ms_per_question"])
-        rows = [_against(rivals.get(name))] if rivals else []
-        lines.append(row([f"`{name}`", *cells, took, *rows]))
-    return "\n".join(lines)
+        rows.append([f"`{name}`", *(percent(system[m]) for m in measures), took])
+        if rivals:
+            c = rivals.get(name)
+            rows[-1].append(f"`{c['b']}` {compared(c)}" if c is not None else "the best single one")
+    against = [f"{COMPARED}, against"] if rivals else []
+    return table(["system", *measures, "ms a question (p95)", *against], rows)
+
+
+def recalls(entry: Mapping[str, Any]) -> str:
+    """Return the table of systems with recall at three depths."""
+    return markdown(entry, RECALLS)
 
 
 def comparisons(entry: Mapping[str, Any]) -> str:
@@ -72,67 +76,53 @@ def comparisons(entry: Mapping[str, Any]) -> str:
     made = entry.get("comparisons", ())
     if not made:
         return ""
-    lines = head(["system", "against", "measure", "difference", "bootstrap", "t-test", "after Holm"])
+    rows = []
     for c in made:
         p_values = [probability(c[key]) for key in ("p_bootstrap", "p_t", "p_holm")]
-        lines.append(row([f"`{c['a']}`", f"`{c['b']}`", c["measure"], points(c), *p_values]))
-    return "\n".join(lines)
+        rows.append([f"`{c['a']}`", f"`{c['b']}`", c["measure"], points(c["difference"]), *p_values])
+    return table(["system", "against", "measure", "difference", "bootstrap", "t-test", "after Holm"], rows)
 
 
 def categories(
     entry: Mapping[str, Any], system: str, measures: Sequence[str] = ("R@10", "Success@10")
 ) -> str:
     """Return one system's measures by category of question."""
-    lines = head(["category", "questions", *measures])
-    for category, values in entry["systems"][system]["by_category"].items():
-        cells = [f"{100 * values[m]:.1f}" for m in measures]
-        lines.append(row([category, str(int(values["questions"])), *cells]))
-    return "\n".join(lines)
+    return table(
+        ["category", "questions", *measures],
+        (
+            [category, str(int(values["questions"])), *(f"{100 * values[m]:.1f}" for m in measures)]
+            for category, values in entry["systems"][system]["by_category"].items()
+        ),
+    )
 
 
 ANSWERS = (
-    "citation P",
-    "citation R",
-    "citation F1",
-    "invented before",
-    "invented after",
-    "refusal F1",
-    "faithful before",
-    "faithful after",
-)
+    "citation P", "citation R", "citation F1", "invented before", "invented after", "refusal F1",
+    "faithful before", "faithful after",
+)  # fmt: skip
 OVERLAPS = ("METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L")
 
 
 def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
     """Return the measures of written answers in percent, a row a model and context.
 
-    Args:
-        entry: what metrics.json of `training.eval answers` holds.
-        measures: the columns; those that no row has are left out, and so are rows that have none.
+    Measures that no row has are left out, and so are rows that have none.
     """
-    rows = entry["systems"].items()
-    measures = [m for m in measures if any(m in system for _, system in rows)]
-    lines = head(["model, context", *measures])
-    for name, system in rows:
-        if any(m in system for m in measures):
-            lines.append(row([name, *(_cell(system.get(m)) for m in measures)]))
-    return "\n".join(lines)
+    systems = entry["systems"]
+    measures = [m for m in measures if any(m in system for system in systems.values())]
+    return table(
+        ["model, context", *measures],
+        (
+            [name, *(percent(system.get(m)) for m in measures)]
+            for name, system in systems.items()
+            if any(m in system for m in measures)
+        ),
+    )
 
 
 def overlaps(entry: Mapping[str, Any]) -> str:
     """Return how written answers compare with reference answers."""
     return answers(entry, OVERLAPS)
-
-
-def _cell(measure: Mapping[str, Any] | None) -> str:
-    if measure is None or measure["value"] is None:
-        return "–"
-    return f"{100 * measure['value']:.1f} ({span(measure)})"
-
-
-def recalls(entry: Mapping[str, Any]) -> str:
-    """Return the table of systems with recall at three depths."""
-    return markdown(entry, RECALLS)
 
 
 OVERVIEW: Mapping[str, tuple[str, tuple[str, str, str]]] = {  # name of a file -> title, three systems
@@ -146,21 +136,16 @@ PUBLISHED: Mapping[str, Mapping[str, float]] = {  # of the fine-tuned encoder of
 
 
 def overview(entries: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return one small table: three systems a corpus in percent, and the published row.
-
-    Args:
-        entries: name of the file -> what it holds.
-    """
+    """Return one small table of files by name: three systems a corpus in percent, and the published row."""
     measures = ("R@10", "R@100", "MRR@10")
-    lines = head(["corpus", "system", *measures])
+    rows = []
     for name, entry in entries.items():
         title, systems = OVERVIEW[name]
         for system in systems:
-            values = entry["systems"][system]
-            lines.append(row([title, f"`{system}`", *(_cell(values[m]) for m in measures)]))
+            rows.append([title, f"`{system}`", *(percent(entry["systems"][system][m]) for m in measures)])
         if name in PUBLISHED:
-            lines.append(row([title, "published", *(str(PUBLISHED[name][m]) for m in measures)]))
-    return "\n".join(lines)
+            rows.append([title, "published", *(str(PUBLISHED[name][m]) for m in measures)])
+    return table(["corpus", "system", *measures], rows)
 
 
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
@@ -198,20 +183,11 @@ def filled(text: str, results: Path = RESULTS) -> str:
     def made(match: re.Match[str]) -> str:
         paths = [results / f"{name}.json" for name in match["name"].split()]
         read = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()}
-        table = (
-            overview(read)
-            if match["kind"] == "overview"
-            else "".join(map(KINDS[match["kind"]], read.values()))
-        )
-        return f"<!-- {match['kind']}: {match['name']} -->\n" + (f"{table}\n" if table else "")
+        kind = match["kind"]
+        text = overview(read) if kind == "overview" else "".join(map(KINDS[kind], read.values()))
+        return f"<!-- {kind}: {match['name']} -->\n" + (f"{text}\n" if text else "")
 
     return MARKED.sub(made, text)
-
-
-def _against(comparison: Mapping[str, Any] | None) -> str:
-    if comparison is None:
-        return "the best single one"
-    return f"`{comparison['b']}` {points(comparison)}, {probability(comparison['p_holm'])}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -231,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if str(entry.get("kind")).startswith("pages "):
             shown = [KINDS[entry["kind"].removeprefix("pages ")](entry)]
         elif entry.get("kind") in TABLES_BY_KIND:
-            shown = [table(entry) for table in TABLES_BY_KIND[entry["kind"]]]
+            shown = [shows(entry) for shows in TABLES_BY_KIND[entry["kind"]]]
         else:
             shown = [markdown(entry, LONG if parsed.long else SHORT), comparisons(entry)]
         if parsed.categories and "systems" in entry:

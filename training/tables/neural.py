@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from training.tables.markdown import head, row, span
+from training.tables.markdown import points, span, table
 
 _LEARNT = "R@100"  # by which a system is seen to learn
 _SHOWN = (_LEARNT, "R@10", "MRR@10")
@@ -14,29 +14,17 @@ _TERMS = ("active terms of a question", "active terms")  # the latter of an arti
 
 
 def trained(entry: Mapping[str, Any]) -> str:
-    """Return what each system learnt: before, after with intervals over questions and spread over seeds.
-
-    Args:
-        entry: what sweep.json holds.
-    """
-    names = [
-        "system",
-        f"{_LEARNT} untrained",
-        *_SHOWN,
-        f"gain in {_LEARNT}",
-        f"trainings; {_LEARNT} of the best on dev",
-    ]
-    lines = head(names)
+    """Return what each system of a sweep learnt: before, after with intervals over questions and spread."""
+    names = ["system", f"{_LEARNT} untrained", *_SHOWN, f"gain in {_LEARNT}"]
+    rows = []
     for one in entry["rows"]:
         if _LEARNT not in one["after"]:
             continue
-        gain = one["gain"][_LEARNT]
-        best = one["best on dev"]
         cells = [f"`{one['name']}`", f"{100 * one['before'][_LEARNT]['mean']:.1f}"]
         cells += [f"{_spread(one['after'][m])} ({span(one['interval'][m])})" for m in _SHOWN]
-        cells.append(_points(gain))
-        lines.append(row([*cells, f"{one['trainings']}{_chosen(best) if one['trainings'] > 1 else ''}"]))
-    return "\n".join(lines)
+        chosen = _chosen(one["best on dev"]) if one["trainings"] > 1 else ""
+        rows.append([*cells, points(one["gain"][_LEARNT]), f"{one['trainings']}{chosen}"])
+    return table([*names, f"trainings; {_LEARNT} of the best on dev"], rows)
 
 
 def _chosen(best: Mapping[str, Any]) -> str:
@@ -55,9 +43,10 @@ def costs(entry: Mapping[str, Any]) -> str:
     Terms have a column where a system has some (SPLADE).
     """
     names = ["system", "parameters", "steps", "training, s", "of them on the processor"]
+    names += ["index, MB", "indexing, processor ms an article", "ms a question"]
     terms = any(one["facts"].get(_TERMS[1]) is not None for one in entry["rows"])
-    more = ["active terms, question / article"] if terms else []
-    lines = head([*names, "index, MB", "indexing, processor ms an article", "ms a question", *more])
+    names += ["active terms, question / article"] if terms else []
+    rows = []
     for one in entry["rows"]:
         facts = one["facts"]
         indexing = facts["processor seconds of indexing"]
@@ -65,9 +54,8 @@ def costs(entry: Mapping[str, Any]) -> str:
         cells += [f"{facts['training seconds']:.0f}", _number(facts["processor seconds of training"])]
         cells += [_number(facts["index bytes"], 1e-6), _number(indexing, 1000 / one["articles"])]
         cells.append(_number(one["ms_per_question"]))
-        cells += [_terms(facts)] if terms else []
-        lines.append(row(cells))
-    return "\n".join(lines)
+        rows.append([*cells, _terms(facts)] if terms else cells)
+    return table(names, rows)
 
 
 def _terms(facts: Mapping[str, Any]) -> str:
@@ -83,31 +71,25 @@ def sweep_table(entry: Mapping[str, Any]) -> str:
     """Return the measures of a sweep in percent, ours and what was published beside, and what is compared."""
     measures = entry["measures"]
     printed = [m for m in measures if any(m in one["published"] for one in entry["rows"])]
-    lines = head(["training", *measures, *(f"{m}, *published*" for m in printed)])
+    rows = []
     for one in entry["rows"]:
         cells = [_spread(one["after"].get(m)) for m in measures]
         cells += [f"{one['published'][m]:.1f}" if m in one["published"] else "–" for m in printed]
-        lines.append(row([one["name"], *cells]))
+        rows.append([one["name"], *cells])
     if "compared" in entry:
         made = entry["compared"]
-        cells = [_points(made["difference"].get(m)) for m in measures]
-        rows = {one["name"]: one["published"] for one in entry["rows"]}
-        first, second = rows[made["first"]], rows[made["second"]]
+        cells = [points(made["difference"].get(m)) for m in measures]
+        published = {one["name"]: one["published"] for one in entry["rows"]}
+        first, second = published[made["first"]], published[made["second"]]
         known = [f"{first[m] - second[m]:+.1f}" if m in first and m in second else "–" for m in printed]
-        lines.append(row([f"{made['first']} − {made['second']}", *cells, *known]))
-    return "\n".join(lines)
+        rows.append([f"{made['first']} − {made['second']}", *cells, *known])
+    return table(["training", *measures, *(f"{m}, *published*" for m in printed)], rows)
 
 
 def _spread(found: Mapping[str, float] | None) -> str:
     if found is None:
         return "–"
     return f"{100 * found['mean']:.1f}" + (f" ± {100 * found['sd']:.1f}" if found["sd"] else "")
-
-
-def _points(d: Mapping[str, float] | None) -> str:
-    if d is None:
-        return "–"
-    return f"{100 * d['value']:+.1f} [{100 * d['low']:+.1f}, {100 * d['high']:+.1f}]"
 
 
 def _number(value: float | None, unit: float = 1.0) -> str:
