@@ -24,7 +24,6 @@ from indexes.corpus.corpus import HELD_OUT, read
 from indexes.corpus.questions import read_questions
 from indexes.store.paths import builtin, locate
 from rag.errors import PandectError
-from rag.types import Question
 from training.eval.report import head
 from training.pages import corpora, speed, users
 from training.pages.serving import served
@@ -33,20 +32,6 @@ from training.pages.visitor import Visitor
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print what was measured, and keep it where it is wanted."""
-    parsed = _parser().parse_args(arguments)
-    try:
-        entry = _measured(parsed)
-    except PandectError as error:
-        print(error, file=sys.stderr)
-        return 1
-    text = json.dumps(entry, ensure_ascii=False, indent=1)
-    print(text)
-    if parsed.output is not None:
-        parsed.output.write_text(text + "\n", encoding="utf-8")
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="python -m training.pages",
         description=__doc__,
@@ -64,33 +49,41 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--index", help="name or path; the one that ships by default")
         command.add_argument("--seed", type=int, default=42)
         command.add_argument("--output", type=Path, metavar="FILE", help="keep the result there")
-    return top
+    parsed = top.parse_args(arguments)
+    try:
+        text = json.dumps(_measured(parsed), ensure_ascii=False, indent=1)
+    except PandectError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(text)
+    if parsed.output is not None:
+        parsed.output.write_text(text + "\n", encoding="utf-8")
+    return 0
 
 
 def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
     folder, _ = locate(parsed.index)
     corpus = read(folder / "corpus")
-    questions: Sequence[Question]
     if folder == builtin():
-        questions = read_questions(folder.with_name("questions_test.jsonl"), corpus.articles)
-        questions = [q for q in questions if q.split == "dev"]
+        read_test = read_questions(folder.with_name("questions_test.jsonl"), corpus.articles)
+        texts = [q.text for q in read_test if q.split == "dev"]
     else:
-        questions = [q for q in corpus.questions if q.split in HELD_OUT] or list(corpus.questions)
-    texts = [q.text for q in questions]
+        texts = [q.text for q in corpus.questions if q.split in HELD_OUT]
+        texts = texts or [q.text for q in corpus.questions]
     random.Random(parsed.seed).shuffle(texts)  # noqa: S311 - not for secrets
     if not texts:
         raise PandectError(f"{folder} has no questions to ask: import some with it (--option questions=FILE)")
-    if parsed.command == "speed":
-        texts = texts[: parsed.questions]
-        with served(parsed.index) as page:
-            found = speed.measure(page, texts)
-    elif parsed.command == "users":
-        plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)
-        with served(parsed.index) as page:
-            asyncio.run(_warmed(page.port, texts[0]))
-            found = users.measure(page, texts, plan)
-    else:
+    if parsed.command == "corpora":
         found = corpora.measure(folder, texts)
+    else:
+        with served(parsed.index) as page:
+            if parsed.command == "speed":
+                texts = texts[: parsed.questions]
+                found = speed.measure(page, texts)
+            else:
+                asyncio.run(_warmed(page.port, texts[0]))
+                plan = users.UserPlan(parsed.users, parsed.seconds, parsed.stays, parsed.seed)
+                found = users.measure(page, texts, plan)
     command = ["python -m training.pages", *sys.argv[1:]]
     made = head(corpus, command=command, questions=len(texts), unanswerable=0, seed=parsed.seed)
     machine = {"cores": os.cpu_count(), "load_before": [round(each, 2) for each in os.getloadavg()]}

@@ -23,10 +23,6 @@ def measure(folder: Path, questions: Sequence[str]) -> dict[str, Any]:
     """Switch the page's index to copies of one; return the memory (MiB) after each was opened and asked.
 
     The copies are alike, so that without a bound memory would grow by the same for each.
-
-    Args:
-        folder: of the version of an index that is copied.
-        questions: one is asked of each version.
     """
     with tempfile.TemporaryDirectory() as home:
         former, os.environ["PANDECT_HOME"] = os.environ.get("PANDECT_HOME"), home

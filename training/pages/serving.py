@@ -7,9 +7,8 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,10 +40,7 @@ class RunningPage:
         Raises:
             PandectError: this system does not tell.
         """
-        path = Path(f"/proc/{self.pid}/statm")
-        if not path.exists():
-            raise PandectError(f"{path} is not there: memory is measured on Linux, while the page runs")
-        return int(path.read_text().split()[1]) * PAGE / 2**20
+        return int(self._told("statm", "memory").split()[1]) * PAGE / 2**20
 
     def processor(self) -> float:
         """Return the seconds of processor used so far; a busy machine changes them less than times.
@@ -52,22 +48,19 @@ class RunningPage:
         Raises:
             PandectError: this system does not tell.
         """
-        path = Path(f"/proc/{self.pid}/stat")
-        if not path.exists():
-            raise PandectError(
-                f"{path} is not there: the processor is measured on Linux, while the page runs"
-            )
-        fields = path.read_text().rpartition(")")[2].split()  # the name before may hold anything
+        fields = self._told("stat", "the processor").rpartition(")")[2].split()  # its name may hold anything
         return (int(fields[11]) + int(fields[12])) / TICKS  # user and system, 14th and 15th of the whole line
+
+    def _told(self, name: str, what: str) -> str:
+        path = Path(f"/proc/{self.pid}/{name}")
+        if not path.exists():
+            raise PandectError(f"{path} is not there: {what} is measured on Linux, while the page runs")
+        return path.read_text()
 
 
 @contextmanager
-def served(index: str | None = None, environ: Mapping[str, str] | None = None) -> Iterator[RunningPage]:
-    """Run the page over an index until the block ends.
-
-    Args:
-        index: its name or path; None for the one that ships.
-        environ: variables beside those of this process.
+def served(index: str | None = None) -> Iterator[RunningPage]:
+    """Run the page over an index (its name or path; None for the one that ships) until the block ends.
 
     Raises:
         PandectError: it does not come up.
@@ -75,8 +68,7 @@ def served(index: str | None = None, environ: Mapping[str, str] | None = None) -
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    around = {**os.environ, **(environ or {})}
-    around.pop("PANDECT_INDEX", None)
+    around = {name: value for name, value in os.environ.items() if name != "PANDECT_INDEX"}
     around |= {"PANDECT_INDEX": index} if index else {}
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", str(port)]
     start = time.perf_counter()
@@ -103,5 +95,5 @@ def _healthy(port: int) -> bool:
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
             return True
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
+    except OSError:
         return False

@@ -89,9 +89,7 @@ _CLICK = """(wanted) => {
 def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
     """Return what one person waits for, in milliseconds: the pages, answers, clicks.
 
-    Args:
-        page: nobody has visited it: the first view opens the index.
-        questions: asked one after another in one session.
+    Nobody has visited the page: the first view opens the index. All questions are asked in one session.
 
     Raises:
         MissingExtra: playwright is not installed.
@@ -101,9 +99,7 @@ def measure(page: RunningPage, questions: Sequence[str]) -> dict[str, Any]:
         visits = {"first visitor": visit(browser, page, "")}
         visits |= {f"second visitor, {name or 'ask'}": visit(browser, page, name) for name in PAGES}
         with _open(browser, page, "") as tab:
-            tab.wait_for_timeout(
-                2000
-            )  # a person types meanwhile; what the first question needs is made ready
+            tab.wait_for_timeout(2000)  # a person types; what the first question needs is made ready
             answered = [ask(tab, question) for question in questions]
             clicks = _clicks(tab)
     shown = [each for each in answered if "card" in each]

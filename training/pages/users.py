@@ -45,13 +45,7 @@ class UserLog:
 
 
 def measure(page: RunningPage, questions: Sequence[str], plan: UserPlan) -> dict[str, Any]:
-    """Let people use a page that is open; return times (ms), errors and memory (MiB).
-
-    Args:
-        page: somebody has asked before, so that its index is open.
-        questions: drawn from at random.
-        plan: who comes.
-    """
+    """Let people use a page of which somebody has asked; return times (ms), errors and memory (MiB)."""
     log = UserLog()
     spent = page.processor()
     asyncio.run(_all(page, questions, plan, log))
@@ -88,8 +82,7 @@ def times(seconds: Sequence[float]) -> dict[str, float | int | None]:
 def memory(seen: Sequence[tuple[float, float]]) -> dict[str, float | None]:
     """Return the memory at the beginning, at the end and at most, and its slope once it has settled.
 
-    Args:
-        seen: (seconds since the beginning, MiB).
+    What was seen is (seconds since the beginning, MiB).
     """
     if not seen:
         return dict.fromkeys(("begin_mib", "end_mib", "most_mib", "slope_mib_a_minute"))
@@ -106,16 +99,15 @@ def memory(seen: Sequence[tuple[float, float]]) -> dict[str, float | None]:
 
 async def _all(page: RunningPage, questions: Sequence[str], plan: UserPlan, log: UserLog) -> None:
     begun = time.perf_counter()
-    watch = asyncio.create_task(_watch(page, begun, log))
-    people = (_person(page, questions, plan, begun, number, log) for number in range(plan.users))
-    await asyncio.gather(*people)
-    watch.cancel()
 
+    async def watch() -> None:
+        while True:
+            log.memory.append((time.perf_counter() - begun, page.memory()))
+            await asyncio.sleep(EVERY)
 
-async def _watch(page: RunningPage, begun: float, log: UserLog) -> None:
-    while True:
-        log.memory.append((time.perf_counter() - begun, page.memory()))
-        await asyncio.sleep(EVERY)
+    watching = asyncio.create_task(watch())
+    await asyncio.gather(*(_person(page, questions, plan, begun, n, log) for n in range(plan.users)))
+    watching.cancel()
 
 
 async def _person(

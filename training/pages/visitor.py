@@ -39,7 +39,6 @@ class Visitor:
     """One session. What is typed or ticked stays, and goes along with every message, as in a browser."""
 
     socket: ClientConnection
-    locale: str
     query: str = ""
     page: str = ""  # "" is "Ask"
     articles: list[str] = field(default_factory=list)  # that the last answer leads to, as the links have them
@@ -47,7 +46,7 @@ class Visitor:
     _states: dict[str, Any] = field(default_factory=dict)  # id -> WidgetState
 
     @classmethod
-    async def arrive(cls, port: int, locale: str = "fr-FR") -> tuple[Visitor, VisitorRun]:
+    async def arrive(cls, port: int) -> tuple[Visitor, VisitorRun]:
         """Open the page; return the session and what its first view took.
 
         Raises:
@@ -63,12 +62,15 @@ class Visitor:
         address = f"ws://127.0.0.1:{port}/_stcore/stream"
         streamlit = Subprotocol("streamlit")
         socket = await connect(address, subprotocols=[streamlit], max_size=LARGEST, compression=None)
-        visitor = cls(socket, locale)
+        visitor = cls(socket)
         return visitor, await visitor._run(begun=begun)
 
     async def ask(self, question: str) -> VisitorRun:
         """Send a question as the button does."""
-        self._type("question", string_value=question)
+        if (box := self._widgets.get("question")) is None:
+            known = ", ".join(self._widgets) or "none"
+            raise PandectError(f"the page has no box 'question'; it has {known}")
+        self._states[box.id] = self._state(box.id, string_value=question)
         self.articles.clear()
         [button] = [widget for key, widget in self._widgets.items() if key.startswith("FormSubmitter:ask")]
         return await self._run(pressed=button)
@@ -90,12 +92,6 @@ class Visitor:
         """Close the page."""
         await self.socket.close()
 
-    def _type(self, key: str, **value: object) -> None:
-        if key not in self._widgets:
-            raise PandectError(f"the page has no box {key!r}; it has {', '.join(self._widgets) or 'none'}")
-        id_ = self._widgets[key].id
-        self._states[id_] = self._state(id_, **value)
-
     @staticmethod
     def _state(id_: str, **value: Any) -> Any:  # noqa: ANN401 - a message of Streamlit's
         from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -111,7 +107,7 @@ class Visitor:
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_name, state.fragment_id = self.query, self.page, fragment
-        state.context_info.locale, state.context_info.timezone = self.locale, "Europe/Brussels"
+        state.context_info.locale, state.context_info.timezone = "fr-FR", "Europe/Brussels"
         state.widget_states.widgets.extend(self._states.values())
         if pressed is not None:
             state.widget_states.widgets.append(self._state(pressed.id, trigger_value=True))
