@@ -9,11 +9,10 @@ import argparse
 import json
 import os
 import resource
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,83 +28,66 @@ from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.term_counts import count
 from rag.text.analysers import analyser
 from rag.types import ArticleOrder
-from training.benchmark import encoder as benchmark_encoder
-from training.benchmark import fusion
-from training.benchmark import neural as benchmark_neural
+from training.benchmark import encoder, fusion, neural, update
 from training.benchmark.timing import mebibytes, milliseconds
-from training.benchmark.update import measure
+from training.pages.serving import served
+from training.pages.speed import BROWSERS, chromium
 
 QUESTIONS = 300
-_MEASURED = {  # name -> what is typed to measure it
-    "corpus": "--corpus PATH",
-    "update": "--update PATH",
-    "learned": "--learned PATH",
-    "encoding": "--encoding",
-    "fitting": "--fitting PATH",
-    "neural": "--neural",
-    "page": "--page",
-}
 _T = TypeVar("_T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was measured, a line a figure."""
+    ways: dict[str, tuple[str, Callable[[], object]]] = {  # name -> what is typed, what is measured
+        "corpus": ("--corpus PATH", lambda: _lexical(parsed.corpus)),
+        "update": ("--update PATH", lambda: update.measure(parsed.update, _say, parsed.encoder)),
+        "learned": ("--learned PATH", lambda: fusion.measure(parsed.learned, _say)),
+        "encoding": ("--encoding", lambda: encoder.shipped(_say)),
+        "fitting": ("--fitting PATH", lambda: encoder.fitting(parsed.fitting, _say)),
+        "neural": ("--neural", lambda: neural.measure(partial(print, flush=True))),
+        "page": ("--page", _page),
+    }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
-    top.add_argument("--corpus", type=Path, help="a corpus folder with questions: BM25 is built over it")
-    top.add_argument(
-        "--page", action="store_true", help="start the page and measure its memory and first answer"
-    )
-    top.add_argument(
+    add = top.add_argument
+    add("--corpus", type=Path, help="a corpus folder with questions: BM25 is built over it")
+    add("--page", action="store_true", help="start the page and measure its memory and first answer")
+    add(
         "--update",
         type=Path,
         metavar="PATH",
         help="law of which 1 %% changes: an update is measured beside a full build",
     )
-    top.add_argument("--encoder", default="auto", help="of the build that --update measures")
-    top.add_argument(
+    add("--encoder", default="auto", help="of the build that --update measures")
+    add(
         "--learned",
         type=Path,
         metavar="PATH",
         help="law with questions: a learned fusion and its explanation",
     )
-    top.add_argument("--encoding", action="store_true", help="the encoder that ships: its size, a question")
-    top.add_argument(
+    add("--encoding", action="store_true", help="the encoder that ships: its size, a question")
+    add(
         "--fitting",
         type=Path,
         metavar="PATH",
         help="law, with questions if it has any: an encoder is fitted to it, and encodes them",
     )
-    top.add_argument(
+    add(
         "--neural",
         action="store_true",
         help="gradient caching, MaxSim and SPLADE search beside those of sentence-transformers",
     )
     parsed = top.parse_args(arguments)
-    if not any(vars(parsed)[name] for name in _MEASURED):
-        top.error(f"nothing to measure: give one of {', '.join(_MEASURED.values())}")
+    wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name)]
+    if not wanted:
+        top.error(f"nothing to measure: give one of {', '.join(typed for typed, _ in ways.values())}")
     try:
-        _measure(parsed)
+        for measure in wanted:
+            measure()
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
-
-
-def _measure(parsed: argparse.Namespace) -> None:
-    if parsed.corpus is not None:
-        _lexical(parsed.corpus)
-    if parsed.update is not None:
-        measure(parsed.update, _say, encoder=parsed.encoder)
-    if parsed.learned is not None:
-        fusion.measure(parsed.learned, _say)
-    if parsed.encoding:
-        benchmark_encoder.shipped(_say)
-    if parsed.fitting is not None:
-        benchmark_encoder.fitting(parsed.fitting, _say)
-    if parsed.neural:
-        benchmark_neural.measure(partial(print, flush=True))
-    if parsed.page:
-        _page()
 
 
 def _say(what: str, value: float, unit: str) -> None:
@@ -125,11 +107,10 @@ def _lexical(path: Path) -> None:
     _say("articles", len(corpus.articles), "")
     cut = analyser(corpus.card.language)
     mask, order = Mask(corpus.articles), ArticleOrder.of([a.id for a in corpus.articles])
-
-    def build() -> BM25:
-        return BM25.build(count(corpus.articles, cut), BM25Settings(), mask, cut)
-
-    made = _timed("BM25 built, tokenisation included", build)
+    made = _timed(
+        "BM25 built, tokenisation included",
+        lambda: BM25.build(count(corpus.articles, cut), BM25Settings(), mask, cut),
+    )
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "bm25"
         made.save(folder)
@@ -146,50 +127,22 @@ def _lexical(path: Path) -> None:
 
 def _page() -> None:
     """The page as a person starts it: seconds until it answers, memory after a browser asked a question."""
-    import shutil
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    root = Path(__file__).parents[2]
-    command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), "--server.port", str(port)]
-    start = time.perf_counter()
-    server = subprocess.Popen(  # noqa: S603 - our own page
-        command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ}
-    )
-    try:
-        while True:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
-                    break
-            except OSError:
-                if server.poll() is not None or time.perf_counter() - start > 60:
-                    raise
-                time.sleep(0.05)
-        _say("page up after `streamlit run`", time.perf_counter() - start, "s")
-        browser = shutil.which("chromium")
-        if browser is None:
+    with served(os.environ.get("PANDECT_INDEX")) as page:
+        _say("page up after `streamlit run`", page.up, "s")
+        if not any(map(shutil.which, BROWSERS)):
             print("no chromium: the first answer and the memory are not measured")
             return
-        _ask(f"http://127.0.0.1:{port}", browser)
-        status = Path(f"/proc/{server.pid}/status")
+        _ask(page.url)
+        status = Path(f"/proc/{page.pid}/status")
         if status.exists():
             peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
             _say("peak memory of the page's process", int(peak.split()[1]) / 1024, "MiB")
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
-def _ask(url: str, browser: str) -> None:
-    from playwright.sync_api import sync_playwright
-
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+def _ask(url: str) -> None:
     card = json.loads((builtin().parent / "card.json").read_text(encoding="utf-8"))
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=browser, args=flags)
-        page = chromium.new_page(locale="fr-FR")
+    with chromium() as browser:
+        page = browser.new_page(locale="fr-FR")
         start = time.perf_counter()
         page.goto(url)
         box = page.get_by_role("textbox").first
@@ -203,7 +156,6 @@ def _ask(url: str, browser: str) -> None:
             if n == 0:
                 _say("first answer after sending the question", time.perf_counter() - start, "s")
             page.wait_for_timeout(500)
-        chromium.close()
 
 
 if __name__ == "__main__":

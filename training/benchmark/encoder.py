@@ -24,11 +24,7 @@ QUESTIONS = 500
 
 
 def shipped(say: ReportFigure) -> None:
-    """Measure the encoder that ships, as an index opens it: its size, and each test question.
-
-    Args:
-        say: told of each figure.
-    """
+    """Measure the encoder that ships, as an index opens it: its size, and each test question."""
     folder, again = locate(BUILTIN)
     cut = analyser(**read_manifest(folder, again).analyser["options"])
     encoder = StaticEncoder.load(folder / "encoder", cut)
@@ -39,10 +35,7 @@ def shipped(say: ReportFigure) -> None:
 def fitting(path: Path, say: ReportFigure) -> None:
     """Fit an encoder to law and its annotated questions, as a build does, and measure what comes of it.
 
-    Args:
-        path: law in any format that is recognised; without questions it is fitted to the law alone, and
-            beginnings of articles are encoded in their place.
-        say: told of each figure.
+    Without questions it is fitted to the law alone, and beginnings of articles are encoded in their place.
 
     Raises:
         BadInput: the law cannot be read, or holds no text to encode.
@@ -62,12 +55,9 @@ def fitting(path: Path, say: ReportFigure) -> None:
 
 
 def time_questions(encoder: StaticEncoder, questions: Sequence[str], say: ReportFigure) -> None:
-    """Encode questions one at a time, as they are asked; the first warms up and is not timed.
+    """Encode the first 501 questions one at a time, as they are asked; the first one warms up.
 
-    Args:
-        encoder: any static one; cutting a question to terms is part of what is timed.
-        questions: no more than the first 501 are taken.
-        say: told of each figure.
+    Cutting a question to terms is part of what is timed.
 
     Raises:
         BadInput: there are fewer than two.

@@ -53,19 +53,14 @@ class FusionTimes:
     cores: Values  # on all cores together: what other processes disturb less
 
 
-def measure(path: Path, say: ReportFigure, *, questions: int = QUESTIONS) -> None:
+def measure(path: Path, say: ReportFigure) -> None:
     """Build an index with a made-up learned fusion over a corpus with questions, and time it.
-
-    Args:
-        path: law and annotated questions in any format that is recognised.
-        say: told of each figure.
-        questions: how many are asked, at most.
 
     Raises:
         BadInput: there are fewer than two questions.
     """
     corpus = registry.law(path)
-    texts = [q.text for q in corpus.questions][: questions + 1]
+    texts = [q.text for q in corpus.questions][: QUESTIONS + 1]
     say("articles", len(corpus.articles), "")
     say("annotated questions", len(corpus.questions), "")
     with tempfile.TemporaryDirectory() as scratch:
@@ -77,20 +72,16 @@ def measure(path: Path, say: ReportFigure, *, questions: int = QUESTIONS) -> Non
 
 
 def timed(engine: Engine, questions: Sequence[str], say: ReportFigure) -> None:
-    """Time an engine that has a learned fusion: every question of every system, one after the other.
+    """Time an engine that has a learned fusion, whose own trees and networks are not looked at.
 
-    Args:
-        engine: of an index with a learned fusion, whose own trees and networks are not looked at.
-        questions: questions, one at a time, as a page asks them; the first warms up and is not timed.
-        say: told of each figure.
+    Every question is asked of every system, one at a time, as a page asks; the first one warms up.
 
     Raises:
         BadInput: it has no learned fusion, or there are fewer than two questions.
     """
     if len(questions) < 2:
-        raise BadInput(
-            f"{engine.info.name}: {len(questions)} questions to ask: give law that has two or more"
-        )
+        name = engine.info.name
+        raise BadInput(f"{name}: {len(questions)} questions to ask: give law that has two or more")
     searcher = engine.searcher
     if searcher.learned is None or searcher.meaning is None:
         raise BadInput(f"{engine.info.name} has no learned fusion: fit one with python -m training.train")
@@ -104,6 +95,7 @@ def timed(engine: Engine, questions: Sequence[str], say: ReportFigure) -> None:
         "learned": lambda q: learned.search([q], SHOWN),
         "hybrid, asked": _page_query(engine, None),
         "hybrid, asked and explained": _page_query(engine, None, explained=True),
+        # rankers of their own: each keeps what it looked up last
         "learned, asked": _page_query(engine, LearnedReranker(evidence, ranker)),
         "learned, asked and explained": _page_query(
             engine, LearnedReranker(evidence, ranker), explained=True
@@ -137,16 +129,15 @@ def timed(engine: Engine, questions: Sequence[str], say: ReportFigure) -> None:
         say("    on the cores, median", _median(of.cores - lists.cores), "ms")
 
 
-def random_trees(features: Floats, trees: int, networks: int = 0, seed: int = 0) -> Ranker:
-    """Return random trees of eight leaves over all features.
+def random_trees(features: Floats, trees: int, networks: int) -> Ranker:
+    """Return random trees of eight leaves over all features, and networks of as many units as are fitted.
 
     Args:
         features: (n, len(rag.ltr.features.NAMES)), of some candidates.
         trees: how many.
-        networks: how many, of as many units as are fitted.
-        seed: of the draw.
+        networks: how many.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     made = []
     for _ in range(trees):
         feature, threshold, left, right = [-1], [0.0], [-1], [-1]
@@ -181,11 +172,9 @@ def _median(values: Values) -> float:
 
 
 def _features(evidence: Evidence, questions: Sequence[str]) -> Floats:
-    found = [
-        evidence.candidates(question, tuple(lists.values())).features
-        for question, lists in zip(questions, first_stage_lists(evidence, questions), strict=True)
-    ]
-    rows = np.concatenate(found)
+    lists = first_stage_lists(evidence, questions)
+    found = [evidence.candidates(q, tuple(of.values())) for q, of in zip(questions, lists, strict=True)]
+    rows = np.concatenate([candidates.features for candidates in found])
     if not len(rows):
         raise BadInput(f"none of {len(questions)} questions finds any of {DEPTH} candidates")
     return rows

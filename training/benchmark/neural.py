@@ -128,15 +128,10 @@ def _steps(sizes: Sizes, folder: Path) -> list[Cost]:
         return [step] * sizes.times
 
     cached = f"gradient-cached step of {sizes.batch}, {sizes.mini_batch} at once"
-    return [
-        in_subprocess(f"{cached}: the library", library),
-        in_subprocess(f"{cached}: ours", partial(ours, sizes.mini_batch)),
-        *(
-            in_subprocess(f"the same step, {size} at once: ours", partial(ours, size))
-            for size in sizes.others
-        ),
-        in_subprocess("the same step, all at once: ours", partial(ours, 0)),
-    ]
+    ways = {f"{cached}: the library": library, f"{cached}: ours": partial(ours, sizes.mini_batch)}
+    ways |= {f"the same step, {size} at once: ours": partial(ours, size) for size in sizes.others}
+    ways |= {"the same step, all at once: ours": partial(ours, 0)}
+    return [in_subprocess(way, make) for way, make in ways.items()]
 
 
 # --- searches ---
@@ -209,22 +204,15 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
 
 def _splades(sizes: Sizes, folder: Path) -> list[Cost]:
     rng = np.random.default_rng(3)
-    shape = (sizes.articles, sizes.vocabulary)
 
     def drawn(n: int) -> np.ndarray[Any, Any]:
-        return np.unique(
-            rng.zipf(1.15, n) % sizes.vocabulary
-        )  # terms that stand nearly everywhere, and rare ones
+        # terms that stand nearly everywhere, and rare ones
+        return np.unique(rng.zipf(1.15, n) % sizes.vocabulary)
 
     columns = [drawn(sizes.terms) for _ in range(sizes.articles)]
-    weights = sp.csr_array(
-        (
-            rng.gamma(2, 0.3, sum(map(len, columns))).astype(np.float32),
-            np.concatenate(columns).astype(np.int32),
-            np.cumsum([0, *map(len, columns)]),
-        ),
-        shape=shape,
-    )
+    data = rng.gamma(2, 0.3, sum(map(len, columns))).astype(np.float32)
+    indices, ends = np.concatenate(columns).astype(np.int32), np.cumsum([0, *map(len, columns)])
+    weights = sp.csr_array((data, indices, ends), shape=(sizes.articles, sizes.vocabulary))
     queries = []
     for n in _some(sizes):
         terms = np.unique(rng.choice(columns[n], sizes.question_tokens))

@@ -1,9 +1,7 @@
-"""Ways to do the same, each in a process of its own: how long, with how much memory, and whether they agree.
+"""How figures are taken: a question timed, a folder weighed, ways to do the same in processes of their own.
 
-On one core: seconds of that core, which other processes disturb least, and by how much the memory of the
-process grew, with the index that it holds.
-
-What the parts of the benchmark share: how a figure is said, a question timed, a folder weighed.
+The latter on one core: seconds of that core, which other processes disturb least, and by how much the memory
+of the process grew, with the index that it holds.
 """
 
 from __future__ import annotations
@@ -41,22 +39,14 @@ class Cost:
 def table(compared: Iterable[Sequence[Cost]]) -> Iterator[str]:
     """Yield a Markdown table as it is measured, of each group the first way and the others against it."""
     yield from head(["", "seconds", "MB", "seconds / the library's", "MB / the library's", "agrees"])
-    for library, *ours in compared:
-        yield row([library.way, _seconds(library), _megabytes(library), "", "", ""])
-        for cost in ours:
-            ratios = [cost.seconds / library.seconds, cost.grown / max(library.grown, 1)]
-            cells = [f"{ratio:.2f}" for ratio in ratios]
-            yield row(
-                [cost.way, _seconds(cost), _megabytes(cost), *cells, _agreement(cost.found, library.found)]
-            )
-
-
-def _seconds(cost: Cost) -> str:
-    return f"{cost.seconds:.4f}"
-
-
-def _megabytes(cost: Cost) -> str:
-    return f"{cost.grown / 1e6:.1f}"
+    for group in compared:
+        library = group[0]
+        for cost in group:
+            cells = [cost.way, f"{cost.seconds:.4f}", f"{cost.grown / 1e6:.1f}", "", "", ""]
+            if cost is not library:
+                ratios = cost.seconds / library.seconds, cost.grown / max(library.grown, 1)
+                cells[3:] = [*(f"{ratio:.2f}" for ratio in ratios), _agreement(cost.found, library.found)]
+            yield row(cells)
 
 
 def _agreement(found: Any, wanted: Any) -> str:  # noqa: ANN401 - a loss, or the first places of each question
@@ -69,9 +59,7 @@ def _agreement(found: Any, wanted: Any) -> str:  # noqa: ANN401 - a loss, or the
 def in_subprocess(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
     """Run a measurement in a process of its own.
 
-    Args:
-        way: what it is called.
-        make: returns what is timed, one after the other, once it is ready; its memory counts, its time not.
+    `make` returns what is timed, one after the other, once it is ready; its memory counts, its time not.
     """
     processes = multiprocessing.get_context("fork")
     here, there = processes.Pipe(duplex=False)

@@ -19,24 +19,17 @@ from rag.types import Article
 from training.benchmark.timing import ReportFigure
 
 NAME = "measured"
+SHARE = 0.01  # of the articles that change
 
 
-def measure(
-    path: Path, say: ReportFigure, *, share: float = 0.01, seed: int = 0, encoder: str = "auto"
-) -> float:
-    """Build an index, change a share of the articles, update it; return update / build in seconds.
+def measure(path: Path, say: ReportFigure, encoder: str) -> None:
+    """Build an index over law of any format, change a share of the articles, and update it.
 
-    Starting Python, reading the law and every write are in both figures.
-
-    Args:
-        path: law in any format that is recognised.
-        say: told of each figure.
-        share: of the articles that change: a third each is changed, removed and added.
-        seed: of the draw.
-        encoder: as `python -m indexes build --encoder`.
+    Starting Python, reading the law and every write are in all figures. The encoder is as
+    `python -m indexes build --encoder` has it.
     """
     corpus = registry.law(path)
-    changed = change(corpus, share, seed)
+    changed = change(corpus, SHARE, seed=0)
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch) / "home"
         write(corpus, Path(scratch) / "law")
@@ -46,12 +39,15 @@ def measure(
         built = _run(home, "build", NAME, "--encoder", encoder)
         updated = _run(home, "update", NAME, Path(scratch) / "changed")
         again = _run(home, "update", NAME, Path(scratch) / "changed")
-    _say_both(say, f"full build (encoder: {encoder})", built)
-    _say_both(say, f"update, {share:.0%} of the articles changed, reading included", updated)
-    _say_both(say, "update with the same law: nothing changed", again)
+    for what, took in (
+        (f"full build (encoder: {encoder})", built),
+        (f"update, {SHARE:.0%} of the articles changed, reading included", updated),
+        ("update with the same law: nothing changed", again),
+    ):
+        say(what, took.seconds, "s")
+        say("    on the cores", took.cores, "s")
     say("update / full build", 100 * updated.seconds / built.seconds, "%")
     say("update / full build, time on the cores", 100 * updated.cores / built.cores, "%")
-    return updated.seconds / built.seconds
 
 
 class ProcessCost(NamedTuple):
@@ -59,11 +55,6 @@ class ProcessCost(NamedTuple):
 
     seconds: float
     cores: float  # seconds on all cores together: the figure that other processes disturb less
-
-
-def _say_both(say: ReportFigure, what: str, took: ProcessCost) -> None:
-    say(what, took.seconds, "s")
-    say("    on the cores", took.cores, "s")
 
 
 def change(corpus: Corpus, share: float, seed: int) -> Corpus:
@@ -89,7 +80,7 @@ def change(corpus: Corpus, share: float, seed: int) -> Corpus:
 
 
 def _run(home: Path, *words: str | Path) -> ProcessCost:
-    """Run `python -m indexes`, and return its seconds."""
+    """Run `python -m indexes`."""
     command = [sys.executable, "-m", "indexes", *map(str, words)]
     root = Path(__file__).resolve().parents[2]
     paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
