@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rag.errors import BadInput
@@ -28,11 +28,7 @@ def with_errors(
 ) -> list[Question]:
     """Return the questions with one error in so many words, at least one where a word is long enough.
 
-    Args:
-        questions: as they were typed.
-        language: ISO 639-1; it decides the keyboard and the sounds.
-        seed: of the draw; the same gives the same errors.
-        every: words to one error.
+    The language decides the keyboard and the sounds; the same seed gives the same errors.
 
     Raises:
         BadInput: fewer than one word to an error, or a language that has no keyboard of letters.
@@ -65,45 +61,36 @@ def _mistyped(text: str, language: str, seed: str, every: int) -> str:
 
 
 def _wrong(word: str, language: str, chance: random.Random) -> str:
-    kinds: list[Callable[[str, str, random.Random], str]] = [
-        _left_out,
-        _doubled,
-        _swapped,
-        _neighbour,
-        _sound,
-    ]
+    """Return the word with an error of the first kind, in an order that is drawn, that it can have."""
+    kinds = ("left out", "doubled", "swapped", "neighbour", "sound")
     for kind in chance.sample(kinds, len(kinds)):
-        typed = kind(word, language, chance)
+        if kind == "sound":
+            typed = _sound(word, language, chance)
+        else:
+            at = chance.randrange(1, len(word) - (kind == "swapped"))
+            before, letter, after = word[:at], word[at], word[at + 1 :]
+            if kind == "left out":
+                typed = before + after
+            elif kind == "doubled":
+                typed = before + 2 * letter + after
+            elif kind == "swapped":
+                typed = before + after[0] + letter + after[1:]
+            else:
+                adjacent = _adjacent(_plain(letter).lower(), language)
+                typed = before + chance.choice(adjacent) + after if adjacent else word
         if typed != word:
             return typed
     return word
 
 
-def _left_out(word: str, language: str, chance: random.Random) -> str:
-    at = chance.randrange(1, len(word))
-    return word[:at] + word[at + 1 :]
-
-
-def _doubled(word: str, language: str, chance: random.Random) -> str:
-    at = chance.randrange(1, len(word))
-    return word[:at] + word[at] + word[at:]
-
-
-def _swapped(word: str, language: str, chance: random.Random) -> str:
-    at = chance.randrange(1, len(word) - 1)
-    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-
-
-def _neighbour(word: str, language: str, chance: random.Random) -> str:
-    at = chance.randrange(1, len(word))
-    adjacent = [
+def _adjacent(letter: str, language: str) -> list[str]:
+    return [
         row[i + step]
         for row in keyboard(language)
-        for i, letter in enumerate(row)
+        for i, key in enumerate(row)
         for step in (-1, 1)
-        if letter == _plain(word[at]).lower() and 0 <= i + step < len(row)
+        if key == letter and 0 <= i + step < len(row)
     ]
-    return word[:at] + chance.choice(adjacent) + word[at + 1 :] if adjacent else word
 
 
 def _sound(word: str, language: str, chance: random.Random) -> str:
@@ -112,5 +99,4 @@ def _sound(word: str, language: str, chance: random.Random) -> str:
     if not fitting:
         return word
     wrong, right = chance.choice(fitting)
-    at = word.find(wrong, 1)
-    return word[:at] + right + word[at + len(wrong) :]
+    return word[0] + word[1:].replace(wrong, right, 1)
