@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from indexes.cli.progress import Bars
@@ -27,49 +28,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; errors that a person can act on are printed without a traceback."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    if typed[:1] != ["fusion"]:
-        return _from_recipe(typed)
-    parsed = parser().parse_args(typed)
-    progress = Bars()
+    cure = "Make room, or give another --output."
+    stopped = "the same command with --resume goes on from the last checkpoint"
     try:
-        for line in train_fusion.run(parsed, progress):
-            progress.close()
-            print(line, flush=True)
+        if typed[:1] != ["fusion"]:
+            from training.neural.command import main as train  # numpy and ours, but only who trains needs it
+
+            return train(typed)
+        parsed = parser().parse_args(typed)
+        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {paths.home()})"
+        stopped = "the index is as it was"
+        with closing(Bars()) as progress:
+            for line in train_fusion.run(parsed, progress):
+                progress.close()
+                print(line, flush=True)
     except PandectError as error:
-        progress.close()
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:  # a full disk, a folder that may not be written
-        progress.close()
         place = f"{error.filename}: " if error.filename else ""
-        cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {paths.home()})"
         print(f"error: {place}{error.strerror}. {cure}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        progress.close()
-        print("stopped; the index is as it was", file=sys.stderr)
+        print(f"stopped; {stopped}", file=sys.stderr)
         return 130
-    finally:
-        progress.close()
     return 0
-
-
-def _from_recipe(typed: Sequence[str]) -> int:
-    """Train what a recipe describes; whatever is stopped goes on with --resume."""
-    from training.neural.command import main as train  # numpy and ours alone, but only who trains needs it
-
-    try:
-        return train(typed)
-    except PandectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"error: {place}{error.strerror}. Make room, or give another --output.", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped; the same command with --resume goes on from the last checkpoint", file=sys.stderr)
-        return 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -88,27 +71,23 @@ def parser() -> argparse.ArgumentParser:
         "annotated question, each asked of systems that have not learnt from it. The index uses them from "
         "then on if they rank held-back questions better than the fusion that it has does.",
     )
-    fusion.add_argument("name", help=f"of the index, as {paths.command('list')} shows it")
-    fusion.add_argument("--no-priors", action="store_true", help="do not count how often articles are cited")
-    fusion.add_argument("--rounds", type=int, default=300, help="trees of a fit (300)")
-    fusion.add_argument(
-        "--fits", type=int, default=FITS, help=f"with different seeds; what they say is averaged ({FITS})"
-    )
-    fusion.add_argument(
-        "--networks", type=int, default=NETWORKS, help=f"beside the trees; 0 for trees alone ({NETWORKS})"
-    )
-    fusion.add_argument(
-        "--asked", type=int, default=MOST, help=f"questions that it is fitted to, at most ({MOST})"
-    )
-    fusion.add_argument("--seed", type=int, default=1, help="of the first fit (1)")
-    fusion.add_argument("--always", action="store_true", help="use it even where it is not better")
-    fusion.add_argument(
+    add = fusion.add_argument
+    add("name", help=f"of the index, as {paths.command('list')} shows it")
+    add("--no-priors", action="store_true", help="do not count how often articles are cited")
+    add("--rounds", type=int, default=300, help="trees of a fit (300)")
+    add("--fits", type=int, default=FITS, help=f"with different seeds; what they say is averaged ({FITS})")
+    beside = f"beside the trees; 0 for trees alone ({NETWORKS})"
+    add("--networks", type=int, default=NETWORKS, help=beside)
+    add("--asked", type=int, default=MOST, help=f"questions that it is fitted to, at most ({MOST})")
+    add("--seed", type=int, default=1, help="of the first fit (1)")
+    add("--always", action="store_true", help="use it even where it is not better")
+    add(
         "--law",
         type=Path,
         help=f"for {paths.BUILTIN} alone: the official articles that its encoder was fitted to; what is "
         "fitted goes into the source, and make-builtin makes the index of it",
     )
-    fusion.add_argument("--remove", action="store_true", help="take the learned fusion away")
+    add("--remove", action="store_true", help="take the learned fusion away")
     return top
 
 
