@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
 from rag.answer.generation.context import fit, tokens
-from rag.answer.types import Usage
 from rag.errors import BadInput
 from rag.text import Analyser
 from rag.types import Article, Hit, Ranking
-from training.answers.chat import Chat, ChatFailedError, Reply
+from training.answers.chat import Chat, ChatFailedError
 from training.answers.run import GIVE_UP, Cache, TooManyFailuresError, key
 from training.synthetic.prompts import Prompts, boundary, format_article, strip_reasoning
 
@@ -65,14 +64,15 @@ class RerankCost:
     failed: int = 0
     unreadable: int = 0
     over: int = 0  # calls that were not made, because so many were already
-    usage: Usage = field(default_factory=lambda: Usage(0.0, 0, 0))
+    input_tokens: int = 0
+    output_tokens: int = 0
 
     def summary(self) -> str:
         """Return it as one line for a person."""
         return (
             f"{self.calls} calls, {self.kept} replies kept from before, {self.failed} failed, "
-            f"{self.unreadable} unreadable, {self.over} not made; {self.usage.input_tokens or 0:,} tokens "
-            f"read, {self.usage.output_tokens or 0:,} written"
+            f"{self.unreadable} unreadable, {self.over} not made; {self.input_tokens:,} tokens "
+            f"read, {self.output_tokens:,} written"
         )
 
 
@@ -91,48 +91,33 @@ class Asker:
         Raises:
             TooManyFailuresError: so many failed in a row that the server must be gone.
         """
-        name = key(
-            what="rerank",
-            model=self.chat.name,
-            settings=dict(self.chat.settings),
-            prompts=self.prompts.id,
-            prompt=prompt,
-        )
+        model, settings, spent = self.chat.name, dict(self.chat.settings), self.spent
+        name = key(what="rerank", model=model, settings=settings, prompts=self.prompts.id, prompt=prompt)
         known = self.cache.get(name)
         if known is not None:
-            self.spent.kept += 1
+            spent.kept += 1
             return str(known["text"])
-        if self.settings.most_calls is not None and self.spent.calls >= self.settings.most_calls:
-            self.spent.over += 1
+        if self.settings.most_calls is not None and spent.calls >= self.settings.most_calls:
+            spent.over += 1
             return None
-        self.spent.calls += 1
+        spent.calls += 1
         try:
             reply = self.chat.say(prompt)
         except ChatFailedError as error:
-            self._failed(str(error))
+            spent.failed += 1
+            self._failures += 1
+            if self._failures == self.settings.give_up:
+                raise TooManyFailuresError(
+                    f"{model}: {self._failures} replies in a row failed ({error}). What it replied "
+                    "before is kept: type the command again to go on, or with --give-up-after 0 to keep the "
+                    "order of the first search for such questions"
+                ) from error
             return None
         self._failures = 0
-        self._add(reply)
+        spent.input_tokens += reply.usage.input_tokens or 0
+        spent.output_tokens += reply.usage.output_tokens or 0
         self.cache.put(name, {"text": reply.text, "usage": asdict(reply.usage)})
         return reply.text
-
-    def _failed(self, problem: str) -> None:
-        self.spent.failed += 1
-        self._failures += 1
-        if self._failures == self.settings.give_up:
-            raise TooManyFailuresError(
-                f"{self.chat.name}: {self._failures} replies in a row failed ({problem}). What it replied "
-                "before is kept: type the command again to go on, or with --give-up-after 0 to keep the "
-                "order of the first search for such questions"
-            )
-
-    def _add(self, reply: Reply) -> None:
-        used, more = self.spent.usage, reply.usage
-        self.spent.usage = Usage(
-            used.seconds + more.seconds,
-            (used.input_tokens or 0) + (more.input_tokens or 0),
-            (used.output_tokens or 0) + (more.output_tokens or 0),
-        )
 
 
 class LLMReranker:
@@ -145,18 +130,20 @@ class LLMReranker:
         self.how, self.asker, self.articles, self.analyser = how, asker, articles, analyser
 
     def rerank(self, questions: Sequence[str], rankings: Sequence[Ranking], k: int) -> list[Ranking]:
-        """Return one reordered ranking of at most k hits a question; scores count down to 1 by ones."""
-        return [
-            self._one(q, ranking)[:k] if k > 0 else () for q, ranking in zip(questions, rankings, strict=True)
-        ]
+        """Return one reordered ranking of at most k hits a question.
 
-    def _one(self, question: str, ranking: Ranking) -> Ranking:
-        ids = [hit.article_id for hit in ranking]
-        head = ids[: self.asker.settings.depth]
-        if question.strip() and head:
-            order = self._pointwise if self.how == "pointwise" else self._listwise
-            head = order(question, head)
-        return _numbered(head + ids[len(head) :])
+        Scores count down to 1 by ones: what two systems scored cannot be compared.
+        """
+        order = self._pointwise if self.how == "pointwise" else self._listwise
+        found: list[Ranking] = []
+        for question, ranking in zip(questions, rankings, strict=True):
+            ids = [hit.article_id for hit in ranking] if k > 0 else []
+            head = ids[: self.asker.settings.depth]
+            if question.strip() and head:
+                head = order(question, head)
+            ids[: len(head)] = head
+            found.append(tuple(Hit(id_, float(len(ids) - n)) for n, id_ in enumerate(ids))[: max(k, 0)])
+        return found
 
     def _pointwise(self, question: str, ids: list[str]) -> list[str]:
         values = {}
@@ -187,7 +174,7 @@ class LLMReranker:
     def _prompt_of_one(self, question: str, article: Article) -> str:
         prompts = self.asker.prompts
         text = self._fitted(question, [article], prompts.texts["pointwise"])
-        block = format_article(article, text[article.id]) if text else format_article(article, "")
+        block = format_article(article, text.get(article.id, ""))
         return prompts.fill("pointwise", boundary=boundary(question, block), question=question, article=block)
 
     def _prompt_of_list(self, question: str, articles: Sequence[Article]) -> tuple[str, list[str]]:
@@ -248,8 +235,3 @@ def numbers(reply: str, count: int) -> list[int] | None:
     found = [int(number) for number in re.findall(r"\d{1,6}", text)]
     chosen = list(dict.fromkeys(n for n in found if 1 <= n <= count))
     return chosen if chosen or not found else None
-
-
-def _numbered(ids: Sequence[str]) -> Ranking:
-    """Return a ranking whose scores count down to 1: what two systems scored cannot be compared."""
-    return tuple(Hit(article_id, float(len(ids) - n)) for n, article_id in enumerate(ids))

@@ -65,7 +65,7 @@ def test_pointwise_yes_comes_first_and_equals_keep_their_order(tmp_path: Path) -
     assert order == "bdca" + "efgh"  # the fifth and those after it are not looked at
     spent = asker.spent
     assert (spent.calls, spent.kept, spent.failed, spent.unreadable) == (4, 0, 0, 1)
-    assert (spent.usage.input_tokens, spent.usage.output_tokens) == (400, 8)
+    assert (spent.input_tokens, spent.output_tokens) == (400, 8)
     assert "4 calls" in spent.summary()
 
 
