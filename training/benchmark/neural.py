@@ -128,7 +128,10 @@ def _steps(sizes: Sizes, folder: Path) -> list[Cost]:
         return [step] * sizes.times
 
     cached = f"gradient-cached step of {sizes.batch}, {sizes.mini_batch} at once"
-    ways = {f"{cached}: the library": library, f"{cached}: ours": partial(ours, sizes.mini_batch)}
+    ways: dict[str, Callable[[], list[Act]]] = {
+        f"{cached}: the library": library,
+        f"{cached}: ours": partial(ours, sizes.mini_batch),
+    }
     ways |= {f"the same step, {size} at once: ours": partial(ours, size) for size in sizes.others}
     ways |= {"the same step, all at once: ours": partial(ours, 0)}
     return [in_subprocess(way, make) for way, make in ways.items()]
