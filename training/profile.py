@@ -21,77 +21,66 @@ from typing import Any
 import numpy as np
 
 from indexes.corpus.corpus import read
-from indexes.corpus.questions import attach, read_cited
-from indexes.shipped_questions import shipped
 from indexes.sources import registry
 from indexes.store import paths
 from rag.errors import BadInput, PandectError
-from rag.types import Article, Question
+from training.eval.questions import cited
 from training.synthetic.profile import MEASURES, WINDOW, Profile, Values, effect, profile
+from training.tables.markdown import row
 
 
 def table(profiles: Sequence[Profile]) -> str:
     """Return the profiles as a table of Markdown; the others are compared with the first."""
-    first = profiles[0]
-    names = [f"{p.name} ({p.questions:,})" for p in profiles]
-    heads = [names[0], *(cell for name in names[1:] for cell in (name, "d"))]
-    lines = [_row(["measure", *heads]), _row(["---"] * (len(heads) + 1))]
+    first, *others = profiles
+    heads = [f"{first.name} ({first.questions:,})"]
+    variety = [_number(first.variety)]
+    for other in others:
+        heads += [f"{other.name} ({other.questions:,})", "d"]
+        variety += [_number(other.variety), ""]
+    rows = [["measure", *heads], ["---"] * (len(heads) + 1)]
     for measure in MEASURES:
         cells = [_mean(first.values[measure])]
-        for other in profiles[1:]:
+        for other in others:
             d = effect(first.values[measure], other.values[measure])
-            cells += [_mean(other.values[measure]), _signed(d)]
-        lines.append(_row([measure, *cells]))
-    cells = [_number(first.variety), *(c for p in profiles[1:] for c in (_number(p.variety), ""))]
-    lines.append(_row([f"type-token ratio, windows of {WINDOW}", *cells]))
-    return "\n".join(lines)
+            cells += [_mean(other.values[measure]), "–" if math.isnan(d) else f"{d:+.2f}"]
+        rows.append([measure, *cells])
+    rows.append([f"type-token ratio, windows of {WINDOW}", *variety])
+    return "\n".join(map(row, rows))
 
 
 def to_json(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
     """Return the profiles as JSON holds them: mean, standard deviation, and d against the first."""
-    first = profiles[0]
-    return [
-        {
-            "name": p.name,
-            "questions": p.questions,
-            "type_token_ratio": _plain(p.variety),
-            "measures": {
-                m: {
-                    "mean": _plain(_of(np.mean, v)),
-                    "sd": _plain(_of(np.std, v)),
-                    **({} if p is first else {"d": _plain(effect(first.values[m], v))}),
-                }
-                for m, v in p.values.items()
-            },
-        }
-        for p in profiles
-    ]
+    first, sets = profiles[0], []
+    for p in profiles:
+        measures = {}
+        for name, values in p.values.items():
+            mean, deviation = _moments(values)
+            measures[name] = {"mean": _plain(mean), "sd": _plain(deviation)}
+            if p is not first:
+                measures[name]["d"] = _plain(effect(first.values[name], values))
+        ratio = _plain(p.variety)
+        sets.append(
+            {"name": p.name, "questions": p.questions, "type_token_ratio": ratio, "measures": measures}
+        )
+    return sets
 
 
-def _of(take: Any, values: Values) -> float:  # noqa: ANN401 - a function of numpy
+def _moments(values: Values) -> tuple[float, float]:
     there = values[~np.isnan(values)]
-    return float(take(there)) if len(there) else math.nan
+    return (float(np.mean(there)), float(np.std(there))) if len(there) else (math.nan, math.nan)
 
 
 def _plain(value: float) -> float | None:
     return None if math.isnan(value) else round(value, 6)
 
 
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _mean(values: Values) -> str:
-    mean, deviation = _of(np.mean, values), _of(np.std, values)
+    mean, deviation = _moments(values)
     return "–" if math.isnan(mean) else f"{_number(mean)} ± {_number(deviation)}"
 
 
 def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-
-
-def _signed(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:+.2f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,17 +98,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     if parsed.output is not None and parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    if parsed.corpus is None:
-        corpus = read(paths.builtin() / "corpus")
-    else:
-        corpus = registry.law(parsed.corpus, language=parsed.language)
+    corpus = (
+        read(paths.builtin() / "corpus")
+        if parsed.corpus is None
+        else registry.law(parsed.corpus, language=parsed.language)
+    )
     articles = {a.id: a for a in corpus.articles}
     profiles = []
     for given in parsed.sets:
         name, sign, place = given.partition("=")
         if not sign or not name or not place:
             raise BadInput(f"{given}: expected NAME=FILE, such as real=questions_dev.jsonl, or NAME=builtin")
-        questions = _read(place, corpus.articles)
+        if place != paths.BUILTIN and not Path(place).is_file():
+            raise BadInput(f"{place} does not exist: give a file of questions, or {paths.BUILTIN}")
+        questions = cited(Path(place), corpus.articles)
         profiles.append(profile(name, questions, articles, corpus.card.language))
     print(table(profiles))
     if parsed.output is not None:
@@ -132,18 +124,6 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
         text = json.dumps(entry, ensure_ascii=False, indent=1) + "\n"
         parsed.output.write_text(text, encoding="utf-8")
         print(f"written: {parsed.output}")
-
-
-def _read(place: str, articles: Sequence[Article]) -> list[Question]:
-    if place == paths.BUILTIN:
-        cited = shipped()
-    elif Path(place).is_file():
-        cited = read_cited(Path(place))
-    else:
-        raise BadInput(f"{place} does not exist: give a file of questions, or {paths.BUILTIN}")
-    ids = {a.id for a in articles}
-    by_id = [c.question for c in cited if ids.intersection(c.question.article_ids)]
-    return [*attach([c for c in cited if not c.question.article_ids], articles), *by_id]
 
 
 EPILOG = """\
