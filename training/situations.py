@@ -21,7 +21,6 @@ import indexes
 from indexes.corpus.questions import read_questions
 from rag.corpus.asker_situations import in_front, situations
 from rag.engine.engine import Engine
-from rag.engine.result import Result
 from rag.errors import BadInput, PandectError
 from rag.types import Hit, Question
 from training.eval.metrics import per_question
@@ -76,35 +75,31 @@ def measure(
     qrels = {question.id: frozenset(question.article_ids) for question in questions}
     numbers: dict[str, Any] = {}
     for mode in engine.modes:
-        rankings = {
-            form: {q.id: engine.ask(_form(q, form, phrases), mode=mode) for q in questions} for form in FORMS
-        }
-        values = {
-            form: per_question(qrels, {i: _ranking(r) for i, r in of.items()}, MEASURES)
-            for form, of in rankings.items()
-        }
+        values: dict[str, Mapping[str, Any]] = {}
+        doubtful = {}
+        for form in FORMS:
+            results = {q.id: engine.ask(_form(q, form, phrases), mode=mode) for q in questions}
+            doubtful[form] = sum(result.doubtful for result in results.values())
+            run = {
+                id_: tuple(Hit(shown.article.id, -float(shown.rank)) for shown in result.shown)
+                for id_, result in results.items()
+            }
+            values[form] = per_question(qrels, run, MEASURES)
+        plain = values[FORMS[0]]
         numbers[mode] = {
             name: {
-                form: asdict(
-                    interval(of[name] if form == FORMS[0] else of[name] - values[FORMS[0]][name], SEED)
-                )
+                form: asdict(interval(of[name] if of is plain else of[name] - plain[name], SEED))
                 for form, of in values.items()
             }
             for name in MEASURES
         }
-        numbers[mode]["called doubtful"] = {
-            form: sum(result.doubtful for result in of.values()) for form, of in rankings.items()
-        }
+        numbers[mode]["called doubtful"] = doubtful
     return numbers
 
 
 def _form(question: Question, form: str, phrases: Mapping[str, tuple[str, str]]) -> str:
     right, wrong = phrases[question.id]
     return in_front({"right": [right], "wrong": [wrong]}.get(form, []), question.text)
-
-
-def _ranking(result: Result) -> tuple[Hit, ...]:
-    return tuple(Hit(shown.article.id, -float(shown.rank)) for shown in result.shown)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
