@@ -1,6 +1,4 @@
-"""The model card of the static encoder of an index.
-
-The card of a model: what it learnt from, under which licence, how, how well, and what it is not for.
+"""The card of a model: what it learnt from, under which licence, how, how well, and what it is not for.
 
 Sections as in model cards (Mitchell et al. 2019); the licence of the data comes first, because it goes on
 with the model.
@@ -23,6 +21,7 @@ from rag.errors import BadInput
 from rag.types import Question
 from training.tables.__main__ import SHORT
 from training.tables.__main__ import markdown as measures_table
+from training.tables.markdown import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +72,11 @@ class ModelCard:
 
 def markdown(card: ModelCard) -> str:
     """Return the card as Markdown."""
-    parts = [
-        f"# {_plain(card.name)}",
-        _plain(card.about),
-        "## Licence inherited from the data",
-        *_licence(card),
-    ]
-    parts += ["## Intended use", card.intended]
-    parts += ["## Misuse", _listed(card.misuse), "## Limits", _listed(card.limits)]
-    parts += ["## Data", _rows(card.data), "## Recipe", _rows(card.recipe)]
+    parts = [f"# {_plain(card.name)}", _plain(card.about)]
+    parts += ["## Licence inherited from the data", *_licence(card), "## Intended use", card.intended]
+    for title, lines in (("Misuse", card.misuse), ("Limits", card.limits)):
+        parts += [f"## {title}", "\n".join(f"- {line}" for line in lines) or "Not stated."]
+    parts += ["## Data", _facts(card.data), "## Recipe", _facts(card.recipe)]
     parts += ["Made by", f"```\n{card.command}\n```", f"on: {card.hardware or 'not recorded'}."]
     if card.libraries:
         parts.append("With " + ", ".join(f"{name} {v}" for name, v in card.libraries.items()) + ".")
@@ -89,7 +84,7 @@ def markdown(card: ModelCard) -> str:
     if card.use:
         parts += ["## Use", f"```python\n{card.use}\n```"]
     if card.files:
-        parts += ["## Files", _rows({name: f"`{sha256}`" for name, sha256 in card.files.items()})]
+        parts += ["## Files", _facts({name: f"`{sha256}`" for name, sha256 in card.files.items()})]
     return "\n\n".join(parts) + "\n"
 
 
@@ -97,14 +92,15 @@ def _licence(card: ModelCard) -> list[str]:
     strict = card.licence
     if strict is None:
         return ["What it learnt from is not recorded, so no use of it is known to be allowed."]
-    sentences = [f"**{_plain(strict.named)}**. {strict.plain}"]
-    lines = ["| learnt from | licence | to be named |", "|---|---|---|"]
+    rows = []
     for source in card.sources:
-        name = _plain(source.licence.named)
-        url = source.licence.url
-        cells = [source.name, f"{name} {url}" if url else name, source.attribution or "–"]
-        lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
-    return [*sentences, "\n".join(lines)]
+        named, url = _plain(source.licence.named), source.licence.url
+        cells = (source.name, f"{named} {url}" if url else named, source.attribution or "–")
+        rows.append([_plain(cell) for cell in cells])
+    return [
+        f"**{_plain(strict.named)}**. {strict.plain}",
+        table(["learnt from", "licence", "to be named"], rows),
+    ]
 
 
 def _metrics(entry: Mapping[str, Any] | None) -> list[str]:
@@ -119,20 +115,12 @@ def _metrics(entry: Mapping[str, Any] | None) -> list[str]:
     return [about, measures_table(entry, SHORT)]
 
 
-def _rows(facts: Mapping[str, object]) -> str:
-    lines = ["| what | value |", "|---|---|"]
-    lines += [f"| {_plain(name)} | {_plain(_cell(value))} |" for name, value in facts.items()]
-    return "\n".join(lines)
-
-
-def _cell(value: object) -> str:
-    if value is None or value == "":
-        return "not recorded"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def _listed(lines: tuple[str, ...]) -> str:
-    return "\n".join(f"- {line}" for line in lines) or "Not stated."
+def _facts(facts: Mapping[str, object]) -> str:
+    rows = []
+    for name, value in facts.items():
+        cell = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        rows.append([_plain(name), _plain("not recorded" if value is None or value == "" else cell)])
+    return table(["what", "value"], rows)
 
 
 def _plain(text: str) -> str:
@@ -145,7 +133,7 @@ from pathlib import Path
 from rag.encoders.static import StaticEncoder
 from rag.text.analysers import analyser
 
-encoder = StaticEncoder.load(Path("{folder}"), analyser({options}))
+encoder = StaticEncoder.load(Path("FOLDER"), analyser({options}))
 vectors = encoder.encode_questions(["…"])  # (1, {dim}) float32"""
 _LIMITS = (
     "It knows the words of the law and the questions it learnt from; a text of other words has no vector.",
@@ -167,12 +155,7 @@ def learnt_from(
 
     What the index recorded counts. An index from before licences were recorded is taken at its corpus's
     card if the encoder was fitted to that corpus; else what it learnt from is unknown, and so is the licence.
-
-    Args:
-        folder: of the index.
-        manifest: its manifest.
-        card: of its corpus.
-        learnt: the questions of its corpus.
+    `learnt` are the questions of its corpus.
     """
     entry = manifest.encoder or {}
     ours = read(paths.builtin() / "corpus")
@@ -196,12 +179,7 @@ def learnt_from(
 
 
 def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | None = None) -> ModelCard:
-    """Make the card of the encoder of an index.
-
-    Args:
-        folder: of the index.
-        manifest: its manifest.
-        metrics: what a metrics.json over the same corpus holds.
+    """Make the card of the encoder of an index, with what a metrics.json over the same corpus holds.
 
     Raises:
         BadInput: it has no encoder that was fitted, or the metrics are of another corpus.
@@ -221,6 +199,12 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
         )
     corpus = read(folder / "corpus")
     fitted_to = entry.get("fitted_to") or {}
+    if manifest.name == paths.BUILTIN or "borrowed_from" in entry:
+        command = "python -m indexes make-builtin LAW"
+    else:
+        fits = entry["settings"].get("fits", 1)
+        command = f"python -m indexes build {manifest.name} --encoder fit" + (f" --fits {fits}" * (fits > 1))
+    options = ", ".join(f"{key}={value!r}" for key, value in manifest.analyser["options"].items())
     return ModelCard(
         name=entry["name"],
         about=f"A static encoder for {corpus.card.language}: a text's vector is the sum of its terms' "
@@ -244,7 +228,7 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
             **entry.get("settings", {}),
             **({"views": " ".join(entry["views"])} if len(entry.get("views", ())) > 1 else {}),
         },
-        command=_made_by(manifest, entry),
+        command=command,
         hardware=entry.get("made_on"),
         libraries=manifest.libraries,
         files={
@@ -253,17 +237,5 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
             if name.startswith("encoder/")
         },
         metrics=metrics,
-        use=_USE.format(
-            folder="FOLDER",
-            dim=entry["dim"],
-            options=", ".join(f"{key}={value!r}" for key, value in manifest.analyser["options"].items()),
-        ),
+        use=_USE.format(dim=entry["dim"], options=options),
     )
-
-
-def _made_by(manifest: Manifest, entry: Mapping[str, Any]) -> str:
-    if manifest.name == paths.BUILTIN or "borrowed_from" in entry:
-        return "python -m indexes make-builtin LAW"
-    fits = entry["settings"].get("fits", 1)
-    often = f" --fits {fits}" if fits > 1 else ""
-    return f"python -m indexes build {manifest.name} --encoder fit{often}"

@@ -27,13 +27,10 @@ CARD = "modelcard.md"
 def export_encoder(
     index: str, to: Path, *, accept: bool = False, metrics: Mapping[str, Any] | None = None
 ) -> ModelCard:
-    """Write the encoder of an index and its model card into a new folder, whole or not at all.
+    """Write the encoder of an index (its name or path) and its model card into a new folder, or nothing.
 
-    Args:
-        index: a name under PANDECT_HOME, "builtin", or the path of an index folder.
-        to: a new folder.
-        accept: the licences of what it learnt from are known and will be kept to.
-        metrics: what a metrics.json over the same corpus holds.
+    To `accept` is to know the licences of what it learnt from, and to keep to them. `metrics` are what a
+    metrics.json over the same corpus holds.
 
     Raises:
         BadInput: a source is restricted and that is not accepted; there is nothing to export; or the
