@@ -49,34 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "page": ("--page", _page),
     }
     top = argparse.ArgumentParser(prog="python -m training.benchmark", description=__doc__)
-    add = top.add_argument
-    add("--corpus", type=Path, help="a corpus folder with questions: BM25 is built over it")
-    add("--page", action="store_true", help="start the page and measure its memory and first answer")
-    add(
-        "--update",
-        type=Path,
-        metavar="PATH",
-        help="law of which 1 %% changes: an update is measured beside a full build",
-    )
-    add("--encoder", default="auto", help="of the build that --update measures")
-    add(
-        "--learned",
-        type=Path,
-        metavar="PATH",
-        help="law with questions: a learned fusion and its explanation",
-    )
-    add("--encoding", action="store_true", help="the encoder that ships: its size, a question")
-    add(
-        "--fitting",
-        type=Path,
-        metavar="PATH",
-        help="law, with questions if it has any: an encoder is fitted to it, and encodes them",
-    )
-    add(
-        "--neural",
-        action="store_true",
-        help="gradient caching, MaxSim and SPLADE search beside those of sentence-transformers",
-    )
+    flag = partial(top.add_argument, action="store_true")
+    law = partial(top.add_argument, type=Path, metavar="PATH")
+    top.add_argument("--corpus", type=Path, help="a corpus folder with questions: BM25 is built over it")
+    flag("--page", help="start the page and measure its memory and first answer")
+    law("--update", help="law of which 1 %% changes: an update is measured beside a full build")
+    top.add_argument("--encoder", default="auto", help="of the build that --update measures")
+    law("--learned", help="law with questions: a learned fusion and its explanation")
+    flag("--encoding", help="the encoder that ships: its size, a question")
+    law("--fitting", help="law, with questions if it has any: an encoder is fitted to it, and encodes them")
+    beside = "gradient caching, MaxSim and SPLADE search beside those of sentence-transformers"
+    flag("--neural", help=beside)
     parsed = top.parse_args(arguments)
     wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name)]
     if not wanted:
@@ -116,10 +99,8 @@ def _lexical(path: Path) -> None:
         made.save(folder)
         _say("BM25 on disk", mebibytes(folder), "MiB")
         opened = _timed("BM25 opened, memory-mapped", lambda: BM25.load(folder, order, mask, cut))
-        questions = [q.text for q in corpus.questions][:QUESTIONS] or [
-            a.text[:60] for a in corpus.articles[:QUESTIONS]
-        ]
-        times = milliseconds(lambda question: opened.search([question], 10), questions)
+        questions = [q.text for q in corpus.questions] or [a.text[:60] for a in corpus.articles]
+        times = milliseconds(lambda question: opened.search([question], 10), questions[:QUESTIONS])
     _say(f"BM25 question, median of {len(times)}", float(np.median(times)), "ms")
     _say("BM25 question, 95th percentile", float(np.quantile(times, 0.95)), "ms")
     _say("peak memory of this process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB")

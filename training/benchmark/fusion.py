@@ -108,34 +108,34 @@ def timed(engine: Engine, questions: Sequence[str], say: ReportFigure) -> None:
         if searcher.expanded is not None:
             searcher.expanded.used.cache_clear()
 
+    def median(what: str, values: Values) -> None:
+        say(what, float(np.median(values)), "ms")
+
     took = _interleaved(ways, questions, setup=forget)
     for name, of in took.items():
-        say(f"{name}, median of {len(questions) - 1} questions", _median(of.wall), "ms")
+        median(f"{name}, median of {len(questions) - 1} questions", of.wall)
         say("    least", float(of.wall.min()), "ms")
-        say("    on the cores, median", _median(of.cores), "ms")
+        median("    on the cores, median", of.cores)
     for name in ("learned", "learned, asked", "learned, asked and explained"):
-        other = took[name.replace("learned", "hybrid")]
-        say(f"{name} / the same of hybrid, medians", _median(took[name].wall) / _median(other.wall), "")
+        ours, theirs = took[name].wall, took[name.replace("learned", "hybrid")].wall
+        say(f"{name} / the same of hybrid, medians", float(np.median(ours) / np.median(theirs)), "")
     for name in ("hybrid", "learned"):  # what is neither, known items and topics among it, is in neither part
         fusing = took[name].wall - took[LISTS].wall
         telling = took[f"{name}, asked and explained"].wall - took[f"{name}, asked"].wall
-        say(f"{name}: fusing alone, median", _median(fusing), "ms")
-        say(f"{name}: explaining alone, median", _median(telling), "ms")
-        say("    both, median", _median(fusing + telling), "ms")
+        median(f"{name}: fusing alone, median", fusing)
+        median(f"{name}: explaining alone, median", telling)
+        median("    both, median", fusing + telling)
     for name in ("hybrid", "learned", "hybrid, asked and explained", "learned, asked and explained"):
         of, lists = took[name], took[LISTS]
-        say(f"{name}: adds to the two lists, median", _median(of.wall - lists.wall), "ms")
+        median(f"{name}: adds to the two lists, median", of.wall - lists.wall)
         say("    difference of the least", float(of.wall.min() - lists.wall.min()), "ms")
-        say("    on the cores, median", _median(of.cores - lists.cores), "ms")
+        median("    on the cores, median", of.cores - lists.cores)
 
 
 def random_trees(features: Floats, trees: int, networks: int) -> Ranker:
     """Return random trees of eight leaves over all features, and networks of as many units as are fitted.
 
-    Args:
-        features: (n, len(rag.ltr.features.NAMES)), of some candidates.
-        trees: how many.
-        networks: how many.
+    The features, (n, len(rag.ltr.features.NAMES)), are of some candidates.
     """
     rng = np.random.default_rng(0)
     made = []
@@ -151,24 +151,13 @@ def random_trees(features: Floats, trees: int, networks: int) -> Ranker:
             threshold.extend((0.0, 0.0))
         value = rng.standard_normal(len(feature)).tolist()
         made.append(Tree(tuple(feature), tuple(threshold), tuple(left), tuple(right), tuple(value)))
-    sizes = (features.shape[1], *NetworkSettings().hidden, 1)
-    layers = list(pairwise(sizes))
-    return Ranker(
-        Trees(NAMES, tuple(made)),
-        tuple(
-            Network(
-                features.mean(axis=0, dtype=np.float64),
-                features.std(axis=0, dtype=np.float64) + 1e-6,
-                tuple(rng.standard_normal(layer) for layer in layers),
-                tuple(rng.standard_normal(layer[1]) for layer in layers),
-            )
-            for _ in range(networks)
-        ),
-    )
-
-
-def _median(values: Values) -> float:
-    return float(np.median(values))
+    layers = list(pairwise((features.shape[1], *NetworkSettings().hidden, 1)))
+    mean, spread = features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64) + 1e-6
+    drawn = []
+    for _ in range(networks):
+        weights = tuple(rng.standard_normal(layer) for layer in layers)
+        drawn.append(Network(mean, spread, weights, tuple(rng.standard_normal(n) for _, n in layers)))
+    return Ranker(Trees(NAMES, tuple(made)), tuple(drawn))
 
 
 def _features(evidence: Evidence, questions: Sequence[str]) -> Floats:
@@ -186,12 +175,9 @@ def _page_query(
     """Return what a page does with a question."""
     page = copy.copy(engine)
     page.searcher = replace(engine.searcher, learned=learned)
-
-    def ask(question: str) -> object:
-        result = page.ask(question, k=SHOWN)
-        return page.explain(result) if explained else result
-
-    return ask
+    if explained:
+        return lambda question: page.explain(page.ask(question, k=SHOWN))
+    return lambda question: page.ask(question, k=SHOWN)
 
 
 def _interleaved(

@@ -32,11 +32,8 @@ from training.pages.visitor import Visitor
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print what was measured, and keep it where it is wanted."""
-    top = argparse.ArgumentParser(
-        prog="python -m training.pages",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    raw = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(prog="python -m training.pages", description=__doc__, formatter_class=raw)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     one = commands.add_parser("speed", help="one person in a real browser")
     one.add_argument("--questions", type=int, default=100, help="how many are asked (100)")

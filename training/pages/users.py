@@ -138,7 +138,7 @@ async def _visit(
             does = draw.random()
             if does < SHARES:
                 await asyncio.sleep(draw.uniform(*THINKS))
-                if (ticked := await visitor.tick("told", True)) is not None:
+                if (ticked := await visitor.tick("told")) is not None:
                     log.shares.append(ticked.seconds)
             elif does < SHARES + OPENS and visitor.articles:
                 await asyncio.sleep(draw.uniform(*THINKS))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rag.errors import MissingExtra, PandectError, install_hint
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0  # seconds; nobody waits longer
 _ARTICLE = re.compile(r'browse\?article=([^"&]+)')
+_WHOLE = (0, 3)  # FINISHED_SUCCESSFULLY, of a run or of a fragment
 LARGEST = 2**26  # bytes of one message; a page of articles is a hundredth of that
 
 
@@ -28,8 +28,7 @@ class VisitorRun:
     cards: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Widget:
+class _Widget(NamedTuple):
     id: str
     fragment: str  # "" where it stands in none
 
@@ -75,12 +74,12 @@ class Visitor:
         [button] = [widget for key, widget in self._widgets.items() if key.startswith("FormSubmitter:ask")]
         return await self._run(pressed=button)
 
-    async def tick(self, key: str, value: bool) -> VisitorRun | None:
-        """Tick the box of this key, or untick it; None where there is none."""
+    async def tick(self, key: str) -> VisitorRun | None:
+        """Tick the box of this key; None where there is none."""
         box = self._widgets.get(key)
         if box is None:
             return None
-        self._states[box.id] = self._state(box.id, bool_value=value)
+        self._states[box.id] = self._state(box.id, bool_value=True)
         return await self._run(fragment=box.fragment)
 
     async def go(self, page: str, query: str = "") -> VisitorRun:
@@ -161,6 +160,3 @@ class Visitor:
             if kind == "checkbox" and element.checkbox.set_value:  # the page changed it: another question
                 self._states.pop(id_, None)
         return 0
-
-
-_WHOLE: Mapping[int, str] = {0: "whole", 3: "a fragment"}  # FINISHED_SUCCESSFULLY, of a run or a fragment

@@ -60,15 +60,15 @@ def test_a_visitor_asks_shares_opens_an_article_and_comes_back() -> None:
         assert asked.cards == 10
         assert asked.first_card is not None
         assert asked.first_card <= asked.seconds
-        shared = await visitor.tick("told", True)
+        shared = await visitor.tick("told")
         assert shared is not None
         assert shared.cards == 0  # the part alone is drawn
-        assert await visitor.tick("nothing", True) is None
+        assert await visitor.tick("nothing") is None
         there = await visitor.go("browse", f"article={visitor.articles[0]}")
         assert there.cards == 0
         assert (await visitor.go("")).cards == 10
         await visitor.ask(OTHER)
-        assert await visitor.tick("told", True) is not None  # the box of this question, not of the former
+        assert await visitor.tick("told") is not None  # the box of this question, not of the former
         await visitor.leave()
 
     with served() as page:
