@@ -202,10 +202,7 @@ class LLMReranker:
 
 def windows(n: int, size: int) -> list[int]:
     """Return where windows begin, from the end of a list to its front, moving by half their size."""
-    if n <= size:
-        return [0] if n else []
-    starts = list(range(n - size, 0, -(size // 2)))
-    return [*starts, 0]
+    return [*range(n - size, 0, -(size // 2)), 0] if n else []
 
 
 def yes_or_no(reply: str) -> bool | None:

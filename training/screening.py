@@ -138,11 +138,8 @@ def extracts(
     idf, of their words (of those that stand in the article) that it has. It favours whatever sentence says
     what the article is about, so the first sentence is a strong baseline.
 
-    Args:
-        questions: with gold; only those whose first gold article has several sentences count.
-        annotated: questions that the index carries.
-        engine: that answers.
-        half: 0 or 1; weights were chosen on 0.
+    Of the questions only those count whose first gold article has several sentences; `annotated` are those
+    that the index carries; of the halves 0 and 1 weights were chosen on 0.
     """
     extractor = Extractor.of(engine)
     by_kind: dict[str, list[str]] = defaultdict(list)

@@ -105,9 +105,8 @@ def _form(question: Question, form: str, phrases: Mapping[str, tuple[str, str]])
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write."""
     builtin = Path(indexes.__file__).parent / "builtin"
-    parser = argparse.ArgumentParser(
-        prog="python -m training.situations", description="What a sentence on the asker does to a search."
-    )
+    about = "What a sentence on the asker does to a search."
+    parser = argparse.ArgumentParser(prog="python -m training.situations", description=about)
     parser.add_argument("--labels", type=Path, required=True, help="question id, tab, situation")
     parser.add_argument("--index", default="builtin", help="name or path")
     parser.add_argument("--questions", type=Path, default=builtin / "questions_test.jsonl")
@@ -119,18 +118,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         read = read_questions(parsed.questions, engine.articles.values())
         questions = [question for question in read if question.id in labels]
         if lost := sorted(labels.keys() - {question.id for question in questions}):
-            raise BadInput(
-                f"{parsed.questions} has no question {', '.join(lost[:3])}: give the file of the labels"
-            )
+            some = ", ".join(lost[:3])
+            raise BadInput(f"{parsed.questions} has no question {some}: give the file of the labels")
         numbers = measure(engine, questions, fronts(labels, engine.card.language))
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
     typed = sys.argv[1:] if arguments is None else arguments
-    command = shlex.join(["python", "-m", "training.situations", *typed])
     found = {
         "kind": "situations",
-        "command": command,
+        "command": shlex.join(["python", "-m", "training.situations", *typed]),
         "commit": commit(),
         "index": engine.info.version,
         "questions": len(questions),

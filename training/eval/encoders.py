@@ -78,14 +78,10 @@ class EncoderFits:
         cache: Path | None,
         progress: Progress,
     ) -> None:
-        """Take what is fitted to.
+        """Fit to the law, which comes first, and to the articles and questions of others of the language.
 
-        Args:
-            corpora: the law first; then others of the language, whose articles and questions are learnt too.
-            cut: gives the analyser of the language.
-            how: settings, or how many fits, as is suited to the number of questions.
-            cache: folder that keeps what is fitted to the law, by the corpora's hashes; None keeps nothing.
-            progress: called as the work goes on.
+        `cache` is a folder that keeps what is fitted to the law, by the corpora's hashes; `how` is settings,
+        or how many fits, as is suited to the number of questions.
         """
         self._corpora, self._cut, self._how, self._progress = corpora, cut, how, progress
         hashes = "+".join(each.sha256[:16] for each in corpora)

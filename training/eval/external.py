@@ -69,14 +69,14 @@ def add_options(top: argparse.ArgumentParser) -> None:
     add("--base-url", metavar="URL", help="its server")
     add("--max-tokens", type=int, default=512, help="of a reply (512)")
     add("--timeout", type=float, default=120.0, help="seconds of a reply (120)")
+    number = partial(add, type=int, metavar="N")
     depth = f"articles put in order ({RerankSettings().depth}; of a trained model what its recipe says)"
-    add("--rerank-depth", type=int, metavar="N", help=depth)
-    add("--rerank-window", type=int, default=10, metavar="N", help="of them in one list (10)")
-    add("--prompt-tokens", type=int, default=8192, metavar="N", help="of a prompt; articles are cut (8192)")
-    add("--most-calls", type=int, metavar="N", help="to the server in all; the rest stays as it is")
+    number("--rerank-depth", help=depth)
+    number("--rerank-window", default=10, help="of them in one list (10)")
+    number("--prompt-tokens", default=8192, help="of a prompt; articles are cut (8192)")
+    number("--most-calls", help="to the server in all; the rest stays as it is")
     add("--replies", type=Path, metavar="FILE", help="what was replied (under PANDECT_HOME)")
-    failures = f"failures in a row ({GIVE_UP}); 0: never"
-    add("--give-up-after", type=int, default=GIVE_UP, metavar="N", help=failures)
+    number("--give-up-after", default=GIVE_UP, help=f"failures in a row ({GIVE_UP}); 0: never")
     add(
         "--yes-no-model",
         metavar="MODEL",
@@ -87,11 +87,6 @@ def add_options(top: argparse.ArgumentParser) -> None:
 @contextmanager
 def external_systems(parsed: argparse.Namespace, questions: Sequence[Question], say: Say) -> Iterator[Extras]:
     """Yield the systems that the options name, for as long as they are open.
-
-    Args:
-        parsed: what was typed.
-        questions: that will be asked.
-        say: told what a person should know.
 
     Raises:
         BadInput: a file or a model that cannot be used, or options that do not go together.

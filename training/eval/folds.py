@@ -15,7 +15,7 @@ from indexes.cli.progress import Bars
 from rag.errors import BadInput
 from rag.types import Filter, Question
 from training.eval.context import BenchSettings
-from training.eval.questions import Plan, unseen
+from training.eval.questions import Plan
 from training.eval.run import SystemRun, answer
 from training.eval.workbench import Bench
 from training.fusion.bm25_tuning import choose
@@ -49,7 +49,9 @@ class FoldEvaluation:
         held, learn, tune_on = self.plan[number]
         bench = self.bench
         settings = choose(bench, tune_on, self.annotated, bench.progress) if self.tune else BenchSettings()
-        systems = bench.systems(self.names, learn, settings, unseen(tune_on, learn))
+        known = {q.text for q in learn}
+        unseen = [q for q in tune_on if q.text not in known]  # weights of fusions are chosen on them
+        systems = bench.systems(self.names, learn, settings, unseen)
         found: SystemAnswers = {}
         answer(systems, held, found, bench.progress, self.where)
         fusions = {name: s.choice for name, s in systems.items() if isinstance(s, TunedHybrid)}

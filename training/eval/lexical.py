@@ -33,12 +33,8 @@ class Lexicon:
     ) -> None:
         """Take a corpus, of which the articles alone are used.
 
-        Args:
-            corpus: its card says the language.
-            cache: keeps the counts.
-            options: of the analyser; they go before what settings say.
-            also: words of an encoder that is not fitted here, which typing errors may mean.
-            progress: called as the work goes on.
+        The options of the analyser go before what settings say; `also` are words of an encoder that is not
+        fitted here, which typing errors may mean.
         """
         self._corpus, self._cache, self._options, self._progress = corpus, cache, options, progress
         self._also = also

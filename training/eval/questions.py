@@ -160,12 +160,6 @@ def folded(parsed: argparse.Namespace) -> bool:
     return parsed.folds is not None or parsed.splits is not None
 
 
-def unseen(questions: Sequence[Question], learn: Sequence[Question]) -> list[Question]:
-    """Return the questions to tune on that nothing learns from; weights of fusions are chosen on them."""
-    known = {q.text for q in learn}
-    return [q for q in questions if q.text not in known]
-
-
 def leaks(plan: Plan) -> int:
     """Return how many questions are asked in the very words that are learnt from."""
     both = 0

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -95,12 +96,11 @@ def head(
 def _system(result: Measured) -> dict[str, Any]:
     entry: dict[str, Any] = {}
     for name, i in result.measures.items():
-        entry[name] = {"value": i.value, "low": i.low, "high": i.high}
+        entry[name] = asdict(i)
         if name in result.fold_means:
             entry[name] |= dict(zip(("fold_mean", "fold_sd"), result.fold_means[name], strict=True))
         if name in result.versus:
-            d = result.versus[name]
-            entry[name]["difference"] = {"value": d.value, "low": d.low, "high": d.high}
+            entry[name]["difference"] = asdict(result.versus[name])
     entry["by_category"] = dict(result.by_category)
     entry["ms_per_question"] = {"median": result.median_ms, "p95": result.p95_ms}
     return entry
@@ -152,9 +152,8 @@ def commit() -> str | None:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 
     try:
-        return git("rev-parse", "HEAD") + (
-            "+" if git("status", "--porcelain", "--untracked-files=no") else ""
-        )
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return None
 

@@ -117,12 +117,9 @@ def single(name: str) -> bool:
 
 
 def runnable(learning: int, *, given: bool = False, ranker: bool = False) -> list[str]:
-    """Return which of the usual systems can run.
+    """Return which of the usual systems can run with so many questions with gold articles to learn from.
 
-    Args:
-        learning: how many questions with gold articles there are to learn from.
-        given: the encoder is not fitted here, it has learnt already.
-        ranker: nor is a learned fusion.
+    Where the encoder is given it is not fitted here: it has learnt already; and so for a ranker.
     """
     none = set(() if learning else LEARNING)
     if given or learning < LEAST:  # of questions that its parts do not know, it needs some

@@ -70,7 +70,7 @@ class Bench:
         """Take a corpus, of which the articles alone are used.
 
         Args:
-            corpus: is measured.
+            corpus: that is measured.
             cache: folder that keeps what is analysed and fitted, by the corpus's hash; None keeps nothing.
             ready: what is not fitted here: that of an index.
             fitted_to: what encoders are fitted to where it is not the corpus alone: first the corpus, or
@@ -116,12 +116,8 @@ class Bench:
     ) -> dict[str, Retriever]:
         """Return the named systems, those that learn having learnt from these questions alone.
 
-        Args:
-            names: as `training.eval.system_names` has them.
-            learn: the questions to learn from.
-            settings: what was chosen of the systems.
-            dev: questions that are not learnt from, to choose the weights of fusions on; without
-                any, they are chosen inside folds of the questions to learn from.
+        `dev` are questions that are not learnt from, to choose the weights of fusions on; without any, they
+        are chosen inside folds of the questions to learn from.
 
         Raises:
             BadInput: no such system, or one that learns has nothing to learn from.

@@ -192,11 +192,8 @@ def filled(text: str, results: Path = RESULTS) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables of the files named, or put them into documents."""
-    top = argparse.ArgumentParser(
-        prog="python -m training.tables",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    raw = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(prog="python -m training.tables", description=__doc__, formatter_class=raw)
     top.add_argument("results", nargs="*", type=Path, help="metrics.json files")
     top.add_argument("--long", action="store_true", help="all measures")
     top.add_argument("--categories", metavar="SYSTEM", help="this system by category of question")

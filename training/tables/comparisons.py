@@ -15,10 +15,7 @@ MEASURES = ("R@10", "R@100", "MRR@10")  # the measures that are compared, where 
 def compared(results: Mapping[str, Measured], measures: Sequence[str], seed: int) -> tuple[Comparison, ...]:
     """Compare every system with the best single one; all comparisons together are one family.
 
-    Args:
-        results: by system.
-        measures: that were measured; of these R@10, R@100 and MRR@10 are compared, else the first.
-        seed: of the resampling.
+    Of what was measured R@10, R@100 and MRR@10 are compared, else the first.
     """
     values = {name: result.values for name, result in results.items()}
     return compare(values, family(values, [m for m in MEASURES if m in measures] or measures[:1]), seed)
@@ -32,15 +29,13 @@ def family(systems: Mapping[str, Values], measures: Sequence[str]) -> list[tuple
     they were measured. Where no single system was measured the first system is the rival.
     """
     alone = [name for name in systems if single(name)] or list(systems)[:1]
-    means = {
-        name: {measure: float(of[measure].mean()) for measure in measures} for name, of in systems.items()
-    }
+    means = {(name, m): float(of[m].mean()) for name, of in systems.items() for m in measures}
     chosen = []
     for name in systems:
         of = fused(name)
         among = [part for part in of.parts if part in systems] if of is not None else []
         for measure in measures:
-            rival = max(among or alone, key=lambda one: means[one][measure])
+            rival = max(among or alone, key=lambda one: means[one, measure])
             if name != rival:
                 chosen.append((name, rival, measure))
     return chosen
@@ -55,13 +50,10 @@ def table(comparisons: Sequence[Comparison]) -> str:
         p_values = (_p(c.p_bootstrap), _p(c.p_t), _p(c.p_holm))
         star = "*" if c.p_holm < 1 - CONFIDENCE else ""
         rows.append((f"{c.a} vs {c.b}", c.measure, f"{100 * d.value:+.1f}", span, *p_values, star))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
-        cells = [
-            cell.ljust(w) if i < 2 else cell.rjust(w)
-            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ]
+        cells = list(map(str.ljust, row[:2], widths)) + list(map(str.rjust, row[2:], widths[2:]))
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
