@@ -29,6 +29,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,6 @@ def markdown(entry: Mapping[str, Any], measures: Sequence[str] = SHORT) -> str:
     return table(["system", *measures, "ms a question (p95)", *against], rows)
 
 
-def recalls(entry: Mapping[str, Any]) -> str:
-    """Return the table of systems with recall at three depths."""
-    return markdown(entry, RECALLS)
-
-
 def comparisons(entry: Mapping[str, Any]) -> str:
     """Return every comparison in points, with its paired 95 % interval and its p-values.
 
@@ -100,7 +96,7 @@ ANSWERS = (
     "citation P", "citation R", "citation F1", "invented before", "invented after", "refusal F1",
     "faithful before", "faithful after",
 )  # fmt: skip
-OVERLAPS = ("METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L")
+OVERLAPS = ("METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L")  # with reference answers
 
 
 def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
@@ -118,11 +114,6 @@ def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
             if any(m in system for m in measures)
         ),
     )
-
-
-def overlaps(entry: Mapping[str, Any]) -> str:
-    """Return how written answers compare with reference answers."""
-    return answers(entry, OVERLAPS)
 
 
 OVERVIEW: Mapping[str, tuple[str, tuple[str, str, str]]] = {  # name of a file -> title, three systems
@@ -150,12 +141,12 @@ def overview(entries: Mapping[str, Mapping[str, Any]]) -> str:
 
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "table": markdown,
-    "recalls": recalls,
+    "recalls": partial(markdown, measures=RECALLS),
     "comparisons": comparisons,
     "fusions": fusions,
     "helped": helped,
     "answers": answers,
-    "overlaps": overlaps,
+    "overlaps": partial(answers, measures=OVERLAPS),
     "speed": pages.speed,
     "users": pages.users,
     "corpora": pages.corpora,
@@ -166,7 +157,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 }
 TABLES_BY_KIND: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], ...]] = {  # by kind of file
     "situations": (situations,),
-    "answers": (answers, overlaps),
+    "answers": (answers, KINDS["overlaps"]),
     "sweep": (neural.trained, neural.costs, neural.sweep_table),
 }
 MARKED = re.compile(
