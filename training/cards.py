@@ -80,7 +80,14 @@ def markdown(card: ModelCard) -> str:
     parts += ["Made by", f"```\n{card.command}\n```", f"on: {card.hardware or 'not recorded'}."]
     if card.libraries:
         parts.append("With " + ", ".join(f"{name} {v}" for name, v in card.libraries.items()) + ".")
-    parts += ["## Metrics", *_metrics(card.metrics)]
+    parts.append("## Metrics")
+    if (entry := card.metrics) is None:
+        by = "`python -m training.eval --output FOLDER` measures, `--metrics FOLDER/metrics.json` takes it in"
+        parts.append(f"Not measured for this card: {by}.")
+    else:
+        of = f"{entry['corpus']['name']} (sha256 {entry['corpus']['sha256'][:12]}…)"
+        by = f"percent with 95 % intervals, by `{entry['command']}`"
+        parts += [f"{entry['questions']} questions over {of}, {by}.", measures_table(entry, SHORT)]
     if card.use:
         parts += ["## Use", f"```python\n{card.use}\n```"]
     if card.files:
@@ -97,22 +104,8 @@ def _licence(card: ModelCard) -> list[str]:
         named, url = _plain(source.licence.named), source.licence.url
         cells = (source.name, f"{named} {url}" if url else named, source.attribution or "–")
         rows.append([_plain(cell) for cell in cells])
-    return [
-        f"**{_plain(strict.named)}**. {strict.plain}",
-        table(["learnt from", "licence", "to be named"], rows),
-    ]
-
-
-def _metrics(entry: Mapping[str, Any] | None) -> list[str]:
-    if entry is None:
-        by = "`python -m training.eval --output FOLDER` measures, `--metrics FOLDER/metrics.json` takes it in"
-        return [f"Not measured for this card: {by}."]
-    corpus = entry["corpus"]
-    about = (
-        f"{entry['questions']} questions over {corpus['name']} (sha256 {corpus['sha256'][:12]}…), percent "
-        f"with 95 % intervals, by `{entry['command']}`."
-    )
-    return [about, measures_table(entry, SHORT)]
+    learnt = table(["learnt from", "licence", "to be named"], rows)
+    return [f"**{_plain(strict.named)}**. {strict.plain}", learnt]
 
 
 def _facts(facts: Mapping[str, object]) -> str:

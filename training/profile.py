@@ -28,6 +28,12 @@ from training.eval.questions import cited
 from training.synthetic.profile import MEASURES, WINDOW, Profile, Values, effect, profile
 from training.tables.markdown import row
 
+EPILOG = """\
+examples
+  the questions that ship and those that a model wrote, against real ones:
+    python -m training.profile --corpus law real=real.jsonl ours=builtin model=synthetic.jsonl
+"""
+
 
 def table(profiles: Sequence[Profile]) -> str:
     """Return the profiles as a table of Markdown; the others are compared with the first."""
@@ -88,21 +94,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     typed = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _run(parser().parse_args(typed), typed)
+        _run(typed)
     except PandectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
+def _run(typed: Sequence[str]) -> None:
+    top = argparse.ArgumentParser(
+        prog="python -m training.profile",
+        description="Compare how sets of questions are asked; the first is what the others are held against.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("sets", nargs="+", metavar="NAME=FILE", help="questions; builtin for those that ship")
+    top.add_argument("--corpus", type=Path, help="with the articles that they cite (the one that ships)")
+    top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
+    top.add_argument("--output", type=Path, metavar="FILE", help="a new file of JSON")
+    parsed = top.parse_args(typed)
     if parsed.output is not None and parsed.output.exists():
         raise BadInput(f"{parsed.output} is there already: remove it or give another --output")
-    corpus = (
-        read(paths.builtin() / "corpus")
-        if parsed.corpus is None
-        else registry.law(parsed.corpus, language=parsed.language)
-    )
+    if parsed.corpus is None:
+        corpus = read(paths.builtin() / "corpus")
+    else:
+        corpus = registry.law(parsed.corpus, language=parsed.language)
     articles = {a.id: a for a in corpus.articles}
     profiles = []
     for given in parsed.sets:
@@ -124,28 +140,6 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
         text = json.dumps(entry, ensure_ascii=False, indent=1) + "\n"
         parsed.output.write_text(text, encoding="utf-8")
         print(f"written: {parsed.output}")
-
-
-EPILOG = """\
-examples
-  the questions that ship and those that a model wrote, against real ones:
-    python -m training.profile --corpus law real=real.jsonl ours=builtin model=synthetic.jsonl
-"""
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the command line's grammar."""
-    top = argparse.ArgumentParser(
-        prog="python -m training.profile",
-        description="Compare how sets of questions are asked; the first is what the others are held against.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    top.add_argument("sets", nargs="+", metavar="NAME=FILE", help="questions; builtin for those that ship")
-    top.add_argument("--corpus", type=Path, help="with the articles that they cite (the one that ships)")
-    top.add_argument("--language", metavar="XX", help="of a corpus without card.json")
-    top.add_argument("--output", type=Path, metavar="FILE", help="a new file of JSON")
-    return top
 
 
 if __name__ == "__main__":
