@@ -140,20 +140,17 @@ def _steps(sizes: Sizes, folder: Path) -> list[Cost]:
 # --- searches ---
 
 
-class PrecomputedQuestions:
-    """Questions whose vectors are known, by number; what encodes is measured nowhere here."""
+class _Precomputed:
+    """Questions "0", "1" … whose vectors are known; what encodes is measured nowhere here."""
 
     def __init__(self, known: Sequence[Any]) -> None:
-        """Take the vectors of the questions "0", "1" ..."""
         self.known = known
 
     def encode_questions(self, questions: Sequence[str]) -> Any:  # noqa: ANN401 - of any encoder
-        """Return those of one question."""
         [question] = questions
         return self.known[int(question)]
 
     def texts(self, tokens: Sequence[int]) -> list[str]:
-        """Return the tokens' numbers."""
         return [str(token) for token in tokens]
 
 
@@ -181,7 +178,7 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
         faiss.omp_set_num_threads(1)
         held = TokenVectors.load(written)
         propose = TokenSearch(Neighbourhoods.build(held), order, mask) if depth else None
-        search = ColBERT(PrecomputedQuestions(known), held, order, mask, propose, depth)
+        search = ColBERT(_Precomputed(known), held, order, mask, propose, depth)
         return _asking(search.search, sizes)
 
     def library() -> list[Act]:
@@ -190,11 +187,7 @@ def _max_sims(sizes: Sizes, folder: Path) -> list[Cost]:
 
         held = [torch.from_numpy(own).clone() for own in vectors]  # as `encode_document` returns them
 
-        def one(n: int) -> list[str]:
-            scores = maxsim([torch.from_numpy(queries[n])], held)[0]
-            return [ids[int(i)] for i in torch.topk(scores, FIRST).indices]
-
-        return [partial(one, n) for n in range(len(queries))]
+        return [partial(_best, ids, maxsim, [torch.from_numpy(query)], held) for query in queries]
 
     label = f"MaxSim over {sizes.articles:,} articles, {int(lengths.sum()):,} tokens of {sizes.dim}"
     depth = max(sizes.articles // 20, 2 * FIRST)
@@ -224,7 +217,7 @@ def _splades(sizes: Sizes, folder: Path) -> list[Cost]:
     order, mask, ids = _corpus(sizes)
 
     def ours() -> list[Act]:
-        return _asking(Splade(PrecomputedQuestions(queries), weights, order, mask).search, sizes)
+        return _asking(Splade(_Precomputed(queries), weights, order, mask).search, sizes)
 
     def library() -> list[Act]:
         import torch
@@ -236,13 +229,8 @@ def _splades(sizes: Sizes, folder: Path) -> list[Cost]:
             data = torch.from_numpy(at.data)
             return torch.sparse_coo_tensor(where, data, rows.shape, check_invariants=True).coalesce()
 
-        held, questions = tensor(weights), [tensor(one) for one in queries]
-
-        def one(n: int) -> list[str]:
-            scores = dot_score(questions[n], held)[0]
-            return [ids[int(i)] for i in torch.topk(scores, FIRST).indices]
-
-        return [partial(one, n) for n in range(len(queries))]
+        held = tensor(weights)
+        return [partial(_best, ids, dot_score, question, held) for question in map(tensor, queries)]
 
     label = f"SPLADE over {sizes.articles:,} articles, {weights.nnz:,} weights"
     return [in_subprocess(f"{label}: the library", library), in_subprocess(f"{label}: ours", ours)]
@@ -256,6 +244,13 @@ def _some(sizes: Sizes) -> list[int]:
 def _corpus(sizes: Sizes) -> tuple[ArticleOrder, Mask, list[str]]:
     ids = [f"{n:06}" for n in range(sizes.articles)]
     return ArticleOrder.of(ids), Mask([Article(id_, "", "", "") for id_ in ids]), ids
+
+
+def _best(ids: Sequence[str], score: Callable[..., Any], question: Any, held: Any) -> list[str]:  # noqa: ANN401 - tensors
+    """Return the first articles by what the library scores."""
+    import torch
+
+    return [ids[int(i)] for i in torch.topk(score(question, held)[0], FIRST).indices]
 
 
 def _asking(search: Callable[[Sequence[str], int], list[Ranking]], sizes: Sizes) -> list[Act]:

@@ -85,13 +85,8 @@ def _run(home: Path, *words: str | Path) -> ProcessCost:
     root = Path(__file__).resolve().parents[2]
     paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     start, cpu_start = time.perf_counter(), _on_the_cores()
-    done = subprocess.run(  # noqa: S603 - our own command
-        command,
-        env={**os.environ, "PANDECT_HOME": str(home), "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environ = {**os.environ, "PANDECT_HOME": str(home), "PYTHONPATH": paths}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
     return ProcessCost(time.perf_counter() - start, _on_the_cores() - cpu_start)

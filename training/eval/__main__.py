@@ -127,11 +127,10 @@ def parser() -> argparse.ArgumentParser:
         help="have the encoder learn the articles and questions of this corpus of the same language too: the "
         "name of an imported one, or builtin; may be repeated",
     )
-    add(
+    number = partial(add, type=int, metavar="N")
+    number(
         "--fits",
-        type=int,
         default=1,
-        metavar="N",
         help="fit the encoder N times, the fits side by side in one, as python -m indexes build --fits N "
         "does (1)",
     )
@@ -146,11 +145,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="I",
         help="ask the questions of this fold alone: its number from 0, or its name in the file of --splits",
     )
-    add(
+    number(
         "--jobs",
-        type=int,
         default=1,
-        metavar="N",
         help="ask so many folds side by side, in processes of their own: the times told of a question are "
         "then longer than alone (1); OMP_NUM_THREADS=1 before the command keeps them out of each other's way",
     )
@@ -163,10 +160,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="YYYY-MM-DD",
         help="search only the law in force on this day, where articles say from when to when they are",
     )
-    add(
+    number(
         "--typing-errors",
-        type=int,
-        metavar="N",
         help="put a typing error into one word of N of the questions asked (8 is usual), drawn by --seed",
     )
     add("--no-accents", action="store_true", help="ask the questions without their accents")

@@ -180,10 +180,8 @@ def _clicks(tab: Page) -> dict[str, list[float]]:
         _click(tab, tab.get_by_text(name, exact=True), f"document.documentElement.lang === '{code}'")
         for name, code in (("English", "en"), ("Français", "fr")) * REPETITIONS
     ]
-    why = [
-        _click(tab, details.locator("summary").first, "document.querySelector('.pd-card details[open]')")
-        for details in tab.locator(".pd-card .pd-more").all()[:1]
-    ]
+    opened, details = "document.querySelector('.pd-card details[open]')", tab.locator(".pd-card .pd-more")
+    why = [_click(tab, each.locator("summary").first, opened) for each in details.all()[:1]]
     return {"the question goes along": shares, "language of the page": languages, "why": why}
 
 
