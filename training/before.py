@@ -208,8 +208,7 @@ def main() -> None:
     """Print the numbers as JSON."""
     parser = argparse.ArgumentParser(prog="python -m training.before", description=__doc__)
     parser.add_argument("--cases", type=Path, required=True, help="folder of the written cases")
-    options = parser.parse_args()
-    cases: Path = options.cases
+    cases: Path = parser.parse_args().cases
     engine = indexes.open("builtin")
     engine.warm()
     builtin, articles = Path(indexes.__file__).parent / "builtin", engine.articles.values()

@@ -6,19 +6,17 @@ with the model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes.corpus.corpus import read
+from indexes.corpus.corpus import Corpus, read
 from indexes.shipped_questions import written_card, written_zh
 from indexes.store import paths
 from indexes.store.manifest import Manifest
-from rag.corpus.card import CorpusCard
 from rag.corpus.licence import Licence, classify, provenance, strictest
 from rag.errors import BadInput
-from rag.types import Question
 from training.tables.__main__ import SHORT
 from training.tables.__main__ import markdown as measures_table
 from training.tables.markdown import table
@@ -141,14 +139,11 @@ _MISUSE = (
 )
 
 
-def learnt_from(
-    folder: Path, manifest: Manifest, card: CorpusCard, learnt: Sequence[Question]
-) -> tuple[TrainingSource, ...]:
-    """Return what the encoder of an index learnt from, each once.
+def learnt_from(folder: Path, manifest: Manifest, corpus: Corpus) -> tuple[TrainingSource, ...]:
+    """Return what the encoder of an index over this corpus learnt from, each once.
 
     What the index recorded counts. An index from before licences were recorded is taken at its corpus's
     card if the encoder was fitted to that corpus; else what it learnt from is unknown, and so is the licence.
-    `learnt` are the questions of its corpus.
     """
     entry = manifest.encoder or {}
     ours = read(paths.builtin() / "corpus")
@@ -159,12 +154,12 @@ def learnt_from(
     elif not own:
         found = [TrainingSource.of(provenance(ours.card))]
     elif fitted_to == manifest.corpus["sha256"]:
-        found = [TrainingSource.of(provenance(card))]
+        found = [TrainingSource.of(provenance(corpus.card))]
     else:
         found = [TrainingSource.of({"name": f"corpus {str(fitted_to)[:8]}…, not recorded"})]
     if own:
         ships = (ours.card, ours.questions), (written_card(), [each.question for each in written_zh()])
-        known = {(question.id, question.text) for question in learnt}
+        known = {(question.id, question.text) for question in corpus.questions}
         for whose, questions in ships:
             if not known.isdisjoint((question.id, question.text) for question in questions):
                 found.append(TrainingSource.of({**provenance(whose), "name": "the questions that ship"}))
@@ -203,7 +198,7 @@ def model_card(folder: Path, manifest: Manifest, metrics: Mapping[str, Any] | No
         about=f"A static encoder for {corpus.card.language}: a text's vector is the sum of its terms' "
         f"vectors, {entry['dim']} numbers each. Taken from the index {manifest.name}, version "
         f"{manifest.version}.",
-        sources=learnt_from(folder, manifest, corpus.card, corpus.questions),
+        sources=learnt_from(folder, manifest, corpus),
         intended="Ranking statutory articles for questions in everyday words, beside keywords.",
         misuse=_MISUSE,
         limits=_LIMITS,

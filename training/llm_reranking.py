@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 from rag.answer.generation.context import fit, tokens
@@ -182,14 +183,10 @@ class LLMReranker:
         texts = self._fitted(question, articles, prompts.texts["listwise"])
         blocks = {a.id: format_article(a, texts[a.id]) for a in articles if a.id in texts}
         mark = boundary(question, *blocks.values())
-        listed = "\n\n".join(
-            prompts.fill("numbered", boundary=mark, number=n, article=block)
-            for n, block in enumerate(blocks.values(), 1)
-        )
-        prompt = prompts.fill(
-            "listwise", boundary=mark, question=question, articles=listed, count=len(blocks)
-        )
-        return prompt, list(blocks)
+        fill = partial(prompts.fill, boundary=mark)
+        numbered = (fill("numbered", number=n, article=block) for n, block in enumerate(blocks.values(), 1))
+        listed = "\n\n".join(numbered)
+        return fill("listwise", question=question, articles=listed, count=len(blocks)), list(blocks)
 
     def _fitted(self, question: str, articles: Sequence[Article], around: str) -> dict[str, str]:
         """Return article id -> what of its text is shown, so that all fit; the last ones may lack."""

@@ -24,6 +24,7 @@ from training.tables.markdown import head, row
 
 FIRST = 10  # places of a ranking that are compared
 Act: TypeAlias = Callable[[], Any]
+ReportFigure: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,6 @@ def _measured(make: Callable[[], Sequence[Act]], pipe: Connection) -> None:
         times.append(time.process_time() - start)
     same = found[0] if isinstance(found[0], float) else found
     pipe.send((statistics.median(times), peak_memory() - memory_before, same))
-
-
-ReportFigure: TypeAlias = Callable[[str, float, str], object]  # what, how much of it, its unit
 
 
 def milliseconds(ask: Callable[[str], object], questions: Iterable[str]) -> npt.NDArray[np.float64]:

@@ -77,11 +77,11 @@ class Lexicon:
         """Return bm25, bm25+questions, tfidf or ql; only bm25+questions learns from the questions."""
         cut = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
-        learnt = learn if name == "bm25+questions" else ()
-        asks = self.question_analyser(learnt, stop_words=chosen.stop_words)
-        if name == "bm25+questions":
-            return BM25.build(counts.with_questions(learn, cut.terms), chosen.bm25, self.mask, asks)
-        if name == "bm25":
+        learns = name == "bm25+questions"
+        asks = self.question_analyser(learn if learns else (), stop_words=chosen.stop_words)
+        if learns:
+            counts = counts.with_questions(learn, cut.terms)
+        if learns or name == "bm25":
             return BM25.build(counts, chosen.bm25, self.mask, asks)
         law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}
         return (TfIdf if name == "tfidf" else QueryLikelihood)(counts, law, self.mask, asks)

@@ -40,12 +40,8 @@ def zero_shot(
 ) -> tuple[dict[str, Extra], dict[str, RerankMethod]]:
     """Return the systems `vectors:NAME` and `encoder:NAME`, and the encoders that read pairs, which re-rank.
 
-    Files and names are checked now, models are loaded when the system is made.
-
-    Args:
-        parsed: the options of zero-shot systems, and --rerank-depth.
-        questions: that will be asked: their words are looked up together with the corpus's.
-        say: told what a person should know, such as how many words have a vector.
+    Files and names are checked now, models are loaded when the system is made. The words of the questions
+    are looked up together with the corpus's.
 
     Raises:
         BadInput: no such file, no such kind of model, two of one name, or code that may not be run.
@@ -120,8 +116,7 @@ def _late_interaction(recipe: HubRecipe, parsed: argparse.Namespace, bench: Benc
 
 def _splade(recipe: HubRecipe, parsed: argparse.Namespace, bench: BenchLike) -> Retriever:
     require()
-    published = published_recipe(recipe, remote_code=parsed.remote_code)
-    system = SpladeSystem.build(published, recipe.model)
+    system = SpladeSystem.build(published_recipe(recipe, remote_code=parsed.remote_code), recipe.model)
     _place(system, parsed.device)
     bench.progress(f"encoding articles with {recipe.name}", 0, 1)
     made = system.retriever(bench.corpus)

@@ -197,14 +197,10 @@ def learnt_from(
     parsed: argparse.Namespace, annotated: Sequence[Question], adjacent: Path | None = None
 ) -> str | None:
     """Return which questions the systems learnt from, as a result file says it; None for none."""
-    if parsed.annotated is not None:
-        source = str(parsed.annotated)
-    elif annotated:
-        source = "the annotated questions that ship"
-    elif folded(parsed):
-        source = "the other folds"
-    else:
+    if parsed.annotated is None and not annotated and not folded(parsed):
         return None
+    own = "the annotated questions that ship" if annotated else "the other folds"
+    source = str(parsed.annotated or own)
     return source if adjacent is None else f"{source}, and {adjacent}"
 
 

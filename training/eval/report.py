@@ -159,12 +159,9 @@ def commit() -> str | None:
 
 
 def notices(engine: Engine, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
-    """Count the questions, and those for which the page says that another law governs them, by kind.
+    """Return kind -> how many "questions", and how many of them are "told" that another law governs them.
 
     A question with gold articles is "answerable", another one of its category.
-
-    Returns:
-        Kind -> {"questions": how many, "told": for how many the notice is shown}.
     """
     counts: dict[str, dict[str, int]] = {}
     for question in questions:
@@ -187,9 +184,5 @@ def question_cards(corpus: CorpusCard, files: Sequence[Path | None] = ()) -> tup
 
 def warnings(cards: Sequence[CorpusCard]) -> list[str]:
     """Return a line for each source that is non-commercial or comes without a grant."""
-    licences = ((card.name, licence_of(card)) for card in cards)
-    return [
-        f"licence of {name}: {licence.named}. {licence.plain}"
-        for name, licence in licences
-        if licence.restricted
-    ]
+    found = ((card.name, licence_of(card)) for card in cards)
+    return [f"licence of {name}: {of.named}. {of.plain}" for name, of in found if of.restricted]

@@ -54,10 +54,7 @@ class Comparison:
 def interval(values: npt.NDArray[np.float64], seed: int, resamples: int = RESAMPLES) -> Interval:
     """Return the mean and its percentile bootstrap interval (Efron & Tibshirani 1993).
 
-    Args:
-        values: (n_questions,); one value a question, or two systems' differences for a paired interval.
-        seed: of the resampling.
-        resamples: how many.
+    The values, (n_questions,), are those of one system, or two systems' differences for a paired interval.
     """
     if len(values) == 0:
         return Interval(math.nan, math.nan, math.nan)
@@ -72,13 +69,8 @@ def ratio(
 ) -> Interval:
     """Return a ratio of sums with its percentile bootstrap interval over questions.
 
+    Both are (n_questions,), such as how many sentences of each answer are faithful, of how many that it has.
     Resamples without anything to divide by are left out; where all of it is nothing, nan.
-
-    Args:
-        numerators: (n_questions,), such as how many sentences of each answer are faithful.
-        denominators: (n_questions,), such as how many sentences each answer has.
-        seed: of the resampling.
-        resamples: how many.
     """
     if not denominators.sum():
         return Interval(math.nan, math.nan, math.nan)
@@ -94,12 +86,8 @@ def paired_bootstrap(
 
     The p-value is the share of resamples of the centred differences whose mean is at least as far
     from 0 as the one observed, the observed one counted among them (shift method: Noreen 1989;
-    Smucker, Allan & Carterette 2007). It is 1 where the means are equal, and nan without questions.
-
-    Args:
-        differences: (n_questions,), one system's values minus the other's.
-        seed: of the resampling.
-        resamples: how many; the least p-value is 1 / (resamples + 1).
+    Smucker, Allan & Carterette 2007). It is 1 where the means are equal, at least 1 / (resamples + 1), and
+    nan without questions. The differences, (n_questions,), are one system's values minus the other's.
     """
     if len(differences) == 0:
         return interval(differences, seed), math.nan
@@ -114,10 +102,7 @@ def paired_t(differences: npt.NDArray[np.float64]) -> float:
     """Return the two-sided p-value of the paired t-test.
 
     It is that of `scipy.stats.ttest_rel`, with an answer where all differences are equal: 1 if they
-    are 0, else 0. With fewer than two questions nothing can be said: nan.
-
-    Args:
-        differences: (n_questions,), one system's values minus the other's.
+    are 0, else 0. With fewer than two questions, of which the differences are (n_questions,), it is nan.
     """
     n = len(differences)
     if n < 2:

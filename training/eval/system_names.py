@@ -137,14 +137,10 @@ def refuse_unfit(
     ranker: bool = False,
     more: Mapping[str, Extra] | None = None,
 ) -> None:
-    """Check the names of systems before any work is done for them.
+    """Check the names of systems, some of which an evaluation brings along, before any work is done for them.
 
-    Args:
-        names: of systems.
-        learning: there are questions to learn from.
-        given: the encoder is not fitted here, it has learnt already.
-        ranker: nor is a learned fusion: it has all features that it was fitted to.
-        more: systems that an evaluation brings along.
+    `learning` says that there are questions to learn from; `given` that the encoder is not fitted here, it
+    has learnt already; `ranker` that nor is a learned fusion: it has all features that it was fitted to.
 
     Raises:
         BadInput: no such system, or one that learns and there is nothing to learn from.

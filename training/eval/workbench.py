@@ -127,9 +127,7 @@ class Bench:
         tuned_on = tuple(q for q in dev if q.article_ids)
         context = FoldContext(tuple(learn), settings or BenchSettings(), tuned_on)
         made: dict[str, Retriever] = {}
-        for name in names:
-            self._system(name, context, made)
-        return {name: made[name] for name in names}
+        return {name: self._system(name, context, made) for name in names}
 
     def _system(self, name: str, context: FoldContext, made: dict[str, Retriever]) -> Retriever:
         if name not in made:
@@ -222,17 +220,15 @@ class Bench:
     def _expanded(self, keyword: BM25, context: FoldContext) -> ExpandedBM25:
         """Return this BM25 over the bridge learnt from a lesson's questions alone, or over the one given."""
         pairs = self._bridge or self._learnt_bridge(context.learn)
-        return ExpandedBM25(
-            keyword, pairs, LawWords.of(self.counts(), context.settings.bm25, pairs.law_terms)
-        )
+        words = LawWords.of(self.counts(), context.settings.bm25, pairs.law_terms)
+        return ExpandedBM25(keyword, pairs, words)
 
     def _learn_bridge(self, learn: tuple[Question, ...]) -> TranslationModel:
         """Return the bridge of these questions; of too few, one without pairs."""
         made = None
         if sum(bool(question.article_ids) for question in learn) >= bridge.LEAST:
-            made = bridge.learnt_from(
-                self.counts(), self.corpus.articles, learn, self.analyser(), self.encoder(learn)
-            )
+            counts, cut = self.counts(), self.analyser()
+            made = bridge.learnt_from(counts, self.corpus.articles, learn, cut, self.encoder(learn))
         return made or TranslationModel({})
 
     def _learned(self, name: str, context: FoldContext, made: dict[str, Retriever]) -> LearnedReranker:
@@ -249,9 +245,8 @@ class Bench:
         if groups not in self._rankers:
             self._rankers[groups] = fit(self._examples[1], LearnedSettings(leave_out=groups))
         ranker = self._rankers[groups]
-        return LearnedReranker(
-            self._evidence(parts, context), Ranker(ranker.trees) if NETWORKS in left else ranker
-        )
+        ranker = Ranker(ranker.trees) if NETWORKS in left else ranker
+        return LearnedReranker(self._evidence(parts, context), ranker)
 
     def evidence(self, learn: Sequence[Question], settings: BenchSettings) -> Evidence:
         """Return what a learned fusion looks at, of systems that learnt from these questions alone."""
@@ -263,15 +258,12 @@ class Bench:
         keyword, law, meaning = (parts[name] for name in PARTS)
         if not (isinstance(keyword, BM25) and isinstance(law, BM25) and isinstance(meaning, Dense)):
             raise BadInput(f"a learned fusion of {', '.join(PARTS)} needs BM25 twice and an encoder")
-        counts = self.counts(stop_words=context.settings.stop_words).with_questions(
-            context.learn, keyword.analyser.terms
-        )
-        questions_bm25 = question_bm25(counts, context.settings.bm25, self.mask, keyword.analyser)
-        nearest = QuestionKNN(context.learn, self.order, self.mask, keyword.analyser, meaning.encoder)
-        around = build_surroundings(self.corpus.articles, context.learn, self._references())
-        return Evidence(
-            keyword, law, questions_bm25, meaning, nearest, around, self._expanded(keyword, context)
-        )
+        chosen, learn, cut = context.settings, context.learn, keyword.analyser
+        counts = self.counts(stop_words=chosen.stop_words).with_questions(learn, cut.terms)
+        asked = question_bm25(counts, chosen.bm25, self.mask, cut)
+        nearest = QuestionKNN(learn, self.order, self.mask, cut, meaning.encoder)
+        around = build_surroundings(self.corpus.articles, learn, self._references())
+        return Evidence(keyword, law, asked, meaning, nearest, around, self._expanded(keyword, context))
 
     def _choice(self, parts: Mapping[str, Retriever], context: FoldContext) -> Choice:
         learn, settings = context.learn, context.settings

@@ -88,7 +88,6 @@ def _measured(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _warmed(port: int, question: str) -> None:
-    """Ask one question, so that the index is open and read."""
     visitor, _ = await Visitor.arrive(port)
     await visitor.ask(question)
     await visitor.leave()

@@ -65,10 +65,7 @@ def markdown(entry: Mapping[str, Any], measures: Sequence[str] = SHORT) -> str:
 
 
 def comparisons(entry: Mapping[str, Any]) -> str:
-    """Return every comparison in points, with its paired 95 % interval and its p-values.
-
-    Empty for a file that has none.
-    """
+    """Return every comparison in points, with its paired 95 % interval and p-values; empty without any."""
     made = entry.get("comparisons", ())
     if not made:
         return ""
@@ -83,13 +80,11 @@ def categories(
     entry: Mapping[str, Any], system: str, measures: Sequence[str] = ("R@10", "Success@10")
 ) -> str:
     """Return one system's measures by category of question."""
-    return table(
-        ["category", "questions", *measures],
-        (
-            [category, str(int(values["questions"])), *(f"{100 * values[m]:.1f}" for m in measures)]
-            for category, values in entry["systems"][system]["by_category"].items()
-        ),
-    )
+    rows = [
+        [category, str(int(values["questions"])), *(f"{100 * values[m]:.1f}" for m in measures)]
+        for category, values in entry["systems"][system]["by_category"].items()
+    ]
+    return table(["category", "questions", *measures], rows)
 
 
 ANSWERS = (
@@ -106,14 +101,12 @@ def answers(entry: Mapping[str, Any], measures: Sequence[str] = ANSWERS) -> str:
     """
     systems = entry["systems"]
     measures = [m for m in measures if any(m in system for system in systems.values())]
-    return table(
-        ["model, context", *measures],
-        (
-            [name, *(percent(system.get(m)) for m in measures)]
-            for name, system in systems.items()
-            if any(m in system for m in measures)
-        ),
-    )
+    rows = [
+        [name, *(percent(system.get(m)) for m in measures)]
+        for name, system in systems.items()
+        if any(m in system for m in measures)
+    ]
+    return table(["model, context", *measures], rows)
 
 
 OVERVIEW: Mapping[str, tuple[str, tuple[str, str, str]]] = {  # name of a file -> title, three systems
