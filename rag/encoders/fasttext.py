@@ -23,7 +23,7 @@ import numpy as np
 from rag.errors import BadInput
 from rag.types import Floats
 
-MAGIC = 793712314
+MAGIC = struct.pack("<i", 793712314)  # the first bytes of a file
 VERSIONS = (11, 12)
 SUPERVISED = 3
 _HEAD = struct.Struct("<2i12id")  # magic, version; twelve settings; a sampling threshold
@@ -31,7 +31,8 @@ _WORDS = struct.Struct("<3i2q")  # entries, words, labels; tokens, entries of a 
 _ENTRY = struct.Struct("<qb")  # how often; word or label
 _MATRIX = struct.Struct("<?2q")  # quantised; rows, columns
 _END = b"</s>"
-_LONGEST_WORD = 1 << 16  # bytes
+_BLOCK = 1 << 20  # bytes read at once
+_LONGEST_WORD = 1 << 16  # bytes; more without an end is no file of words
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,49 +45,78 @@ class FastTextSettings:
     maxn: int
 
 
-def is_fasttext(head: bytes) -> bool:
-    """Tell whether a file that begins so is one of fastText's."""
-    return head[:4] == struct.pack("<i", MAGIC)
-
-
-def read_dimension(head: bytes, path: Path) -> int:
-    """Return the dimension of a model from the first bytes of its file.
+def read_settings(head: bytes, path: Path) -> FastTextSettings:
+    """Read the settings of a model from the first bytes of its file.
 
     Raises:
         BadInput: it is cut short, or of a version that nobody here reads.
     """
-    return _settings(head, path).dim
+    if len(head) < _HEAD.size:
+        raise BadInput(f"{path}: cut short in its head. Fetch the file again.")
+    _, version, dim, _, _, _, _, _, _, model, buckets, minn, maxn, _, _ = _HEAD.unpack(head[: _HEAD.size])
+    if version not in VERSIONS or dim < 1:
+        raise BadInput(
+            f"{path}: fastText's format {version} with vectors of {dim} numbers; expected version 11 or 12"
+        )
+    if version == VERSIONS[0] and model == SUPERVISED:
+        maxn = 0  # as fastText itself reads these
+    return FastTextSettings(dim, buckets, minn, maxn if buckets else 0)
 
 
 def find(file: BinaryIO, wanted: Mapping[bytes, str], path: Path) -> dict[str, Floats]:
-    """Return the vectors of these words; those without a row are made of their subwords.
-
-    Args:
-        file: at its beginning.
-        wanted: a word's bytes -> the word.
-        path: for errors.
+    """Return the vectors of these words, by their bytes; those without a row are made of their subwords.
 
     Raises:
-        BadInput: it is damaged, cut short or quantised.
+        BadInput: the file is damaged, cut short or quantised.
     """
-    settings = _settings(file.read(_HEAD.size), path)
+    settings = read_settings(file.read(_HEAD.size), path)
     entries, words, _, _, pruned = _WORDS.unpack(file.read(_WORDS.size))
-    numbers = {word: i for i, word in _entries(file, entries, path) if word in wanted and i < words}
-    if pruned >= 0:
-        file.seek(8 * pruned, 1)
+    numbers: dict[bytes, int] = {}
+    seen, behind = 0, file.tell()
+    for seen, (raw, _) in enumerate(records(file, entries, b"\0", _ENTRY.size), 1):
+        behind += len(raw) + 1 + _ENTRY.size
+        if raw in wanted and seen <= words:
+            numbers[raw] = seen - 1
+    if seen < entries:
+        raise BadInput(f"{path}: cut short after {seen:,} of {entries:,} words. Fetch it again.")
+    file.seek(behind + 8 * max(pruned, 0))
     quantised, rows, columns = _MATRIX.unpack(file.read(_MATRIX.size))
     if quantised:
         raise BadInput(f"{path}: a quantised model (.ftz); give the full .bin that it was made of")
     if columns != settings.dim or rows < words:
         raise BadInput(f"{path}: {rows} rows of {columns} numbers do not fit its head. Fetch it again.")
     parts = {word: _rows(raw, numbers.get(raw), words, settings) for raw, word in wanted.items()}
-    parts = {word: list_ for word, list_ in parts.items() if list_}
-    needed = sorted({row for list_ in parts.values() for row in list_})
-    read = dict(_read(file, needed, settings.dim, path))
+    begin, size = file.tell(), 4 * settings.dim
+    read: dict[int, Floats] = {}
+    for row in sorted({row for of in parts.values() for row in of}):
+        file.seek(begin + row * size)
+        content = file.read(size)
+        if len(content) < size:
+            raise BadInput(f"{path}: cut short in row {row:,} of its vectors. Fetch the file again.")
+        read[row] = np.frombuffer(content, dtype="<f4").astype(np.float32)
     return {
-        word: np.asarray(np.mean([read[row] for row in list_], axis=0, dtype=np.float64), dtype=np.float32)
-        for word, list_ in parts.items()
+        word: np.asarray(np.mean([read[row] for row in of], axis=0, dtype=np.float64), dtype=np.float32)
+        for word, of in parts.items()
+        if of
     }
+
+
+def records(file: BinaryIO, total: int, end: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield words, each up to its end, with the bytes of a fixed size behind it.
+
+    Fewer than the total where the file is cut short; afterwards it stands anywhere behind them.
+    """
+    buffer, at = b"", 0
+    for _ in range(total):
+        stop = buffer.find(end, at)
+        while stop < 0 or len(buffer) < stop + 1 + size:
+            more = file.read(_BLOCK)
+            if not more or (stop < 0 and len(buffer) - at > _LONGEST_WORD):
+                return
+            buffer, at = buffer[at:] + more, 0
+            stop = buffer.find(end)
+        yield buffer[at:stop], buffer[stop + 1 : stop + 1 + size]
+        at = stop + 1 + size
 
 
 def subwords(word: str, minn: int, maxn: int) -> list[bytes]:
@@ -95,11 +125,8 @@ def subwords(word: str, minn: int, maxn: int) -> list[bytes]:
         return []
     marked, found = f"<{word}>", []
     for start in range(len(marked)):
-        for length in range(minn, maxn + 1):
-            end = start + length
-            if end > len(marked):
-                break
-            if length > 1 or 0 < start < len(marked) - 1:  # a mark alone says nothing
+        for end in range(start + minn, min(start + maxn, len(marked)) + 1):
+            if end - start > 1 or 0 < start < len(marked) - 1:  # a mark alone says nothing
                 found.append(marked[start:end].encode("utf-8"))
     return found
 
@@ -113,50 +140,9 @@ def bucket(run: bytes) -> int:
     return value
 
 
-def _settings(head: bytes, path: Path) -> FastTextSettings:
-    if len(head) < _HEAD.size:
-        raise BadInput(f"{path}: cut short in its head. Fetch the file again.")
-    _, version, dim, _, _, _, _, _, _, model, buckets, minn, maxn, _, _ = _HEAD.unpack(head[: _HEAD.size])
-    if version not in VERSIONS or dim < 1:
-        raise BadInput(
-            f"{path}: fastText's format {version} with vectors of {dim} numbers; expected version 11 or 12"
-        )
-    if version == VERSIONS[0] and model == SUPERVISED:
-        maxn = 0  # as fastText itself reads these
-    return FastTextSettings(dim, buckets, minn, maxn if buckets else 0)
-
-
-def _entries(file: BinaryIO, entries: int, path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the words with their numbers, and leave the file behind them."""
-    begin = file.tell()
-    buffer, at, used = b"", 0, begin
-    for number in range(entries):
-        end = buffer.find(b"\0", at)
-        while end < 0 or len(buffer) < end + 1 + _ENTRY.size:
-            more = file.read(1 << 20)
-            if not more or (end < 0 and len(buffer) - at > _LONGEST_WORD):
-                raise BadInput(f"{path}: cut short after {number:,} of {entries:,} words. Fetch it again.")
-            buffer, at = buffer[at:] + more, 0
-            end = buffer.find(b"\0")
-        yield number, buffer[at:end]
-        used += end + 1 + _ENTRY.size - at
-        at = end + 1 + _ENTRY.size
-    file.seek(used)
-
-
 def _rows(raw: bytes, number: int | None, words: int, settings: FastTextSettings) -> list[int]:
     own = [] if number is None else [number]
     if raw == _END:  # the end of a sentence is no word of letters
         return own
     runs = subwords(raw.decode("utf-8"), settings.minn, settings.maxn)
     return own + [words + bucket(run) % settings.buckets for run in runs]
-
-
-def _read(file: BinaryIO, rows: list[int], dim: int, path: Path) -> Iterator[tuple[int, Floats]]:
-    begin, size = file.tell(), 4 * dim
-    for row in rows:
-        file.seek(begin + row * size)
-        content = file.read(size)
-        if len(content) < size:
-            raise BadInput(f"{path}: cut short in row {row:,} of its vectors. Fetch the file again.")
-        yield row, np.frombuffer(content, dtype="<f4").astype(np.float32)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -57,10 +56,10 @@ class StaticEncoder:
 
     def encode_terms(self, texts: Iterable[Sequence[str]]) -> Floats:
         """Return unit vectors of texts that the analyser has cut already, (n_texts, dim) float32."""
-        rows = [self._sum(term_ids(terms, self.vocabulary)) for terms in texts]
-        vectors = np.array(rows, dtype=np.float32).reshape(len(rows), self.dim)
-        length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-        return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
+        ids = (term_ids(terms, self.vocabulary) for terms in texts)
+        # one text at a time, so that a vector does not depend on its batch
+        rows = [self.scales[own] @ self.codes[own].astype(np.float32) for own in ids]
+        return unit(np.array(rows, dtype=np.float32).reshape(len(rows), self.dim))
 
     def weights(self, terms: Iterable[str]) -> Floats:
         """Return how much each term counts in a text, (n_terms,): the length of its vector, 0 if unknown."""
@@ -69,10 +68,6 @@ class StaticEncoder:
             return np.zeros(len(at), np.float32)
         lengths = np.sqrt((self.codes[at].astype(np.float32) ** 2).sum(axis=1)) * self.scales[at]
         return np.where(at < 0, np.float32(0), lengths).astype(np.float32)
-
-    def _sum(self, ids: npt.NDArray[np.int64]) -> Floats:
-        # one text at a time, so that a vector does not depend on its batch
-        return self.scales[ids] @ self.codes[ids].astype(np.float32)
 
     def save(self, folder: Path) -> None:
         """Write vocabulary and vectors under the folder."""
@@ -100,6 +95,10 @@ class StaticEncoder:
 
 def article_terms(article: Article, analyser: Analyser) -> list[str]:
     """Return the terms that an article is encoded by."""
-    return list(
-        chain.from_iterable(analyser.terms(t) for t in (article.code, *article.headings, article.text))
-    )
+    return [term for t in (article.code, *article.headings, article.text) for term in analyser.terms(t)]
+
+
+def unit(vectors: Floats) -> Floats:
+    """Return each vector at a length of 1, (n, dim) float32; zeros stay zeros."""
+    length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)

@@ -19,16 +19,16 @@ import gzip
 import re
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
 from rag.encoders import fasttext
+from rag.encoders.static import unit
 from rag.encoders.transformer import article_text
 from rag.errors import BadInput
 from rag.text.chinese import HAN, segment
@@ -38,8 +38,7 @@ from rag.types import Article, Floats
 Format: TypeAlias = Literal["text", "word2vec", "fasttext"]
 WordVectors: TypeAlias = dict[str, Floats]  # word -> (dim,) float32
 
-_BLOCK = 1 << 20  # bytes read at once
-_LONGEST_WORD = 1 << 16  # bytes; more without a blank is no binary file of words
+_HEAD = 1 << 20  # bytes that a file's format is told by
 _GLOVE = 4  # numbers in the first line of a text file that begins without its counts, at least
 
 
@@ -54,7 +53,10 @@ class VectorFile:
     @property
     def name(self) -> str:
         """The file's name without .gz, .bin, .vec, .txt or .model."""
-        return stem(self.path)
+        name = self.path.name
+        for ending in (".gz", ".bin", ".vec", ".txt", ".model"):
+            name = name.removesuffix(ending)
+        return name or self.path.name
 
     @property
     def subwords(self) -> bool:
@@ -62,10 +64,7 @@ class VectorFile:
         return self.format == "fasttext"
 
     def find(self, words: Iterable[str]) -> WordVectors:
-        """Return the vectors of those of the words that have one, in one pass over the file.
-
-        Args:
-            words: as they are written in the file: its case and accents.
+        """Return the vectors of those of the words, in the file's case, that have one, in one pass over it.
 
         Raises:
             BadInput: the file is damaged or cut short.
@@ -78,17 +77,9 @@ class VectorFile:
                 return fasttext.find(file, wanted, self.path)
             read = _text if self.format == "text" else _binary
             found: WordVectors = {}
-            for word, vector in read(file, self.dim, wanted.__contains__, self.path):
+            for word, vector in read(file, self.dim, wanted, self.path):
                 found.setdefault(wanted[word], vector)  # the first of two: files list frequent words first
             return found
-
-
-def stem(path: Path) -> str:
-    """Return the file's name without the endings that vector files have."""
-    name = path.name
-    for ending in (".gz", ".bin", ".vec", ".txt", ".model"):
-        name = name.removesuffix(ending)
-    return name or path.name
 
 
 def open_vectors(path: Path) -> VectorFile:
@@ -98,16 +89,18 @@ def open_vectors(path: Path) -> VectorFile:
         BadInput: it cannot be read, or is in none of the formats.
     """
     with _reading(path) as file:
-        head = file.read(_BLOCK)
-    if fasttext.is_fasttext(head):
-        return VectorFile(path, "fasttext", fasttext.read_dimension(head, path))
+        head = file.read(_HEAD)
+    if head.startswith(fasttext.MAGIC):
+        return VectorFile(path, "fasttext", fasttext.read_settings(head, path).dim)
     first, _, rest = head.partition(b"\n")
     counts = first.split()
     if len(counts) == 2 and all(c.isdigit() for c in counts):
         dim = int(counts[1])
         if dim < 1:
             raise BadInput(f"{path}: its first line says that vectors hold {dim} numbers")
-        return VectorFile(path, "text" if _is_text(rest, dim) else "word2vec", dim)
+        parts = rest.partition(b"\n")[0].split()
+        is_text = len(parts) >= dim and _numbers(parts[-dim:]) is not None
+        return VectorFile(path, "text" if is_text else "word2vec", dim)
     numbers = _numbers(counts[1:]) if len(counts) > _GLOVE else None
     if numbers is not None:
         return VectorFile(path, "text", len(numbers))
@@ -142,17 +135,10 @@ def _numbers(parts: list[bytes]) -> Floats | None:
         return None
 
 
-def _is_text(rest: bytes, dim: int) -> bool:
-    parts = rest.partition(b"\n")[0].split()
-    return len(parts) >= dim and _numbers(parts[-dim:]) is not None
-
-
-def _text(
-    file: BinaryIO, dim: int, wanted: Callable[[bytes], bool], path: Path
-) -> Iterator[tuple[bytes, Floats]]:
+def _text(file: BinaryIO, dim: int, wanted: Container[bytes], path: Path) -> Iterator[tuple[bytes, Floats]]:
     for number, line in enumerate(file, 1):
         word, _, rest = line.partition(b" ")
-        if not wanted(word):
+        if word not in wanted:
             continue
         parts = rest.split()
         if len(parts) > dim or (number == 1 and len(parts) == 1 < dim):
@@ -165,25 +151,15 @@ def _text(
         yield word, vector
 
 
-def _binary(
-    file: BinaryIO, dim: int, wanted: Callable[[bytes], bool], path: Path
-) -> Iterator[tuple[bytes, Floats]]:
-    total, size = int(file.readline().split()[0]), 4 * dim
-    buffer, at = b"", 0
-    for number in range(total):
-        end = buffer.find(b" ", at)
-        while end < 0 or len(buffer) < end + 1 + size:
-            more = file.read(_BLOCK)
-            if not more or (end < 0 and len(buffer) - at > _LONGEST_WORD):
-                raise BadInput(
-                    f"{path}: cut short after {number:,} of {total:,} words. Fetch the file again."
-                )
-            buffer, at = buffer[at:] + more, 0
-            end = buffer.find(b" ")
-        word = buffer[at:end].lstrip(b"\n")  # some writers end a vector with a line end
-        if wanted(word):
-            yield word, np.frombuffer(buffer, dtype="<f4", count=dim, offset=end + 1).astype(np.float32)
-        at = end + 1 + size
+def _binary(file: BinaryIO, dim: int, wanted: Container[bytes], path: Path) -> Iterator[tuple[bytes, Floats]]:
+    total, seen = int(file.readline().split()[0]), 0
+    for raw, content in fasttext.records(file, total, b" ", 4 * dim):
+        seen += 1
+        word = raw.lstrip(b"\n")  # some writers end a vector with a line end
+        if word in wanted:
+            yield word, np.frombuffer(content, dtype="<f4").astype(np.float32)
+    if seen < total:
+        raise BadInput(f"{path}: cut short after {seen:,} of {total:,} words. Fetch the file again.")
 
 
 _WORD = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])\w)+(?:-(?:(?![{HAN}])\w)+)*")
@@ -196,14 +172,14 @@ def word_splitter(language: str) -> Words:
 
     Elisions part ("l'avocat": l, avocat), hyphened words stay whole; Chinese is cut by jieba.
     """
-    return partial(_cut, segment if language == "zh" else None)
 
+    def cut(text: str) -> list[str]:
+        found: list[str] = []
+        for word in _WORD.findall(level(text)):
+            found += segment(word) if language == "zh" and _HAN.fullmatch(word) else [word]
+        return found
 
-def _cut(segmenter: Callable[[str], list[str]] | None, text: str) -> list[str]:
-    found: list[str] = []
-    for word in _WORD.findall(level(text)):
-        found += segmenter(word) if segmenter is not None and _HAN.fullmatch(word) else [word]
-    return found
+    return cut
 
 
 @dataclass(frozen=True)
@@ -225,15 +201,9 @@ class WordVectorEncoder:
         return self.file.dim
 
     def prepare(self, texts: Iterable[str]) -> float:
-        """Look the words of these texts up in one pass over the file.
-
-        Returns:
-            The share of all their words that have a vector; 1 where there are no words.
-        """
-        cut = [self.words(text) for text in texts]
-        self._look_up({word for text in cut for word in text})
-        total = sum(map(len, cut))
-        return sum(self._vector(word) is not None for text in cut for word in text) / total if total else 1.0
+        """Look the words of these texts up in one pass; return the share of them that have a vector, or 1."""
+        found = [vector for text in self._looked_up(texts) for vector in text]
+        return sum(vector is not None for vector in found) / len(found) if found else 1.0
 
     def encode_questions(self, questions: Sequence[str]) -> Floats:
         """Return unit vectors, (n_questions, dim) float32; zeros where no word has a vector."""
@@ -244,27 +214,22 @@ class WordVectorEncoder:
         return self._encode([article_text(a) for a in articles])
 
     def _encode(self, texts: Sequence[str]) -> Floats:
-        cut = [self.words(text) for text in texts]
-        self._look_up({word for text in cut for word in text})
-        vectors = np.array([self._mean(text) for text in cut], dtype=np.float32).reshape(len(cut), self.dim)
-        length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-        return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
+        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for mine, text in zip(vectors, self._looked_up(texts), strict=True):
+            if found := [vector for vector in text if vector is not None]:
+                mine[:] = np.mean(found, axis=0, dtype=np.float64)
+        return unit(vectors)
 
-    def _look_up(self, words: set[str]) -> None:
-        new = {form for word in words for form in self._forms(word) if form not in self.known}
-        if new:
+    def _looked_up(self, texts: Iterable[str]) -> list[list[Floats | None]]:
+        """Return of each text the vectors of its words."""
+        cut = [self.words(text) for text in texts]
+        # a file with subwords has a vector for every word as it is written
+        forms = {w: (w,) if self.file.subwords else (w, w.lower()) for text in cut for w in text}
+        if new := {form for of in forms.values() for form in of if form not in self.known}:
             found: WordVectors = self.file.find(new)
             self.known.update({form: found.get(form) for form in new})
-
-    def _forms(self, word: str) -> tuple[str, ...]:
-        # A file with subwords has a vector for every word as it is written.
-        return (word,) if self.file.subwords else (word, word.lower())
-
-    def _vector(self, word: str) -> Floats | None:
-        return next((v for form in self._forms(word) if (v := self.known[form]) is not None), None)
-
-    def _mean(self, words: Sequence[str]) -> Floats:
-        found = [vector for word in words if (vector := self._vector(word)) is not None]
-        if not found:
-            return np.zeros(self.dim, dtype=np.float32)
-        return np.asarray(np.mean(found, axis=0, dtype=np.float64), dtype=np.float32)
+        vectors = {
+            word: next((v for form in of if (v := self.known[form]) is not None), None)
+            for word, of in forms.items()
+        }
+        return [[vectors[word] for word in text] for text in cut]
