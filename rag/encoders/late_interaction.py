@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PROGRESS_BATCH = 256  # texts between two looks at what is encoded; their padded vectors are held meanwhile
 STANFORD = "HF_ColBERT"  # the architecture that a folder of Stanford's ColBERT names
 _KINDS = {"ColBERT", "MultiVectorEncoder"}  # of PyLate's folders, and of the library's own
+_Json = TypeVar("_Json", dict[str, Any], list[Any])
 
 
 def late_kind(model: str | Path) -> Literal["stanford", "multi-vector"] | None:
@@ -32,30 +33,30 @@ def late_kind(model: str | Path) -> Literal["stanford", "multi-vector"] | None:
     Raises:
         MissingExtra: sentence-transformers is not installed; not of a folder.
     """
-
-    def said(file: str) -> dict[str, Any]:
-        path = _file(model, file)
-        try:
-            read = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
-        except ValueError:  # whoever loads it says what is wrong
-            return {}
-        return read if isinstance(read, dict) else {}
-
-    if said("config_sentence_transformers.json").get("model_type") in _KINDS:
+    if _config(model, "config_sentence_transformers.json").get("model_type") in _KINDS:
         return "multi-vector"
-    return "stanford" if STANFORD in (said("config.json").get("architectures") or ()) else None
+    return "stanford" if STANFORD in (_config(model, "config.json").get("architectures") or ()) else None
 
 
-def _file(model: str | Path, name: str) -> Path | None:
+def _config(model: str | Path, name: str) -> dict[str, Any]:
     folder = Path(model)
     if folder.is_dir():
-        return folder / name if (folder / name).is_file() else None
+        return read_json(folder / name, {})
     try:
         from sentence_transformers.util import load_file_path
     except ImportError as error:
         raise missing(model) from error
     found = load_file_path(str(model), name)
-    return None if found is None else Path(found)
+    return {} if found is None else read_json(Path(found), {})
+
+
+def read_json(path: Path, otherwise: _Json) -> _Json:
+    """Return what a model's file holds; one that lacks, or is of another shape, says nothing."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # whoever loads the model says what is wrong
+        return otherwise
+    return found if isinstance(found, type(otherwise)) else otherwise
 
 
 def load_late(
@@ -66,7 +67,7 @@ def load_late(
     window: int | None = None,
     remote_code: bool = False,
 ) -> MultiVectorEncoder:
-    """Load a late-interaction encoder.
+    """Load a late-interaction encoder from a folder or the hub, as `load_model` does one of sentences.
 
     A folder of Stanford's ColBERT is read as its own code does, which marks questions and articles by the
     number of a token: where a vocabulary lacks it, as CamemBERT's lacks [unused0], by the unknown token's.
@@ -130,12 +131,9 @@ class LateInteractionEncoder:
     def __init__(
         self, model: MultiVectorEncoder, text_of: Callable[[Article], str] | None = None, batch: int = 32
     ) -> None:
-        """Encode with a model that was loaded.
+        """Encode with a model that `load_late` returned or that was trained, some texts at once.
 
-        Args:
-            model: what `load_late` returned, or was trained.
-            text_of: what is read of an article; None: code, headings and text.
-            batch: texts encoded at once.
+        `text_of` gives what is read of an article; None: code, headings and text.
         """
         self.model = model
         self.text_of = text_of or article_text
@@ -148,8 +146,7 @@ class LateInteractionEncoder:
 
     def encode_questions(self, questions: Sequence[str]) -> list[EncodedText]:
         """Return the tokens of each question, with the [MASK]s that fill it up; none for a blank one."""
-        nonempty = [question for question in questions if question.strip()]
-        found = iter(self._encoded(nonempty, self.model.encode_query))
+        found = iter(self._encoded([q for q in questions if q.strip()], self.model.encode_query))
         nothing = EncodedText(np.zeros((0, self.dim), np.float32), np.zeros(0, np.int64))
         return [next(found) if question.strip() else nothing for question in questions]
 
@@ -165,18 +162,13 @@ class LateInteractionEncoder:
     def _encoded(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[EncodedText]:
         was = self.model.training
         try:  # it leaves the model without dropout, which a training goes on to need
-            found = encode(
-                [sound(text) for text in texts],
-                batch_size=self.batch,
-                output_value=None,
-                show_progress_bar=False,
-            )
+            sound_texts = [sound(text) for text in texts]
+            found = encode(sound_texts, batch_size=self.batch, output_value=None, show_progress_bar=False)
         finally:
             self.model.train(was)
-        masks = [one["attention_mask"].bool() for one in found]
-        return [
-            EncodedText(
-                one["token_embeddings"][mask].float().cpu().numpy(), one["input_ids"][mask].cpu().numpy()
-            )
-            for one, mask in zip(found, masks, strict=True)
-        ]
+        encoded = []
+        for one in found:
+            mask = one["attention_mask"].bool()
+            vectors, tokens = one["token_embeddings"][mask], one["input_ids"][mask]
+            encoded.append(EncodedText(vectors.float().cpu().numpy(), tokens.cpu().numpy()))
+        return encoded

@@ -1,55 +1,18 @@
-"""Recipes of pretrained models: pooling, prompts and window by name, from `hub.toml`.
-
-What a folder's own files say of the model in it, without loading it.
-"""
+"""Recipes of pretrained models: pooling, prompts and window by name, from `hub.toml`."""
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path, PurePath
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
-from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late
+from rag.encoders.late_interaction import LateInteractionEncoder, late_kind, load_late, read_json
 from rag.encoders.transformer import Pooling, TransformerEncoder, load_model
 from rag.errors import BadInput
-
-
-def folder_kind(folder: Path) -> Literal["sparse", "cross-encoder"] | None:
-    """Return the kind of a model that is no encoder of vectors; None where the files do not say so.
-
-    A SPLADE of sentence-transformers names its pooling, and a classifier its head.
-    """
-    if any("SpladePooling" in str(module) for module in _read(folder / "modules.json", [])):
-        return "sparse"
-    heads = _read(folder / "config.json", {}).get("architectures") or ()
-    return "cross-encoder" if any(str(h).endswith("ForSequenceClassification") for h in heads) else None
-
-
-def folder_window(folder: Path) -> int | None:
-    """Return how many tokens it reads; None where the files do not say."""
-    found = _read(folder / "config.json", {}).get("max_position_embeddings")
-    return found if isinstance(found, int) else None
-
-
-def folder_similarity(folder: Path) -> str | None:
-    """Return by what its vectors are compared, as sentence-transformers wrote it; None where it did not."""
-    found = _read(folder / "config_sentence_transformers.json", {}).get("similarity_fn_name")
-    return found if isinstance(found, str) else None
-
-
-def _read(path: Path, otherwise: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return what a JSON file holds; one that lacks, or is of another shape, says nothing."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return otherwise
-    return found if isinstance(found, type(otherwise)) else otherwise
-
 
 Kind: TypeAlias = Literal["dense", "sparse", "late-interaction", "cross-encoder", "yes-no"]
 Similarity: TypeAlias = Literal["cosine", "dot"]
@@ -91,11 +54,7 @@ _TYPES: Mapping[str, type] = {
     **dict.fromkeys(("window", "question_window", "chunk", "overlap"), int),
     **dict.fromkeys(("bare", "remote_code"), bool),
 }
-_CHOICES: Mapping[str, Sequence[str]] = {
-    "kind": get_args(Kind),
-    "pooling": get_args(Pooling),
-    "similarity": get_args(Similarity),
-}
+_CHOICES = {"kind": get_args(Kind), "pooling": get_args(Pooling), "similarity": get_args(Similarity)}
 
 
 @lru_cache(maxsize=1)
@@ -145,43 +104,41 @@ def _recipe(name: str, table: object, place: str) -> HubRecipe:
 
 
 def find_recipe(name: str, *, pooling: Pooling | None = None) -> HubRecipe:
-    """Return the recipe of a name, or one made up for another hub id or folder: mean pooling, chunks 200/20.
+    """Return the recipe of a name or its hub id, or one made up for another hub id or a folder.
 
-    Args:
-        name: of a recipe, its hub id, another hub id, or a folder.
-        pooling: instead of what the recipe says.
+    What is made up has mean pooling and chunks of 200/20; `pooling` is taken instead of what a recipe says.
     """
     known = recipes()
     found = known.get(name) or next((r for r in known.values() if r.model == name), None)
     if found is None:
         if pooling is None and Path(name).is_dir() and late_kind(name):
             return HubRecipe(name, name, "late-interaction", 0, "typed", chunk=0, overlap=0)
-        if pooling is None and (kind := folder_kind(Path(name))) is not None:
-            return _typed(name, kind)
         # `bare` only where a pooling was asked for: a folder may know its own
-        return HubRecipe(name, name, "dense", 0, "typed", pooling=pooling, bare=pooling is not None)
-    if pooling is None or pooling == found.pooling:
-        return found
-    return HubRecipe(
-        **{field.name: getattr(found, field.name) for field in fields(HubRecipe)}
-        | {"pooling": pooling, "bare": True}
-    )
+        other = None if pooling is not None else _no_encoder(name)
+        return other or HubRecipe(name, name, "dense", 0, "typed", pooling=pooling, bare=pooling is not None)
+    return found if pooling in (None, found.pooling) else replace(found, pooling=pooling, bare=True)
 
 
-def _typed(name: str, kind: Kind) -> HubRecipe:
-    said = folder_similarity(Path(name)) if kind == "sparse" else None
-    similarity: Similarity | None = "cosine" if said == "cosine" else None
-    window = min(folder_window(Path(name)) or WINDOW, WINDOW)
-    return HubRecipe(name, name, kind, window, "typed", chunk=0, overlap=0, similarity=similarity)
+def _no_encoder(name: str) -> HubRecipe | None:
+    """Return the recipe of a folder whose files say that its model gives a text no single vector.
+
+    A SPLADE of sentence-transformers names its pooling, and a classifier its head.
+    """
+    folder = Path(name)
+    config = read_json(folder / "config.json", {})
+    longest = config.get("max_position_embeddings")
+    window = min(longest if isinstance(longest, int) and longest else WINDOW, WINDOW)
+    if any("SpladePooling" in str(module) for module in read_json(folder / "modules.json", [])):
+        said = read_json(folder / "config_sentence_transformers.json", {}).get("similarity_fn_name")
+        similarity: Similarity | None = "cosine" if said == "cosine" else None
+        return HubRecipe(name, name, "sparse", window, "typed", chunk=0, overlap=0, similarity=similarity)
+    if any(str(head).endswith("ForSequenceClassification") for head in config.get("architectures") or ()):
+        return HubRecipe(name, name, "cross-encoder", window, "typed", chunk=0, overlap=0)
+    return None
 
 
 def check(recipe: HubRecipe, *, kinds: Sequence[Kind] = ("dense",), remote_code: bool = False) -> None:
-    """Refuse what `load` would refuse before it loads anything.
-
-    Args:
-        recipe: which.
-        kinds: those that can be used.
-        remote_code: whether code that comes with a model may be run.
+    """Refuse what `load` would refuse before it loads anything; `kinds` are those that can be used.
 
     Raises:
         BadInput: a model of another kind, or one whose code may not be run.
@@ -201,12 +158,7 @@ def check(recipe: HubRecipe, *, kinds: Sequence[Kind] = ("dense",), remote_code:
 
 
 def load(recipe: HubRecipe, *, remote_code: bool = False, device: str | None = None) -> TransformerEncoder:
-    """Load the encoder of a recipe.
-
-    Args:
-        recipe: of a dense model.
-        remote_code: run Python code that comes with the model.
-        device: None takes the best there is.
+    """Load the encoder of a dense model's recipe, as `load_model` does.
 
     Raises:
         MissingExtra: sentence-transformers is not installed.
@@ -235,12 +187,7 @@ def load(recipe: HubRecipe, *, remote_code: bool = False, device: str | None = N
 def load_tokens(
     recipe: HubRecipe, *, remote_code: bool = False, device: str | None = None
 ) -> LateInteractionEncoder:
-    """Load the encoder of a recipe of late interaction.
-
-    Args:
-        recipe: of such a model.
-        remote_code: run Python code that comes with the model.
-        device: None takes the best there is.
+    """Load the encoder of a recipe of late interaction, as `load_late` does.
 
     Raises:
         MissingExtra: sentence-transformers is not installed.

@@ -1,12 +1,4 @@
-"""A pretrained sentence encoder by path or hub id, through sentence-transformers (extra [models]).
-
-Longformer (Beltagy et al. 2020): every token sees a window around it, a few chosen ones see all.
-
-Its code chooses none by itself. Where the first token stands for a text it has to see all of it, or the
-vector tells of half a window alone.
-
-What encoders read of an article.
-"""
+"""A pretrained sentence encoder by path or hub id, through sentence-transformers (extra [models])."""
 
 from __future__ import annotations
 
@@ -18,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from rag.encoders.static import unit
 from rag.errors import BadInput, MissingExtra, install_hint
 from rag.types import Article, Floats
 
@@ -25,20 +18,12 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 
-TYPE = "longformer"  # in config.json
+def _first_sees_all(module: object, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Let the first token of every text see, and be seen by, all others.
 
-
-def first_sees_all(module: Any) -> None:  # noqa: ANN401 - of sentence-transformers
-    """Let the first token of every text see, and be seen by, all others; any other model is left alone.
-
-    Args:
-        module: sentence-transformers' around a model of transformers; it is changed.
+    In a Longformer (Beltagy et al. 2020) every token sees a window around it, and a few chosen ones see all;
+    its code chooses none. Where the first token stands for a text, it would tell of half a window alone.
     """
-    if module.model.config.model_type == TYPE:
-        module.register_forward_pre_hook(_chosen)
-
-
-def _chosen(module: object, given: tuple[Any, ...]) -> tuple[Any, ...]:
     import torch
 
     features, *others = given
@@ -53,7 +38,6 @@ def article_text(article: Article) -> str:
 
 
 Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
-_NAMES = {"last": "lasttoken"}  # of sentence-transformers
 
 
 def load_model(
@@ -92,10 +76,11 @@ def load_model(
         loaded = SentenceTransformer(str(model), device=device, trust_remote_code=remote_code)
         if pooling is not None:
             transformer: Any = loaded[0]
-            mode = PoolingModule(transformer.get_embedding_dimension(), _NAMES.get(pooling, pooling))
-            loaded = SentenceTransformer(modules=[transformer, mode], device=device)
-            if pooling == "cls":
-                first_sees_all(transformer)
+            mode = "lasttoken" if pooling == "last" else pooling
+            pooled = PoolingModule(transformer.get_embedding_dimension(), mode)
+            loaded = SentenceTransformer(modules=[transformer, pooled], device=device)
+            if pooling == "cls" and transformer.model.config.model_type == "longformer":
+                transformer.register_forward_pre_hook(_first_sees_all)
     except (OSError, ValueError) as error:
         if "trust_remote_code" in str(error):
             raise BadInput(
@@ -130,10 +115,10 @@ class TransformerEncoder:
         batch: int = 32,
         device: str | None = None,
     ) -> None:
-        """Load the model.
+        """Load the model from a folder or the hub, unless it is what `load_model` returned.
 
         Args:
-            model: a folder, an id on the hub, or what `load_model` returned.
+            model: a folder, an id on the hub, or a loaded model.
             question_prompt: put in front of a question, such as "query: " for the E5 family.
             passage_prompt: put in front of every chunk of an article, such as "passage: ".
             chunk: tokens a chunk without prompt and special tokens, less where the model reads
@@ -191,17 +176,15 @@ class TransformerEncoder:
         flat = self._encode([c for own in chunks for c in own], self.passage_prompt, self.passage_task)
         ends = np.cumsum([len(own) for own in chunks])
         means = [flat[end - len(own) : end].mean(axis=0) for own, end in zip(chunks, ends, strict=True)]
-        return _unit(np.array(means, dtype=np.float32).reshape(len(articles), self.dim))
+        return unit(np.array(means, dtype=np.float32).reshape(len(articles), self.dim))
 
     def _chunks(self, text: str) -> list[str]:
         if not self.chunk:
             return [text]
-        encoded = self.model.tokenizer(
+        offsets = self.model.tokenizer(
             text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
-        )
-        offsets = encoded["offset_mapping"]
-        step = self.chunk - self.overlap
-        starts = range(0, max(len(offsets) - self.overlap, 1), step)
+        )["offset_mapping"]
+        starts = range(0, max(len(offsets) - self.overlap, 1), self.chunk - self.overlap)
         pieces = [offsets[s : s + self.chunk] for s in starts]
         return [text[p[0][0] : p[-1][1]] for p in pieces if p] or [text]
 
@@ -225,7 +208,7 @@ class TransformerEncoder:
             show_progress_bar=False,
             **adapter,
         )
-        return _unit(np.asarray(vectors, dtype=np.float32))
+        return unit(np.asarray(vectors, dtype=np.float32))
 
 
 def missing(model: str | Path) -> MissingExtra:
@@ -236,8 +219,3 @@ def missing(model: str | Path) -> MissingExtra:
 def sound(text: str) -> str:
     """Return the text with lone surrogates, which tokenizers refuse, as question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _unit(vectors: Floats) -> Floats:
-    length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
