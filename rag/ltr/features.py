@@ -6,14 +6,9 @@ same headings, in the same code, right beside it, cited along with it, referring
 and question themselves, and how often annotated questions cite it (a prior). Features are named so that
 people can be shown them: `GROUPS` says to which reason each belongs.
 
-What a candidate's companions say for it: what stands beside it, what it refers to, what is cited with it.
-
 The rule and its exception, the duty and its sanction stand one after the other, or one names the other, and a
 lawyer who cites the one often cites the other: the first two are known from the law, the last from annotated
-questions. Candidates alone speak, for candidates; `at` is where each article of the corpus stands among
-them (`rag.retrieval.term_counts.columns`), laid out once a question.
-
-What articles have of a question's terms, each term counting by a weight that was learnt elsewhere.
+questions. Candidates alone speak, for candidates.
 
 BM25 knows how rare a term is, not whether it matters to the question: *the travel contract's content* is not
 answered by the content of another contract, however well the other words fit. Term weights that are learnt
@@ -42,25 +37,59 @@ from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import columns
 from rag.types import Floats, Found, Ints, Ranking, first
 
+DEPTH = 1000  # candidates
+DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
+BITS = 18  # of a score that its rank looks at
 TOP = 50  # first candidates that speak for their companions; a page shows ten
 VOTED = 30  # with the most votes, that do; few questions are near enough to count
 _SOFT = 5.0  # what the candidate in place r says, from 0, counts 1 / (5 + r)
 STEPS = ((1,), (2, 3))  # how far away in the corpus's order: right beside; close
-Places: TypeAlias = npt.NDArray[np.int32]
+_REASON = {
+    "keyword": "words",
+    "law": "words",
+    "asked": "questions",
+    "meaning": "meaning",
+    "near_meaning": "questions",
+    "near_words": "questions",
+    "votes": "questions",
+}
+SYSTEMS = tuple(_REASON)
+SECTION_SOURCES = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
+WEIGHED = ("law", "keyword", "asked")  # of which the question's terms are weighed as the encoder weighs them
+WEIGHTED_SUFFIXES = ("_weighed", "_covered", "_heaviest", "_missed")
+EXPANSION_FEATURES = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
+PRIORS = ("cited", "cited_in_code", "cited_beside")
+ADJACENT_SOURCES = ("law", "meaning", "near_meaning", "fused")  # whose scores right beside are looked at
+TOGETHER = ("together_best", "together_sum", "together_votes")  # with what they are cited
+PLACES = ("before", "share_before")  # where they stand under their headings
+REFERENCES = ("refers_best", "referred_best", "references_sum", "refers", "referred")  # to each other
+GROUPS: Mapping[str, str] = {  # feature, in the order of the columns -> the reason that people are shown
+    **{system + kind: _REASON[system] for system in SYSTEMS for kind in ("", "_rank", "_share")},
+    **dict.fromkeys(
+        (of + kind for of in SECTION_SOURCES for kind in ("_best_beside", "_mean_beside", "_best_in_code")),
+        "place",
+    ),
+    **dict.fromkeys(("fused", "fused_rank"), "both"),
+    **dict.fromkeys(("article_length", "question_length"), "general"),
+    **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
+    **dict.fromkeys(("best_meaning", "best_near_meaning"), "general"),
+    **dict.fromkeys(PRIORS, "prior"),
+    **dict.fromkeys(EXPANSION_FEATURES, "bridge"),
+    **{system + kind: _REASON[system] for system in WEIGHED for kind in WEIGHTED_SUFFIXES},
+    **dict.fromkeys((of + kind for kind in ("_next", "_close") for of in ADJACENT_SOURCES), "place"),
+    **dict.fromkeys(TOGETHER, "questions"),
+    **dict.fromkeys(PLACES, "place"),
+    **dict.fromkeys(REFERENCES, "references"),
+}
+NAMES = tuple(GROUPS)
+Places: TypeAlias = npt.NDArray[np.int32]  # (n_articles,), where each stands among the candidates, or -1
 
 
 def adjacent_scores(scores: Floats, positions: Ints, at: Places, around: Surroundings) -> list[Floats]:
-    """Return for each kind of score, and each of `STEPS`, the best of the candidates so far away.
+    """Return for each of `STEPS`, and each kind of score, (n_kinds, n), the best candidate's so far away.
 
-    Args:
-        scores: (n_kinds, n), of the candidates.
-        positions: (n,) of the candidates in the corpus, whose order is that of the law.
-        at: (n_articles,), where each stands among them; -1 where it does not.
-        around: knows in which code each stands; another code's article is no neighbour.
-
-    Returns:
-        (n,) each, the kinds of the first distance before those of the next; 0 where no neighbour is a
-        candidate, or none has more.
+    (n,) each; 0 where no neighbour is a candidate, or none has more. Positions are in the order of the law,
+    in which another code's article is no neighbour.
     """
     last = len(around.code) - 1
     code = around.code[positions]
@@ -82,15 +111,9 @@ def cocited_votes(votes: Floats, positions: Ints, at: Places, around: Surroundin
     Of the questions that cite a first candidate, the share that cite this one too (of one more than there
     are: of a single question little is learnt), times what that candidate's place counts.
 
-    Args:
-        votes: (n,) of the nearest annotated questions.
-        positions: (n,) of the candidates, best first.
-        at: (n_articles,), where each stands among them; -1 where it does not.
-        around: knows what is cited together.
-
     Returns:
         (n,) each: the most that one of the first 50 says, the sum of what they say, the most that one of
-        the 30 with the most votes says, by its share of the most votes.
+        the 30 with the most votes of annotated questions, (n,), says, by its share of the most votes.
     """
     first = np.arange(min(TOP, len(positions)))
     voted = np.argsort(-votes, kind="stable")[:VOTED]
@@ -106,14 +129,7 @@ def cocited_votes(votes: Floats, positions: Ints, at: Places, around: Surroundin
 
 
 def reference_counts(positions: Ints, at: Places, around: Surroundings) -> list[Floats]:
-    """Return what candidates say for those that they refer to, and for those that refer to them.
-
-    Each says what its place counts.
-
-    Args:
-        positions: (n,) of the candidates, best first.
-        at: (n_articles,), where each stands among them; -1 where it does not.
-        around: knows which article refers to which.
+    """Return what candidates say, as their places count, for those they refer to and are referred to by.
 
     Returns:
         (n,) each: the most that one which it refers to says, the most that one which refers to it says, the
@@ -123,24 +139,18 @@ def reference_counts(positions: Ints, at: Places, around: Surroundings) -> list[
     n = len(positions)
     counts = 1 / (_SOFT + np.arange(n))
     forth, back = around.refers[positions], around.referred[positions]
-    (counts_of, totals), (tells, all_tell) = (
-        _reference_sums(back, counts, at, n),
-        _reference_sums(forth, counts, at, n),
-    )
+    best_back, sum_back = _reference_sums(back, counts, at, n)
+    best_forth, sum_forth = _reference_sums(forth, counts, at, n)
     degrees = [np.log1p(np.diff(links.indptr)).astype(np.float32) for links in (forth, back)]
-    return [counts_of, tells, totals + all_tell, *degrees]
+    return [best_back, best_forth, sum_back + sum_forth, *degrees]
 
 
 def _reference_sums(
     links: sp.csr_array, counts: npt.NDArray[np.floating], at: Places, n: int
 ) -> tuple[Floats, Floats]:
-    """Return the most and the sum of what some articles say for each candidate, (n,) each.
+    """Return the most and the sum of what some articles say for each of n candidates, (n,) each.
 
-    Args:
-        links: (n_speaking, n_articles), how much of what it counts each says for each.
-        counts: (n_speaking,).
-        at: (n_articles,), where each stands among the candidates; -1 where it does not.
-        n: how many candidates there are.
+    Each says for each, (n_speaking, n_articles), a share of what it counts, (n_speaking,).
     """
     number = at[links.indices]
     weighted = (links.data * np.repeat(counts, np.diff(links.indptr))).astype(np.float32)[number >= 0]
@@ -151,48 +161,35 @@ def _reference_sums(
 
 
 def term_parts(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
-    """Return what each term adds to the BM25 of each article, (n_terms, n); 0 where it does not stand.
-
-    Args:
-        bm25: whose postings are looked at.
-        terms: of the question, each once.
-        positions: (n,) of the articles.
-    """
+    """Return what each term, given once, adds to each article's BM25, (n_terms, n); 0 where it is not."""
     matrix = bm25.index.scores
     # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
     indptr, indices, data = (np.asarray(matrix[part]) for part in ("indptr", "indices", "data"))
     added = np.zeros((len(terms), len(positions)), dtype=np.float32)
     column = columns(positions, len(bm25.order.ids))
-    known = [
-        (row, bm25.index.vocab_dict[term]) for row, term in enumerate(terms) if term in bm25.index.vocab_dict
-    ]
-    if not known:
+    known = bm25.index.vocab_dict
+    there = [row for row, term in enumerate(terms) if term in known]
+    if not there:
         return added
-    spans = [slice(int(indptr[number]), int(indptr[number + 1])) for _, number in known]
+    spans = [slice(*indptr[n : n + 2].tolist()) for n in (known[terms[row]] for row in there)]
     at = column[np.concatenate([indices[span] for span in spans])]
     mine = at >= 0
-    rows = np.repeat([row for row, _ in known], [span.stop - span.start for span in spans])
+    rows = np.repeat(there, [span.stop - span.start for span in spans])
     added[rows[mine], at[mine]] = np.concatenate([data[span] for span in spans])[mine]
     return added
 
 
 def summed_parts(parts: Floats, times: Sequence[int]) -> Floats:
-    """Return the BM25 of each article, (n,), in the order of the terms, whatever the other articles are.
+    """Return the BM25 of each article, (n,), of what each term adds, (n_terms, n), and how often it is asked.
 
-    Args:
-        parts: (n_terms, n), what each term adds.
-        times: (n_terms,), how often the question has each.
+    In the order of the terms, whatever the other articles are.
     """
     often = np.array(times, np.float64)[:, None]
     return np.asarray((parts * often).sum(axis=0), np.float32)
 
 
 def weighted_parts(parts: Floats, weights: Floats) -> list[Floats]:
-    """Describe articles by the weight of the terms that they have.
-
-    Args:
-        parts: (n_terms, n), what each term adds to the BM25 of each.
-        weights: (n_terms,), 0 or more.
+    """Describe articles by the weight, 0 or more, of the terms that add to their BM25, (n_terms, n).
 
     Returns:
         Four arrays, (n,) each: BM25 with each term times its weight; the share of all weight that is there;
@@ -210,68 +207,6 @@ def weighted_parts(parts: Floats, weights: Floats) -> list[Floats]:
         weighed.max(axis=0) / np.float32(most),
         absent.max(axis=0) / np.float32(most),
     ]
-
-
-DEPTH = 1000  # candidates
-DAMPING = 20.0  # of the reciprocal ranks that choose and first order them
-BITS = 18  # of a score that its rank looks at
-SYSTEMS = ("keyword", "law", "asked", "meaning", "near_meaning", "near_words", "votes")
-SECTION_SOURCES = ("law", "meaning", "near_meaning", "votes")  # of which the neighbours' scores are looked at
-WEIGHED = ("law", "keyword", "asked")  # of which the question's terms are weighed as the encoder weighs them
-EXPANSION_FEATURES = ("bridge", "bridge_rank", "bridge_share", "bridge_likelihood")
-PRIORS = ("cited", "cited_in_code", "cited_beside")
-ADJACENT_SOURCES = (
-    "law",
-    "meaning",
-    "near_meaning",
-    "fused",
-)  # whose scores right beside in the law are looked at
-TOGETHER = ("together_best", "together_sum", "together_votes")  # with what they are cited
-PLACES = ("before", "share_before")  # where they stand under their headings
-REFERENCES = ("refers_best", "referred_best", "references_sum", "refers", "referred")  # to each other
-_ONE = ("", "_rank", "_share")
-_SECTION_SUFFIXES = ("_best_beside", "_mean_beside", "_best_in_code")
-WEIGHTED_SUFFIXES = ("_weighed", "_covered", "_heaviest", "_missed")
-_NEAR = ("_next", "_close")
-_REST = ("fused", "fused_rank", "article_length", "question_length", "code_in_50", "beside_in_50")
-_SURE = ("best_meaning", "best_near_meaning")
-NAMES: tuple[str, ...] = (
-    *(system + kind for system in SYSTEMS for kind in _ONE),
-    *(system + kind for system in SECTION_SOURCES for kind in _SECTION_SUFFIXES),
-    *_REST,
-    *_SURE,
-    *PRIORS,
-    *EXPANSION_FEATURES,
-    *(system + kind for system in WEIGHED for kind in WEIGHTED_SUFFIXES),
-    *(system + kind for kind in _NEAR for system in ADJACENT_SOURCES),
-    *TOGETHER,
-    *PLACES,
-    *REFERENCES,
-)
-_OF_SYSTEM = {
-    "keyword": "words",
-    "law": "words",
-    "meaning": "meaning",
-    "asked": "questions",
-    "near_meaning": "questions",
-    "near_words": "questions",
-    "votes": "questions",
-}
-GROUPS: Mapping[str, str] = {  # feature -> the reason that people are shown
-    **{system + kind: _OF_SYSTEM[system] for system in SYSTEMS for kind in _ONE},
-    **{system + kind: "place" for system in SECTION_SOURCES for kind in _SECTION_SUFFIXES},
-    **dict.fromkeys(("fused", "fused_rank"), "both"),
-    **dict.fromkeys(("article_length", "question_length", *_SURE), "general"),
-    **dict.fromkeys(("code_in_50", "beside_in_50"), "place"),
-    **dict.fromkeys(PRIORS, "prior"),
-    **dict.fromkeys(EXPANSION_FEATURES, "bridge"),
-    **{system + kind: _OF_SYSTEM[system] for system in WEIGHED for kind in WEIGHTED_SUFFIXES},
-    **{system + kind: "place" for kind in _NEAR for system in ADJACENT_SOURCES},
-    **dict.fromkeys(TOGETHER, "questions"),
-    **dict.fromkeys(PLACES, "place"),
-    **dict.fromkeys(REFERENCES, "references"),
-}
-_TOP = 50  # first candidates among which codes and headings are counted
 
 
 @dataclass(frozen=True)
@@ -305,11 +240,13 @@ class Evidence:
     def candidates(self, question: str, lists: Sequence[Ranking]) -> Candidates:
         """Return the first 1,000 articles of the lists, fused by reciprocal rank, with their features.
 
-        Args:
-            question: that was asked.
-            lists: what `keyword` and `meaning` return for it, with whatever filter.
+        The lists are what `keyword` and `meaning` return for the question, with whatever filter.
         """
-        return self.of_found(question, [self._positions(hits) for hits in lists])
+        found: list[Found] = []
+        for hits in lists:
+            positions = np.array([self._row[hit.article_id] for hit in hits], dtype=np.int64)
+            found.append((positions, np.array([hit.score for hit in hits])))
+        return self.of_found(question, found)
 
     def of_found(self, question: str, lists: Sequence[Found]) -> Candidates:
         """Return what `candidates` does, of lists that have positions for ids."""
@@ -329,28 +266,32 @@ class Evidence:
         _, sections = np.unique(self.around.beside[positions], return_inverse=True)
         for system in SECTION_SOURCES:
             values += _section_scores(scores[system], sections, code)
-        places = np.arange(len(positions), dtype=np.float32)
+        # a term weighs as much as its vector is long, which the encoder learns from questions; one that it
+        # does not know weighs nothing, and by an encoder of another kind all weigh alike
+        encoder = self.meaning.encoder
+        known = isinstance(encoder, StaticEncoder)
+        weights = encoder.weights(list(often)) if known else np.ones(len(often), np.float32)
         n = len(positions)
+        added = likely = np.zeros(n, np.float32)
+        if self.bridge is not None:
+            added, likely = (part.astype(np.float32) for part in self.bridge.of_articles(terms, positions))
+        adjacent = [fused if of == "fused" else scores[of] for of in ADJACENT_SOURCES]
         values += [
             fused.astype(np.float32),
-            np.log1p(places),
+            np.log1p(np.arange(n, dtype=np.float32)),
             self.around.length[positions],
             np.full(n, len(terms), np.float32),
-            np.bincount(code[:_TOP], minlength=n)[code].astype(np.float32),
-            np.bincount(sections[:_TOP], minlength=n)[sections].astype(np.float32),
+            np.bincount(code[:TOP], minlength=n)[code].astype(np.float32),
+            np.bincount(sections[:TOP], minlength=n)[sections].astype(np.float32),
             np.full(n, scores["meaning"].max(), np.float32),
             np.full(n, scores["near_meaning"].max(), np.float32),
             self.around.cited[positions],
             self.around.cited_in_code[positions],
             self.around.cited_beside[positions],
-            *self._expansion_features(terms, positions),
-            *self._weighed(list(often), parts),
-            *adjacent_scores(
-                np.array([fused if of == "fused" else scores[of] for of in ADJACENT_SOURCES], np.float32),
-                positions,
-                at,
-                self.around,
-            ),
+            *_each(added[None]),
+            likely,
+            *(part for system in WEIGHED for part in weighted_parts(parts[system], weights)),
+            *adjacent_scores(np.array(adjacent, np.float32), positions, at, self.around),
             *cocited_votes(scores["votes"], positions, at, self.around),
             self.around.before[positions],
             self.around.share[positions],
@@ -358,34 +299,6 @@ class Evidence:
         ]
         # each feature in one piece: they are made and looked at one by one
         return Candidates(positions, np.array(values, dtype=np.float32).T)
-
-    def _expansion_features(self, terms: Sequence[str], positions: Ints) -> list[Floats]:
-        """Return the features of `EXPANSION_FEATURES`: what expanded terms add, the question likelihood."""
-        added = likely = np.zeros(len(positions), np.float32)
-        if self.bridge is not None:
-            added, likely = (part.astype(np.float32) for part in self.bridge.of_articles(terms, positions))
-        return [*_each(added[None]), likely]
-
-    def _weighed(self, terms: Sequence[str], parts: Mapping[str, Floats]) -> list[Floats]:
-        """Return the features of `WEIGHED`: what is there of the question's terms, by their weight.
-
-        A term weighs as much as its vector is long, which the encoder learns from questions (as term
-        weights are learnt by Zheng & Callan 2015); one that it does not know weighs nothing. By an encoder of
-        another kind all terms weigh alike.
-
-        Args:
-            terms: of the question, each once.
-            parts: of each system, what each term adds to each candidate.
-        """
-        encoder = self.meaning.encoder
-        weights = np.ones(len(terms), np.float32)
-        if isinstance(encoder, StaticEncoder):
-            weights = encoder.weights(terms)
-        return [part for system in WEIGHED for part in weighted_parts(parts[system], weights)]
-
-    def _positions(self, ranking: Ranking) -> Found:
-        positions = [self._row[hit.article_id] for hit in ranking]
-        return np.array(positions, dtype=np.int64), np.array([hit.score for hit in ranking])
 
     def _fused(self, lists: Sequence[Found]) -> Found:
         """Return what `rag.fusion.reciprocal_rank` does, as positions and scores: no hit is made."""
@@ -408,8 +321,9 @@ class Evidence:
         cited = np.append(self.nearest.index.cited, -1)  # no article is at -1: where the others are found
         at = np.searchsorted(cited[:-1], positions)
         at[cited[at] != positions] = -1
+        words = self.keyword.scores(question)[positions]  # it has just been searched
         return {
-            "keyword": _finite(self.keyword.scores(question)[positions]),  # it has just been searched
+            "keyword": np.where(np.isfinite(words), words, np.float32(0)),
             "meaning": np.vecdot(stored, vector).astype(np.float32),  # row by row, whatever the others are
             "near_meaning": np.append(near.cosine, np.float32(0))[at],
             "near_words": np.append(near.words, np.float32(0))[at],
@@ -417,18 +331,11 @@ class Evidence:
         }
 
 
-def _finite(scores: Floats) -> Floats:
-    return np.where(np.isfinite(scores), scores, np.float32(0))
-
-
 def _each(scores: Floats) -> Iterator[Floats]:
-    """Yield of each row score, log of the rank from 0, and share of the best; ties keep their order.
+    """Yield of each row, (n_systems, n), score, log of the rank from 0, and share of the best.
 
-    What differs by the rounding of a sum alone is a tie. Scores are cut to so many bits and not to so many
-    decimals, for the votes of questions that are far away are small, and still tell one from the other.
-
-    Args:
-        scores: (n_systems, n_candidates).
+    Ties keep their order; what differs by the rounding of a sum alone is one. Scores are cut to so many bits,
+    not decimals, for the votes of questions that are far away are small, and still tell one from the other.
     """
     rank = np.empty_like(scores)
     part, power = np.frexp(scores)
