@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -22,14 +21,14 @@ from rag.corpus.structure import Surroundings
 from rag.errors import BadInput
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import LearnedReranker, question_bm25
+from rag.ltr.reranker import LearnedReranker, bm25_over
 from rag.ltr.trees import REFIT_HINT
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.question_knn import QuestionKNN
-from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
+from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, FieldCounts
 from rag.text import Analyser
 from rag.types import Article, Ints, Question
 
@@ -80,8 +79,8 @@ def save(
     place.mkdir()
     np.save(place / REFERENCES, references(corpus.articles, corpus.card), allow_pickle=False)
     save_terms([cut.terms(q.text) for q in learnt], place / TERMS)
-    law_bm25(counts, settings, mask, cut).save(place / LAW)
-    question_bm25(counts, settings, mask, cut).save(place / QUESTION_BM25)
+    for name, fields in ((LAW, LAW_FIELDS), (QUESTION_BM25, ANNOTATED_FIELDS)):
+        bm25_over(fields, counts, settings, mask, cut).save(place / name)
     (place / TREES).write_text(ranker.to_json(), encoding="utf-8")
 
 
@@ -105,12 +104,6 @@ def load_terms(folder: Path) -> list[list[str]]:
     terms = [words[i] for i in np.load(folder / "numbers.npy", allow_pickle=False)]
     ends = np.cumsum(np.load(folder / "lengths.npy", allow_pickle=False)).tolist()
     return [terms[begin:end] for begin, end in pairwise([0, *ends])]
-
-
-def law_bm25(counts: FieldCounts, settings: BM25Settings, mask: Mask, cut: Analyser) -> BM25:
-    """Return BM25 over the fields of the law alone."""
-    weights = {name: settings.weights.get(name, 0.0) for name in LAW_FIELDS}
-    return BM25.build(counts, replace(settings, weights=weights), mask, cut)
 
 
 def has_learned_fusion(folder: Path) -> bool:

@@ -7,77 +7,54 @@ Two hidden layers of rectified units over standardised features, fitted list by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
+from rag.ltr.trees import REFIT_HINT, Matrix
 
 BOUND = 6.0  # standard deviations: what lies farther out counts as if it lay there
-Matrix: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers of weights; between them, what is below 0 becomes 0.
+    """Layers of weights; between them, what is below 0 becomes 0."""
 
-    Attributes:
-        mean: (n_features,), of what it was fitted to: what every explanation begins with.
-        scale: (n_features,), above 0.
-        weights: of each layer, (n_in, n_out); the last has one output.
-        biases: of each layer, (n_out,).
-    """
-
-    mean: Matrix = field(repr=False)
-    scale: Matrix = field(repr=False)
-    weights: tuple[Matrix, ...] = field(repr=False)
-    biases: tuple[Matrix, ...] = field(repr=False)
+    mean: Matrix = field(repr=False)  # (n_features,), of what it was fitted to: where explanations begin
+    scale: Matrix = field(repr=False)  # (n_features,), above 0
+    weights: tuple[Matrix, ...] = field(repr=False)  # of each layer, (n_in, n_out); the last has one output
+    biases: tuple[Matrix, ...] = field(repr=False)  # of each layer, (n_out,)
 
     def __post_init__(self) -> None:
         """Refuse layers that do not fit together."""
-        sizes = [(len(self.mean), len(self.mean)), *(w.shape for w in self.weights)]
+        sizes = (len(self.mean), *(bias.size for bias in self.biases))
         fits = (
-            self.mean.ndim == self.scale.ndim == 1
-            and len(self.mean) == len(self.scale)
-            and len(self.weights) == len(self.biases) > 0
-            and all(
-                w.ndim == 2 and b.shape == (w.shape[1],)
-                for w, b in zip(self.weights, self.biases, strict=True)
-            )
-            and all(size[1] == after[0] for size, after in pairwise(sizes))
-            and sizes[-1][1] == 1
+            self.mean.shape == self.scale.shape == sizes[:1]
+            and [w.shape for w in self.weights] == list(pairwise(sizes))
+            and all(bias.ndim == 1 for bias in self.biases)
+            and len(sizes) > 1
+            and sizes[-1] == 1
         )
         arrays = (self.mean, self.scale, *self.weights, *self.biases)
         if not fits or not all(np.isfinite(part).all() for part in arrays) or not (self.scale > 0).all():
             layers = ", ".join(" × ".join(map(str, w.shape)) for w in self.weights) or "nothing"
-            raise BadInput(
-                f"layers of {layers} over {len(self.mean)} features are no network: fit it again with "
-                "python -m training.train fusion INDEX"
-            )
+            raise BadInput(f"layers of {layers} over {len(self.mean)} features are no network: {REFIT_HINT}")
 
     def scores(self, rows: npt.NDArray[np.floating]) -> Matrix:
-        """Return the score of each row, (n,).
-
-        Args:
-            rows: (n, n_features), all of them numbers.
-        """
+        """Return the score, (n,), of each row of numbers, (n, n_features)."""
         return self._outputs(self._standard(rows))[-1][:, 0]
 
     def contributions(self, rows: npt.NDArray[np.floating]) -> Matrix:
         """Take scores apart: what each feature moved each row by, and last what the mean row scores.
 
         A unit passes on to what feeds it what it made of their distance from the mean row, in proportion
-        (the rescale rule of DeepLIFT, Shrikumar et al. 2017), so the moves add up to the score exactly.
-
-        Args:
-            rows: (n, n_features).
-
-        Returns:
-            (n, n_features + 1)
+        (the rescale rule of DeepLIFT, Shrikumar et al. 2017), so the moves, (n, n_features + 1), add up to
+        the score exactly.
         """
         inputs = self._standard(rows)
         outputs, mean = self._outputs(inputs), self._outputs(np.zeros((1, len(self.mean))))
@@ -109,19 +86,16 @@ class Network:
 
     def times(self, factor: float) -> Network:
         """Return the network whose scores are so many times as large."""
-        weights, biases = (
-            (*self.weights[:-1], self.weights[-1] * factor),
-            (*self.biases[:-1], self.biases[-1] * factor),
-        )
+        weights, biases = ((*of[:-1], of[-1] * factor) for of in (self.weights, self.biases))
         return Network(self.mean, self.scale, weights, biases)
 
     def to_record(self) -> dict[str, Any]:
         """Return what `from_record` reads: lists of numbers, which come back exactly."""
+        layers = {"weights": self.weights, "biases": self.biases}
         return {
             "mean": self.mean.tolist(),
             "scale": self.scale.tolist(),
-            "weights": [weight.tolist() for weight in self.weights],
-            "biases": [bias.tolist() for bias in self.biases],
+            **{name: [part.tolist() for part in of] for name, of in layers.items()},
         }
 
     @classmethod
@@ -132,9 +106,8 @@ class Network:
             BadInput: layers do not fit together.
             KeyError, TypeError, ValueError: it is something else.
         """
-        weights, biases = (tuple(_numbers(part) for part in record[name]) for name in ("weights", "biases"))
-        return cls(_numbers(record["mean"]), _numbers(record["scale"]), weights, biases)
-
-
-def _numbers(values: Sequence[Any]) -> Matrix:
-    return np.array(values, dtype=np.float64)
+        mean, scale = (np.array(record[name], np.float64) for name in ("mean", "scale"))
+        weights, biases = (
+            tuple(np.array(part, np.float64) for part in record[name]) for name in ("weights", "biases")
+        )
+        return cls(mean, scale, weights, biases)

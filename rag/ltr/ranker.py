@@ -13,27 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.ltr.networks import Matrix, Network
+from rag.ltr.networks import Network
 from rag.ltr.trees import FORMAT as TREES_ALONE
-from rag.ltr.trees import REFIT_HINT, Trees, read_record
+from rag.ltr.trees import REFIT_HINT, Matrix, Trees
 from rag.types import Floats, Ints
 
 FORMAT = 2  # 1 is that of trees alone, which is still written where there are no networks
 _ROUNDING = 1e-9  # what is closer is alike
-
-
-@dataclass(frozen=True)
-class FeatureSpread:
-    """How far scores lie apart within a list: the mean of the standard deviations."""
-
-    rows: Floats | Matrix = field(repr=False)  # (n, n_features), list after list
-    sizes: Sequence[int] = field(repr=False)
-
-    def of(self, part: Trees | Network) -> float:
-        """Return the spread of a part's scores; 1 where it tells no two rows of any list apart."""
-        scores = np.split(part.scores(self.rows), np.cumsum(self.sizes)[:-1])
-        spread = float(np.mean([each.std() for each in scores]))
-        return spread if spread > _ROUNDING else 1.0
 
 
 @dataclass(frozen=True)
@@ -75,10 +61,7 @@ class Ranker:
         return hashlib.sha256(record.encode()).hexdigest()[:16]
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
-        """Return the score of each row, (n,).
-
-        Args:
-            rows: (n, n_features), all of them numbers.
+        """Return the score, (n,), of each row of numbers, (n, n_features).
 
         Raises:
             BadInput: another number of features.
@@ -86,15 +69,9 @@ class Ranker:
         return self._with_networks(self.trees.scores(rows), rows)
 
     def best(self, rows: Floats | Matrix, n: int, beginning: int) -> tuple[Ints, Matrix]:
-        """Score the n rows that the first of the trees find best; without trees, all rows are scored.
+        """Return the n rows that the first trees, one in so many, find best, and their scores by all.
 
-        Args:
-            rows: (rows, n_features).
-            n: how many rows are scored.
-            beginning: one tree in so many chooses them, those that were fitted first.
-
-        Returns:
-            The rows chosen, (n,) in their order, and their scores, the same that `scores` gives.
+        As `Trees.best` does; without trees, all rows are scored.
         """
         if not self.trees.trees:
             return np.arange(len(rows)), self.scores(rows)
@@ -102,16 +79,7 @@ class Ranker:
         return chosen, self._with_networks(scores, rows[chosen]) if self.networks else scores
 
     def contributions(self, rows: Floats | Matrix, into: tuple[int, ...] | None = None) -> Matrix:
-        """Take scores apart: what each feature moved each row by, and last what all rows begin with.
-
-        Args:
-            rows: (n, n_features).
-            into: (n_features,) number of the sum that each feature goes into, from 0; left out, each has
-                its own.
-
-        Returns:
-            (n, number of sums + 1), which add up to the score
-        """
+        """Take scores apart as `Trees.contributions` does: (n, number of sums + 1) that add up to scores."""
         parts = self.trees.contributions(rows, into)
         if self.networks and len(rows):
             own = np.sum([network.contributions(rows) for network in self.networks], axis=0)
@@ -121,22 +89,21 @@ class Ranker:
         return parts
 
     def balanced(self, rows: Floats | Matrix, sizes: Sequence[int]) -> Ranker:
-        """Return the same with trees of spread 1 and n networks of 1 / n each.
+        """Return the same with trees of spread 1 and n networks of 1 / n each, over lists of these sizes.
 
-        Networks that agree then count as much together as the trees, and less where they do not.
-
-        Args:
-            rows: (n, n_features), list after list.
-            sizes: rows of each list.
+        Networks that agree then count as much together as the trees, and less where they do not. The spread
+        is how far scores lie apart within a list: the mean of the standard deviations.
         """
         if not self.networks:
             return self
-        apart = FeatureSpread(rows, sizes)
-        trees, networks = apart.of(self.trees), [apart.of(network) for network in self.networks]
-        scaled = [
-            n.times(1 / (spread * len(networks))) for n, spread in zip(self.networks, networks, strict=True)
-        ]
-        return Ranker(self.trees.times(1 / trees), tuple(scaled))
+
+        def spread(part: Trees | Network) -> float:
+            scores = np.split(part.scores(rows), np.cumsum(sizes)[:-1])
+            found = float(np.mean([each.std() for each in scores]))
+            return found if found > _ROUNDING else 1.0  # it tells no two rows of any list apart
+
+        scaled = [network.times(1 / (spread(network) * len(self.networks))) for network in self.networks]
+        return Ranker(self.trees.times(1 / spread(self.trees)), tuple(scaled))
 
     def _with_networks(self, scores: Matrix, rows: npt.NDArray[np.floating]) -> Matrix:
         for network in self.networks if len(rows) else ():
@@ -145,13 +112,9 @@ class Ranker:
 
     def to_json(self) -> str:
         """Return the file's text; floats come back exactly."""
-        if not self.networks:
-            return self.trees.to_json()
-        record = {
-            **json.loads(self.trees.to_json()),
-            "format": FORMAT,
-            "networks": [network.to_record() for network in self.networks],
-        }
+        record = self.trees.to_record()
+        if self.networks:
+            record |= {"format": FORMAT, "networks": [network.to_record() for network in self.networks]}
         return json.dumps(record, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -161,9 +124,14 @@ class Ranker:
         Raises:
             BadInput: it is something else, or of another version.
         """
-        record = read_record(text, TREES_ALONE, FORMAT)
         try:
-            networks = record["networks"] if record["format"] == FORMAT else ()
-            return cls(Trees.from_record(record), tuple(map(Network.from_record, networks)))
+            record: Mapping[str, Any] = json.loads(text)
+            known = record["format"]
+            if known in (TREES_ALONE, FORMAT):
+                networks = record["networks"] if known == FORMAT else ()
+                return cls(Trees.from_record(record), tuple(map(Network.from_record, networks)))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadInput(f"no learned fusion ({error}): {REFIT_HINT}") from error
+        raise BadInput(
+            f"a learned fusion of format {known}, this version reads {TREES_ALONE} and {FORMAT}: {REFIT_HINT}"
+        )

@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
-
 from rag.errors import BadInput
 from rag.ltr.features import DEPTH, EXPANSION_FEATURES, GROUPS, NAMES, Candidates, Evidence
 from rag.ltr.ranker import Ranker
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.query_expansion import ExpandedBM25
-from rag.retrieval.term_counts import ANNOTATED_FIELDS, FieldCounts
+from rag.retrieval.term_counts import FieldCounts
 from rag.text import Analyser
 from rag.types import Filter, Floats, Ranking, Reason, first, hits
 
@@ -99,18 +97,16 @@ class LearnedReranker:
         They add up to the score, which a ranking rounds. An article that is none has no entry.
         """
         _, found = self._recent(question, where)
-        wanted = {self.evidence.position(id_): id_ for id_ in article_ids}
-        there = np.isin(found.positions, list(wanted)).nonzero()[0]
-        at = {wanted[int(found.positions[i])]: int(i) for i in there}
-        candidate_ids = [id_ for id_ in article_ids if id_ in at]
+        row = {position: i for i, position in enumerate(found.positions.tolist())}
+        at = {id_: row[p] for id_ in article_ids if (p := self.evidence.position(id_)) in row}
         names = sorted({GROUPS[name] for name in self.ranker.features})
         into = tuple(names.index(GROUPS[name]) for name in self.ranker.features)
-        rows = self._rows(found)[[at[id_] for id_ in candidate_ids]]
-        found_reasons = {}
-        for id_, own in zip(candidate_ids, self.ranker.contributions(rows, into).tolist(), strict=True):
+        parts = self.ranker.contributions(self._rows(found)[list(at.values())], into)
+        reasons = {}
+        for id_, own in zip(at, parts.tolist(), strict=True):
             sums = sorted(zip([*names, "base"], own, strict=True), key=lambda x: (-x[1], x[0]))
-            found_reasons[id_] = tuple(Reason(group, share) for group, share in sums)
-        return found_reasons
+            reasons[id_] = tuple(Reason(group, share) for group, share in sums)
+        return reasons
 
     def _ranked(self, found: Candidates, k: int) -> Ranking:
         if not len(found.positions):
@@ -129,9 +125,11 @@ class LearnedReranker:
         return found.features.T[self._columns].T
 
 
-def question_bm25(counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser) -> BM25:
-    """Return BM25 over the annotated questions and answers of each article alone."""
-    weights = {name: settings.weights.get(name, 0.0) for name in ANNOTATED_FIELDS}
+def bm25_over(
+    fields: Sequence[str], counts: FieldCounts, settings: BM25Settings, mask: Mask, analyser: Analyser
+) -> BM25:
+    """Return BM25 over some fields alone: the law's own, or annotated questions and their answers."""
+    weights = {name: settings.weights.get(name, 0.0) for name in fields}
     return BM25.build(counts, replace(settings, weights=weights), mask, analyser)
 
 

@@ -1,4 +1,4 @@
-"""Boosted regression trees at question time: scored in numpy, taken apart for explanation, kept as JSON.
+"""Boosted regression trees at question time: scored in numpy, taken apart for explanation.
 
 Trees of at most eight leaves are scored as QuickScorer does (Lucchese et al. 2015): each split that
 sends a row to the right rules out the leaves on its left, kept as the bits of one byte; the first leaf
@@ -96,36 +96,25 @@ class Trees:
         return hashlib.sha256(record.encode()).hexdigest()[:16]
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
-        """Return the score of each row, (n,).
-
-        Args:
-            rows: (n, n_features), all of them numbers.
+        """Return the score, (n,), of each row of numbers, (n, n_features).
 
         Raises:
             BadInput: another number of features.
         """
         self._check(rows)
-        return self._layout.scores(rows) if self.trees and len(rows) else np.zeros(len(rows))
+        return self._layout.sums(rows, len(self.trees)) if self.trees and len(rows) else np.zeros(len(rows))
 
     def best(self, rows: Floats | Matrix, n: int, first: int) -> tuple[Ints, Matrix]:
-        """Score the n rows that the first trees find best, by all trees.
+        """Return the n rows that the first trees find best, in their order, and their `scores` by all trees.
 
         What boosting finds first tells most: a cascade of rankers (Wang, Lin & Metzler 2011).
-
-        Args:
-            rows: (rows, n_features).
-            n: how many rows are scored.
-            first: how many trees choose them.
-
-        Returns:
-            The rows chosen, (n,) in their order, and their scores, the same that `scores` gives.
         """
         self._check(rows)
-        if len(rows) <= n:
-            return np.arange(len(rows)), self.scores(rows)
-        if not self.trees:  # all are alike
-            return np.arange(n), self.scores(rows[:n])
-        return self._layout.best(rows, n, first)
+        chosen = np.arange(min(n, len(rows)))
+        if len(rows) > n and self.trees:  # without trees all are alike
+            looked_at = np.unique(self._layout.feature[:, :first])  # the others of the chosen rows alone
+            chosen = np.sort(np.argpartition(-self._layout.sums(rows, first, looked_at), n - 1)[:n])
+        return chosen, self.scores(rows[chosen])
 
     def contributions(self, rows: Floats | Matrix, into: tuple[int, ...] | None = None) -> Matrix:
         """Take scores apart: what each feature moved each row by, and last what all rows begin with.
@@ -166,28 +155,14 @@ class Trees:
         if rows.ndim != 2 or rows.shape[1] != len(self.features):
             raise BadInput(f"rows of shape {rows.shape} for {len(self.features)} features: give one a column")
 
-    def to_json(self) -> str:
-        """Return the file's text; floats come back exactly."""
+    def to_record(self) -> dict[str, Any]:
+        """Return what a file of trees alone holds; floats come back exactly."""
         trees = [asdict(tree) for tree in self.trees]
-        record = {"format": FORMAT, "about": dict(self.about), "features": self.features, "trees": trees}
-        return json.dumps(record, ensure_ascii=False) + "\n"
-
-    @classmethod
-    def from_json(cls, text: str) -> Trees:
-        """Read what `to_json` wrote.
-
-        Raises:
-            BadInput: it is something else, or of another version.
-        """
-        record = read_record(text, FORMAT)
-        try:
-            return cls.from_record(record)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"no trees ({error}): {REFIT_HINT}") from error
+        return {"format": FORMAT, "about": dict(self.about), "features": self.features, "trees": trees}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Trees:
-        """Read what the lines of a file say.
+        """Read what `to_record` gave.
 
         Raises:
             AttributeError, KeyError, TypeError, ValueError: it is something else.
@@ -199,23 +174,6 @@ class Trees:
         """Return the trees whose scores are so many times as large."""
         larger = (replace(tree, value=tuple(factor * value for value in tree.value)) for tree in self.trees)
         return replace(self, trees=tuple(larger))
-
-
-def read_record(text: str, *formats: int) -> Mapping[str, Any]:
-    """Read the format of a learned fusion's file.
-
-    Raises:
-        BadInput: it tells none, or one that is not read.
-    """
-    try:
-        record: Mapping[str, Any] = json.loads(text)
-        known = record["format"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"no learned fusion ({error}): {REFIT_HINT}") from error
-    if known not in formats:
-        read = " and ".join(map(str, formats))
-        raise BadInput(f"a learned fusion of format {known}, this version reads {read}: {REFIT_HINT}")
-    return record
 
 
 @dataclass(frozen=True)
@@ -253,20 +211,17 @@ class _Layout:
             place[mine] = np.searchsorted(of, threshold[mine])
         return cls(thresholds, feature, place, ruled_out, value[:, _FIRST_LEFT].ravel())
 
-    def scores(self, rows: Floats | Matrix) -> Matrix:
-        """Return (n,) sums of leaves."""
-        return self._sums(self._above(rows), self.feature.shape[1])
-
-    def best(self, rows: Floats | Matrix, n: int, first: int) -> tuple[Ints, Matrix]:
-        """Return what `Trees.best` does."""
-        looked_at = np.unique(self.feature[:, :first])  # the other features of the chosen rows alone
-        chosen = np.sort(np.argpartition(-self._sums(self._above(rows, looked_at), first), n - 1)[:n])
-        return chosen, self._sums(self._above(rows[chosen]), self.feature.shape[1])
-
-    def _sums(self, above: Places, trees: int) -> Matrix:
-        sums = np.zeros(above.shape[1])
+    def sums(self, rows: Floats | Matrix, trees: int, features: Ints | None = None) -> Matrix:
+        """Return the sums of the leaves of the first trees, (n,), which look at these features, or any."""
+        above = self._above(rows, features)
+        sums = np.zeros(len(rows))
         for begin in range(0, len(sums), _BLOCK):
-            gone = self._gone(above[:, begin : begin + _BLOCK], trees)
+            block = above[:, begin : begin + _BLOCK]
+            gone = np.zeros((trees, block.shape[1]), dtype=np.uint8)  # the leaves that are ruled out
+            for feature, place, out in zip(self.feature, self.place, self.ruled_out, strict=True):
+                right = (block.take(feature[:trees], axis=0) > place[:trees, None]).view(np.uint8)
+                right *= out[:trees, None]
+                gone |= right
             at = np.add(gone, np.arange(trees)[:, None] * 256, dtype=np.int64)
             leaves = self.value.take(at, mode="clip")  # "clip" is quicker, and clips none
             sums[begin : begin + _BLOCK] = leaves.sum(axis=0)
@@ -284,9 +239,7 @@ class _Layout:
     def _above(self, rows: Floats | Matrix, features: Ints | None = None) -> Places:
         """Return how many thresholds of each feature each row is above, (n_features, n).
 
-        Args:
-            rows: (n, n_features).
-            features: that are looked at, 0 for the others; left out, all are.
+        Where only some features are looked at it is 0 for the others.
         """
         above = np.zeros(rows.T.shape, dtype=self.place.dtype)
         for number in range(len(above)) if features is None else features:
@@ -298,12 +251,3 @@ class _Layout:
             else:
                 mine[:] = of.searchsorted(column)
         return above
-
-    def _gone(self, above: Places, trees: int) -> npt.NDArray[np.uint8]:
-        """Return the leaves of the first trees that are ruled out, (trees, n)."""
-        gone = np.zeros((trees, above.shape[1]), dtype=np.uint8)
-        for feature, place, out in zip(self.feature, self.place, self.ruled_out, strict=True):
-            right = (above.take(feature[:trees], axis=0) > place[:trees, None]).view(np.uint8)
-            right *= out[:trees, None]
-            gone |= right
-        return gone

@@ -22,12 +22,13 @@ from rag.fusion.normalisation import Distribution
 from rag.fusion.settings import FusionSettings
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
-from rag.ltr.reranker import LearnedReranker, question_bm25
+from rag.ltr.reranker import LearnedReranker, bm25_over
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.query_expansion import Expanded, ExpandedBM25, LawWords
 from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
+from rag.retrieval.term_counts import ANNOTATED_FIELDS
 from rag.retrieval.translation_model import TranslationModel
 from rag.types import Progress, Question, Retriever, no_progress
 from training.eval.context import BenchSettings, Extras, FittedParts, FoldContext
@@ -260,7 +261,7 @@ class Bench:
             raise BadInput(f"a learned fusion of {', '.join(PARTS)} needs BM25 twice and an encoder")
         chosen, learn, cut = context.settings, context.learn, keyword.analyser
         counts = self.counts(stop_words=chosen.stop_words).with_questions(learn, cut.terms)
-        asked = question_bm25(counts, chosen.bm25, self.mask, cut)
+        asked = bm25_over(ANNOTATED_FIELDS, counts, chosen.bm25, self.mask, cut)
         nearest = QuestionKNN(learn, self.order, self.mask, cut, meaning.encoder)
         around = build_surroundings(self.corpus.articles, learn, self._references())
         return Evidence(keyword, law, asked, meaning, nearest, around, self._expanded(keyword, context))

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexes.build.learned_fusion import law_bm25
 from rag.corpus.structure import Surroundings
 from rag.encoders.static import StaticEncoder
 from rag.ltr.features import NAMES, Candidates, Evidence
-from rag.ltr.reranker import first_stage_lists, question_bm25
+from rag.ltr.reranker import bm25_over, first_stage_lists
 from rag.ltr.trees import Tree
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings
 from rag.retrieval.dense import Dense, build_vectors
 from rag.retrieval.question_knn import QuestionKNN
-from rag.retrieval.term_counts import count
+from rag.retrieval.term_counts import ANNOTATED_FIELDS, LAW_FIELDS, count
 from rag.text import Analyser, Token
 from rag.types import Article, Encoder, Filter, Question
 
@@ -67,8 +66,8 @@ def evidence_of(
     vectors = encoder.encode_articles(articles)
     return Evidence(
         BM25.build(counts, BM25Settings(), mask, cut),
-        law_bm25(counts, BM25Settings(), mask, cut),
-        question_bm25(counts, BM25Settings(), mask, cut),
+        bm25_over(LAW_FIELDS, counts, BM25Settings(), mask, cut),
+        bm25_over(ANNOTATED_FIELDS, counts, BM25Settings(), mask, cut),
         Dense(encoder, build_vectors(vectors), counts.order, mask),
         QuestionKNN(questions, counts.order, mask, cut, encoder),
         Surroundings.of(articles, questions),
