@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexes.build import learned_fusion as learned
-from indexes.build import query_expansion, score_distributions
-from indexes.build.encoder_choice import FIT_FROM, EncoderChoice, choose, fit_encoder, pretrained
+from indexes.build import learned_fusion, query_expansion, score_distributions
+from indexes.build.encoder_choice import EncoderChoice, choose, pretrained
 from indexes.build.fit_settings import FitSpec, refuse_no_fit
 from indexes.corpus.corpus import Corpus, split_synthetic, to_learn_from
 from indexes.corpus.corpus import write as write_corpus
@@ -33,8 +33,6 @@ from rag.retrieval.term_counts import FieldCounts, count
 from rag.text import Analyser
 from rag.text.analysers import analyser
 from rag.types import Floats, Progress, Question, no_progress
-
-__all__ = ["FIT_FROM", "BuildSettings", "IndexParts", "build", "build_into", "fit_encoder", "write_index"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,35 +69,21 @@ def build(
     progress: Progress = no_progress,
     keep: int = DEFAULT_VERSIONS,
 ) -> Path:
-    """Build the index of a corpus and switch it in; the former one serves until then.
+    """Build the index of a corpus, switch it in and return its folder; the former one serves until then.
 
-    Args:
-        corpus: the law and its annotated questions.
-        name: of the index, under PANDECT_HOME.
-        settings: what to build.
-        progress: called as the work goes on.
-        keep: how many versions are kept, the new one among them.
-
-    Returns:
-        The new version's folder.
+    As many versions are kept as said, the new one among them, with what changed against the one in use.
 
     Raises:
         BadInput: a setting cannot be used, or another build of this index is running.
     """
     version = f"{versions.stamp_now()}-{corpus.sha256[:8]}"
     with versions.only_one(name), versions.new_version(name, version, keep) as folder:
-        _record_changes(name, corpus, folder)
+        # there may be no former one, or it is damaged: that is why it is built again
+        with suppress(PandectError, OSError):
+            former = FormerCorpus.read(paths.current(name))
+            compare(former, corpus).changes.write(folder)
         build_into(folder, corpus, name, version, settings, progress)
     return paths.index_folder(name) / version
-
-
-def _record_changes(name: str, corpus: Corpus, folder: Path) -> None:
-    """Keep with a version what changed against the one that is in use, if there is one."""
-    try:
-        former = FormerCorpus.read(paths.current(name))
-    except (PandectError, OSError):  # none, or it is damaged: that is why it is built again
-        return
-    compare(former, corpus).changes.write(folder)
 
 
 def build_into(
@@ -111,16 +95,9 @@ def build_into(
     progress: Progress = no_progress,
     encoder: tuple[StaticEncoder, Mapping[str, Any]] | None = None,
 ) -> Manifest:
-    """Write an index into an empty folder; the manifest is its last file.
+    """Write an index into an empty folder, wherever it is; the manifest is its last file.
 
-    Args:
-        folder: where; it need not be under PANDECT_HOME.
-        corpus: the law and its annotated questions.
-        name: of the index.
-        version: of this build.
-        settings: what to build.
-        progress: called as the work goes on.
-        encoder: a fitted encoder and the manifest's entry for it, instead of the settings' choice.
+    A fitted encoder may be given, with the manifest's entry for it, instead of the settings' choice.
     """
     chosen = settings or BuildSettings()
     cut, options = resolve_analyser(corpus, chosen.analyser)
@@ -128,9 +105,15 @@ def build_into(
     write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
     counts = count(corpus.articles, cut, progress)
     counts = canonical(counts.with_questions(learnt, cut.terms))
-    meaning = (
-        EncoderChoice(*encoder) if encoder is not None else _encoder(corpus, learnt, cut, chosen, progress)
-    )
+    meaning: EncoderChoice | None
+    if encoder is not None:
+        meaning = EncoderChoice(*encoder)
+    elif chosen.encoder in ("auto", "fit", "borrow", "none"):
+        meaning = choose(chosen.encoder, corpus, learnt, cut, chosen.fit, progress, chosen.lent)
+    elif chosen.lent:
+        raise BadInput(f"--lent: {chosen.encoder} is pretrained and learns from no questions: leave out one")
+    else:
+        meaning = pretrained(chosen.encoder, chosen.model)
     vectors = None
     if meaning is not None:
         vectors = meaning.encoder.encode_articles(corpus.articles)
@@ -152,18 +135,6 @@ def resolve_analyser(corpus: Corpus, chosen: Mapping[str, Any]) -> tuple[Analyse
         return analyser(**options), options
     except TypeError as error:  # an option of another version, or misspelt
         raise BadInput(f"analyser options {options}: {error}: give stop_words, chinese or stem") from error
-
-
-def _encoder(
-    corpus: Corpus, learnt: Sequence[Question], cut: Analyser, settings: BuildSettings, progress: Progress
-) -> EncoderChoice | None:
-    if settings.encoder in ("auto", "fit", "borrow", "none"):
-        return choose(settings.encoder, corpus, learnt, cut, settings.fit, progress, settings.lent)
-    if settings.lent:
-        raise BadInput(
-            f"--lent: {settings.encoder} is pretrained and learns from no questions: leave out one"
-        )
-    return pretrained(settings.encoder, settings.model)
 
 
 @dataclass(frozen=True)
@@ -189,40 +160,32 @@ def write_index(
 ) -> Manifest:
     """Write an index into a folder that holds its corpus, and its encoder if that is a static one.
 
-    Both a build from nothing and an update end here: what they hand over alike, they write alike.
-
-    Args:
-        folder: of the version.
-        ready: what it is made of.
-        name: of the index.
-        version: of this build.
-        settings: of BM25, vectors and fusion.
-        known: hashes of files in the folder that are known already: see `indexes.store.manifest.stamp`.
+    Both a build from nothing and an update end here: what they hand over alike, they write alike. The hashes
+    of some files in the folder may be known already: see `indexes.store.manifest.stamp`.
     """
     _refuse_unfit(settings.fusion)
-    corpus, counts = ready.corpus, ready.counts
+    corpus, counts, cut, learnt = ready.corpus, ready.counts, ready.cut, ready.learnt
     mask = Mask(corpus.articles)
-    keyword = BM25.build(counts, settings.bm25, mask, ready.cut)
+    keyword = BM25.build(counts, settings.bm25, mask, cut)
     keyword.save(folder / "bm25")
     scored: dict[str, score_distributions.ScoresAll] = {KEYWORD: keyword}
-    if ready.meaning is not None and ready.vectors is not None:
-        index = build_vectors(ready.vectors, settings.vectors)
-        meaning = Dense(ready.meaning.encoder, index, counts.order, mask)
+    encoder = ready.meaning.encoder if ready.meaning is not None else None
+    if encoder is not None and ready.vectors is not None:
+        meaning = Dense(encoder, build_vectors(ready.vectors, settings.vectors), counts.order, mask)
         meaning.save(folder / "vectors.faiss")
         scored[MEANING] = meaning
-    sample = score_distributions.sample(ready.learnt, corpus.articles)
+    sample = score_distributions.sample(learnt, corpus.articles)
     score_distributions.save(score_distributions.estimate(scored, sample), folder)
     if settings.fusion is not None:
         score_distributions.save_fusion(settings.fusion, folder)
-    encoder = ready.meaning.encoder if ready.meaning is not None else None
-    model = query_expansion.learnt_from(counts, corpus.articles, ready.learnt, ready.cut, encoder)
+    model = query_expansion.learnt_from(counts, corpus.articles, learnt, cut, encoder)
     if model is not None:
         query_expansion.save(model, counts, settings.bm25, folder)
-    if settings.learned is not None and ready.meaning is not None:
-        learned.save(settings.learned, corpus, counts, settings.bm25, ready.cut, folder)
+    if settings.learned is not None and encoder is not None:
+        learned_fusion.save(settings.learned, corpus, counts, settings.bm25, cut, folder)
     if settings.updatable:
         reuse.store_for_updates(counts, ready.vectors, settings.vectors, folder)
-    _, written = split_synthetic(ready.learnt)
+    _, written = split_synthetic(learnt)
     manifest = Manifest(
         name=name,
         version=version,
@@ -232,11 +195,11 @@ def write_index(
             "articles": len(corpus.articles),
             "questions": len(corpus.questions),
             "questions_sha256": corpus.questions_sha256,
-            "learnt": len(ready.learnt),
+            "learnt": len(learnt),
             **({"written": len(written)} if written else {}),  # of these by a machine
             "licence": corpus.card.licence,
         },
-        analyser={"id": ready.cut.id, "options": ready.options},
+        analyser={"id": cut.id, "options": ready.options},
         bm25=asdict(settings.bm25),
         encoder=None if ready.meaning is None else ready.meaning.entry,
     )

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from rag.types import Bools, Floats, Ints
@@ -49,16 +48,6 @@ class Gradient:
             found *= self._weights[part]
             yield part, found, of_weights
 
-    @property
-    def vectors(self) -> Floats:
-        """By the vectors, (n_terms, dim)."""
-        return np.concatenate([of for _, of, _ in self.parts()])
-
-    @property
-    def log_weights(self) -> Floats:
-        """By the log-weights, (n_terms,)."""
-        return np.concatenate([of for _, _, of in self.parts()])
-
 
 class StepBuffers:
     """Memory for the rows of a training step, reused: fresh pages cost more than what fills them."""
@@ -77,9 +66,7 @@ class StepBuffers:
 def embed(bags: Bags, weighted: Floats) -> tuple[Floats, Floats]:
     """Return unit vectors (n_texts, dim) and the lengths (n_texts, 1) that they were divided by.
 
-    Args:
-        bags: (n_texts, n_terms) term counts; a text without terms gives zeros.
-        weighted: (n_terms, dim), term vectors times term weights.
+    Of term counts and of term vectors times term weights, (n_terms, dim); a text without terms gives zeros.
     """
     z = np.asarray(bags @ weighted, dtype=np.float32)
     length = np.sqrt(np.einsum("ij,ij->i", z, z))[:, None].astype(np.float32)
@@ -109,8 +96,7 @@ def pair_gradient(
     Args:
         left: (n, n_terms); text i belongs to row i of `right`.
         right: (n + m, n_terms); rows past n are extra negatives that belong to nobody.
-        weighted: (n_terms, dim), term vectors times term weights, E and exp(s) of the module's description;
-            it must stay as it is while the gradient is used.
+        weighted: (n_terms, dim), E * exp(s); it must stay as it is while the gradient is used.
         weights: (n_terms, 1), exp(s).
         temperature: cosines are divided by it.
         masked: (n, n + m); True takes a pair out of the denominator (another right answer of the
@@ -121,13 +107,12 @@ def pair_gradient(
     v, v_length = embed(right, weighted)
     logits = (u @ v.T) / np.float32(temperature)
     diagonal = np.arange(n)
+    own = logits[diagonal, diagonal]
     if masked is not None:
-        keep_diagonal = logits[diagonal, diagonal].copy()
         logits = np.where(masked, np.float32(-1e9), logits)
-        logits[diagonal, diagonal] = keep_diagonal
+        logits[diagonal, diagonal] = own
     p_row, z_row = _softmax(logits, axis=1)  # left finds right
     p_col, z_col = _softmax(logits[:, :n], axis=0)  # right finds left
-    own = logits[diagonal, diagonal]
     loss = float((z_row - own).mean() + (z_col - own).mean()) / 2
     d_logits = p_row
     d_logits[:, :n] += p_col
@@ -141,6 +126,9 @@ def pair_gradient(
     return Gradient(loss, sides, weighted, weights)
 
 
+BETAS = (0.9, 0.999)
+
+
 class SparseAdam:
     """Adam (Kingma & Ba 2015) that touches only the rows of the terms in the batch.
 
@@ -148,28 +136,16 @@ class SparseAdam:
     one's were.
     """
 
-    def __init__(
-        self, shape: tuple[int, ...], rate: float, betas: tuple[float, float] = (0.9, 0.999)
-    ) -> None:
+    def __init__(self, shape: tuple[int, ...], rate: float) -> None:
         """Start with no momentum; `rate` is the step size."""
         self.rate = rate
-        self.betas = betas
         self.mean = np.zeros(shape, dtype=np.float32)
         self.square = np.zeros(shape, dtype=np.float32)
         self.steps = np.zeros(shape[0], dtype=np.int32)
 
-    def step(
-        self, parameters: npt.NDArray[np.float32], rows: Ints, gradient: Floats, scale: float = 1.0
-    ) -> None:
-        """Move parameters[rows] against the gradient, in place.
-
-        Args:
-            parameters: (n, ...) float32, the same shape as given at the start.
-            rows: distinct row numbers.
-            gradient: (len(rows), ...).
-            scale: factor on the rate (a schedule).
-        """
-        one, two = self.betas
+    def step(self, parameters: Floats, rows: Ints, gradient: Floats, scale: float = 1.0) -> None:
+        """Move distinct rows of the parameters against their gradient, in place, at a scale of the rate."""
+        one, two = BETAS
         self.steps[rows] += 1
         t = self.steps[rows].astype(np.float32).reshape((-1,) + (1,) * (gradient.ndim - 1))
         mean, square = self.mean[rows], self.square[rows]

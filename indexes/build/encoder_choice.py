@@ -1,7 +1,5 @@
 """Which encoder an index gets: one fitted to its corpus, the one that ships, a pretrained one, or none.
 
-What an encoder learns from other corpora of the same language: their articles and annotated questions.
-
 Laypeople say "virer" and "proprio" whatever the law is. A corpus that few questions were annotated for may
 therefore have another's beside its own: the encoder is fitted to the articles and the questions of both, and
 encodes the articles of its own alone. Nothing else learns from them: what experts cite in another law is no
@@ -33,23 +31,18 @@ from rag.types import Article, Encoder, Progress, Question
 def read_lending_corpora(names: Iterable[str], language: str) -> tuple[Corpus, ...]:
     """Read the corpora whose questions are used too: imported ones, or "builtin".
 
-    Args:
-        names: of the corpora.
-        language: that they must have.
-
     Raises:
         BadInput: there is no such corpus, it has no annotated questions, or it is in another language.
     """
-    return tuple(checked(read(_folder(name)), name, language) for name in names)
-
-
-def _folder(name: str) -> Path:
-    folder = locate(BUILTIN)[0] / "corpus" if name == BUILTIN else corpus_folder(name)
-    if not folder.is_dir():
-        raise BadInput(
-            f"--lent {name}: no corpus is called so: give the name of one that was imported, or {BUILTIN}"
-        )
-    return folder
+    found = []
+    for name in names:
+        folder = locate(BUILTIN)[0] / "corpus" if name == BUILTIN else corpus_folder(name)
+        if not folder.is_dir():
+            raise BadInput(
+                f"--lent {name}: no corpus is called so: give the name of one that was imported, or {BUILTIN}"
+            )
+        found.append(checked(read(folder), name, language))
+    return tuple(found)
 
 
 def checked(other: Corpus, name: str, language: str) -> Corpus:
@@ -133,16 +126,9 @@ def pretrained(model: str, options: Mapping[str, Any]) -> EncoderChoice:
 
     given = {"model": model, **options}
     made = TransformerEncoder(**given)
-    entry = {
-        "kind": "transformer",
-        "name": made.name,
-        "dim": made.dim,
-        "sha256": made.sha256,
-        "options": given,
-    }
-    if learnt := trained_on(Path(model)):
-        entry["learnt_from"] = learnt
-    return EncoderChoice(made, entry)
+    learnt = trained_on(Path(model))
+    entry = {"kind": "transformer", "name": made.name, "dim": made.dim, "sha256": made.sha256}
+    return EncoderChoice(made, entry | {"options": given} | ({"learnt_from": learnt} if learnt else {}))
 
 
 def trained_on(model: Path) -> list[Any]:
@@ -165,30 +151,20 @@ def fit_encoder(
     progress: Progress,
     corpora: Sequence[Corpus] = (),
 ) -> tuple[StaticEncoder, Mapping[str, Any]]:
-    """Fit a static encoder to a corpus and its annotated questions.
+    """Fit a static encoder to a corpus and its annotated questions, and those of others of the language.
 
-    Args:
-        corpus: its articles.
-        learnt: its questions.
-        cut: cuts both.
-        how: its settings, or how many fits.
-        progress: called as the work goes on.
-        corpora: other corpora of the language, whose articles and questions it learns too.
-
-    Returns:
-        The encoder, and what the manifest says of it.
+    Return it with what the manifest says of it.
     """
     questions = [*learnt, *merged_questions(corpora)]
     articles = [*corpus.articles, *merged_articles(corpora)]
     people, written = human_or_synthetic(questions)
     chosen = resolve_settings(how, len(people), len(articles))
     fitted = ensemble.fit(Fitter(articles, cut, chosen), questions, progress=progress)
-    dim = fitted.vectors.shape[1]
-    name = f"static-{corpus.card.language}-{dim}"
+    name = f"static-{corpus.card.language}-{fitted.vectors.shape[1]}"
     entry = {
         "kind": "static",
         "name": name,
-        "dim": dim,
+        "dim": fitted.vectors.shape[1],
         "terms": len(fitted.vocabulary),
         "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
         "settings": asdict(chosen),

@@ -22,7 +22,7 @@ from indexes.build.training_pairs import bag
 from indexes.corpus.corpus import human_or_synthetic
 from rag.text import Analyser
 from rag.text.chinese import Units, uses_words_and_bigrams
-from rag.types import Floats, Progress, Question, named, no_progress
+from rag.types import Progress, Question, named, no_progress
 
 _VIEWS: tuple[Units, ...] = ("both", "bigrams", "words")  # and from the beginning again
 # Fits to the law, of whatever seed, and then to questions that a machine wrote, if there are any.
@@ -54,14 +54,24 @@ def fit(
         BadInput: fewer than one fit.
     """
     people, written = human_or_synthetic(questions)
-    each = _each(fitter, len(people), fits)
+    settings = fitter.given or resolve_settings(fits, len(people), fitter.n_articles)
+    each = [fitter]
+    if settings.fits > 1:
+        looked_at = zip(settings.each, views(settings, fitter.analyser), strict=True)
+        each = [fitter.with_settings(replace(single, units=units)) for single, units in looked_at]
+
+    def told(nth: int) -> Progress:
+        """Return the progress of one fit of several, counted over all of them."""
+        of = len(each)
+        return lambda what, done, total: progress(what, nth * (total or 0) + done, of * (total or 0))
+
     made = [
-        begin(one, written) if begin else pretrain(one, written, progress=_part(progress, n, len(each)))
+        begin(one, written) if begin else pretrain(one, written, progress=told(n))
         for n, one in enumerate(each)
     ]
     if people:
         made = [
-            one.fit_questions(start, people, _part(progress, n, len(each)))
+            one.fit_questions(start, people, told(n))
             for n, (one, start) in enumerate(zip(each, made, strict=True))
         ]
     if len(made) == 1:
@@ -76,14 +86,7 @@ def pretrain(
     of_law: FittedParameters | None = None,
     progress: Progress = no_progress,
 ) -> FittedParameters:
-    """Fit once to the law and to synthetic questions.
-
-    Args:
-        fitter: the corpus, analysed, with the settings of one fit.
-        written: the questions, or none.
-        of_law: what is fitted to the law, where that is known.
-        progress: called as the fits go on.
-    """
+    """Fit once to the law, unless what that gives is known, and to synthetic questions, or none."""
     fitted = of_law or fitter.fit_corpus(progress)
     if not written:
         return fitted
@@ -101,42 +104,17 @@ def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:
     return tuple(_VIEWS[nth % len(_VIEWS)] if apart else settings.units for nth in range(settings.fits))
 
 
-def _each(fitter: Fitter, n_questions: int, fits: int) -> Sequence[Fitter]:
-    settings = fitter.given or resolve_settings(fits, n_questions, fitter.n_articles)
-    if settings.fits == 1:
-        return [fitter]
-    looked_at = views(settings, fitter.analyser)
-    return [
-        fitter.with_settings(replace(single, units=units))
-        for single, units in zip(settings.each, looked_at, strict=True)
-    ]
-
-
 def concatenate(fits: Sequence[FittedParameters], articles: Bags) -> FittedParameters:
-    """Return one encoder whose vectors are those of all fits, concatenated.
+    """Return one encoder whose vectors are those of all fits over one vocabulary, with weights of 1.
 
-    Each counts alike: its vectors are divided by the mean length of an article's sum.
-
-    Args:
-        fits: over the same vocabulary, at least one.
-        articles: (n_articles, n_terms) counts.
-
-    Returns:
-        Vectors (n_terms, dim of all) with weights of 1.
+    Each counts alike: its vectors are divided by the mean length of the sums of articles, (n_articles,
+    n_terms), that have terms with one.
     """
-    vectors = np.concatenate([_even(each.folded(), articles) for each in fits], axis=1)
-    return replace(fits[0], vectors=vectors, log_weights=np.zeros(len(vectors), np.float32))
-
-
-def _even(vectors: Floats, articles: Bags) -> Floats:
-    """Return the vectors with 1 as the mean length of the sums of articles that have terms with one."""
-    units, lengths = embed(articles, vectors)
-    nonzero = units.any(axis=1)
-    if not nonzero.any():
-        return vectors
-    return np.asarray(vectors / lengths[nonzero].mean(), np.float32)
-
-
-def _part(progress: Progress, nth: int, of: int) -> Progress:
-    """Return the progress of one fit of several, counted over all of them."""
-    return lambda what, done, total: progress(what, nth * (total or 0) + done, of * (total or 0))
+    parts = []
+    for each in fits:
+        vectors = each.folded()
+        units, lengths = embed(articles, vectors)
+        nonzero = units.any(axis=1)
+        parts.append(np.asarray(vectors / lengths[nonzero].mean(), np.float32) if nonzero.any() else vectors)
+    joined = np.concatenate(parts, axis=1)
+    return replace(fits[0], vectors=joined, log_weights=np.zeros(len(joined), np.float32))

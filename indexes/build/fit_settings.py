@@ -52,10 +52,8 @@ class FitSettings:
     @property
     def id(self) -> str:
         """Short hash of every value; of a single fit of all terms the same as before there were others."""
-        values = asdict(self)
-        for name, plain in (("fits", 1), ("units", "both")):
-            if values[name] == plain:
-                del values[name]
+        plain = {"fits": 1, "units": "both"}
+        values = {name: value for name, value in asdict(self).items() if plain.get(name) != value}
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
     @property
@@ -65,11 +63,7 @@ class FitSettings:
 
 
 def refuse_no_fit(fits: int) -> None:
-    """Refuse what would fit nothing.
-
-    Raises:
-        BadInput: fewer than one fit.
-    """
+    """Raise BadInput for what would fit nothing."""
     if fits < 1:
         raise BadInput(f"--fits {fits}: an encoder is fitted once or more: give 1 or more")
 
@@ -79,8 +73,6 @@ MANY_QUESTIONS = 5000  # annotated questions; between a thousand and seven thous
 _FOR_MANY = FitSettings(
     question_batch=256, random_negatives=512, alike_every=4, drop_question=0.2, drop_article=0.3
 )
-
-
 LARGE = 30_000  # articles; nothing was measured between fifteen thousand and fifty-five thousand
 
 

@@ -61,18 +61,10 @@ def count_human_questions(manifest: Manifest) -> int:
 def save(
     ranker: Ranker, corpus: Corpus, counts: FieldCounts, settings: BM25Settings, cut: Analyser, folder: Path
 ) -> None:
-    """Write the learned fusion into the folder of a version.
+    """Write the learned fusion into the folder of a version; the counts are with its annotated questions.
 
-    With the annotated questions cut into terms, and which articles refer to each other: what takes seconds to
-    find is not looked for when an index is opened.
-
-    Args:
-        ranker: that was fitted.
-        corpus: of the version.
-        counts: of its terms, those of its annotated questions among them.
-        settings: of its BM25.
-        cut: its analyser.
-        folder: of the version.
+    With these cut into terms, and which articles refer to each other: what takes seconds to find is not
+    looked for when an index is opened.
     """
     learnt, mask = to_learn_from(corpus.questions), Mask(corpus.articles)
     place = folder / FOLDER
@@ -118,9 +110,8 @@ def read_ranker(folder: Path) -> Ranker | None:
         BadInput: the file is something else.
         OSError: it cannot be read.
     """
-    if not has_learned_fusion(folder):
-        return None
-    return Ranker.from_json((folder / FOLDER / TREES).read_text(encoding="utf-8"))
+    file = folder / FOLDER / TREES
+    return Ranker.from_json(file.read_text(encoding="utf-8")) if has_learned_fusion(folder) else None
 
 
 def load(
@@ -131,18 +122,10 @@ def load(
     learnt: Sequence[Question],
     expansion: ExpandedBM25 | None = None,
 ) -> LearnedReranker | None:
-    """Open the learned fusion of a version; None where there is none, or no encoder.
-
-    Args:
-        folder: of the version.
-        keyword: its BM25 over all fields.
-        meaning: its encoder's list.
-        articles: its corpus, in order.
-        learnt: the annotated questions that it learnt from.
-        expansion: of the version, for what looks at it.
+    """Open the learned fusion of a version over its other parts; None where there is none, or no encoder.
 
     Raises:
-        BadInput: it is of another version.
+        BadInput: it is of another version, or of another corpus.
         OSError, ValueError: a file cannot be read.
     """
     ranker = read_ranker(folder)
@@ -156,7 +139,14 @@ def load(
     path = place / TERMS
     cut = partial(load_terms, path) if path.is_dir() else None  # else of an earlier release
     nearest = QuestionKNN(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
-    around = build_surroundings(articles, learnt, _links(place / REFERENCES, len(articles)))
+    links = None  # of an earlier release, whose fusions do not ask for it
+    if (place / REFERENCES).is_file():
+        links = np.load(place / REFERENCES, allow_pickle=False)
+        whole = links.ndim == 2 and links.shape[1] == 2 and np.issubdtype(links.dtype, np.integer)
+        if not whole or (links < 0).any() or (links >= len(articles)).any():
+            raise BadInput(f"{REFERENCES} of a law of other than {len(articles)} articles: {REFIT_HINT}")
+        links = np.asarray(links, np.int64)
+    around = build_surroundings(articles, learnt, links)
     evidence = Evidence(keyword, law, asked, meaning, nearest, around, expansion)
     return LearnedReranker(evidence, ranker)
 
@@ -166,26 +156,7 @@ def build_surroundings(
 ) -> Surroundings:
     """Return where articles stand, and how people's questions cite them: what a machine wrote is no citation.
 
-    Args:
-        articles: of the corpus, in order.
-        learnt: the annotated questions.
-        references: as `Surroundings.of` takes them.
+    References are as `Surroundings.of` takes them.
     """
     people, _ = human_or_synthetic(learnt)
     return Surroundings.of(articles, people, references)
-
-
-def _links(file: Path, n_articles: int) -> Ints | None:
-    """Read which articles refer to each other; None of an earlier release, whose fusions do not ask for it.
-
-    Raises:
-        BadInput: it is not of this corpus.
-        OSError, ValueError: it cannot be read.
-    """
-    if not file.is_file():
-        return None
-    links = np.load(file, allow_pickle=False)
-    whole = links.ndim == 2 and links.shape[1] == 2 and np.issubdtype(links.dtype, np.integer)
-    if not whole or (links < 0).any() or (links >= n_articles).any():
-        raise BadInput(f"{file.name} of a law of other than {n_articles} articles: {REFIT_HINT}")
-    return np.asarray(links, np.int64)

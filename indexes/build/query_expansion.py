@@ -33,19 +33,13 @@ def learnt_from(
 ) -> TranslationModel | None:
     """Return the bridge of a corpus; None where it has too few annotated questions to learn one from.
 
-    Args:
-        counts: terms of the articles by field.
-        articles: in the same order.
-        questions: annotated ones, to learn from.
-        cut: the analyser of articles and questions.
-        encoder: gives synonyms where it is a static one over the same terms.
-        settings: how it is learnt.
+    A static encoder over the same terms gives synonyms too.
     """
     if sum(bool(question.article_ids) for question in questions) < LEAST:
         return None
     static = encoder if isinstance(encoder, StaticEncoder) and encoder.analyser.id == cut.id else None
-    stop = stop_terms(cut)
-    made = learn(counts, questions, [cut.terms(q.text) for q in questions], static, settings, stop)
+    terms = [cut.terms(q.text) for q in questions]
+    made = learn(counts, questions, terms, static, settings, stop_terms(cut))
     return TranslationModel(made.pairs, forms(articles, cut, made.law_terms))
 
 
@@ -54,10 +48,9 @@ def stop_terms(cut: Analyser) -> frozenset[str]:
 
     Stop words of a language give no terms at all.
     """
-    text = (files("indexes.build") / "translation_stopwords" / f"{cut.language}.txt").read_text(
-        encoding="utf-8"
-    )
-    words = (word for line in text.splitlines() for word in line.partition("#")[0].split())
+    file = files("indexes.build") / "translation_stopwords" / f"{cut.language}.txt"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    words = (word for line in lines for word in line.partition("#")[0].split())
     return frozenset(term for word in words for term in cut.terms(word))
 
 
@@ -68,13 +61,12 @@ def forms(articles: Sequence[Article], cut: Analyser, terms: Sequence[str]) -> d
     """
     if cut.language == "zh":
         return {}
-    wanted = frozenset(terms)
     often = Counter(word for article in articles for word in _WORD.findall(article.text.lower()))
-    best: dict[str, tuple[int, int, str]] = {}
-    for word, times in often.items():
-        for term in set(cut.terms(word)) & wanted:
-            best[term] = min(best.get(term, (1, 0, "")), (-times, len(word), word))
-    return {term: word for term, (_, _, word) in sorted(best.items())}
+    best: dict[str, str] = {}
+    for word in sorted(often, key=lambda word: (-often[word], len(word), word)):
+        for term in cut.terms(word):
+            best.setdefault(term, word)
+    return {term: best[term] for term in sorted(best.keys() & set(terms))}
 
 
 def save(model: TranslationModel, counts: FieldCounts, settings: BM25Settings, folder: Path) -> None:
@@ -120,7 +112,6 @@ def format_pairs(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iter
         )
     if not words:
         yield from (_line(lay, pairs, model) for lay, pairs in sorted(model.pairs.items()))
-        return
     for word in words:
         terms = cut.terms(word)
         if not terms:
@@ -130,11 +121,10 @@ def format_pairs(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iter
 
 
 def _line(word: str, pairs: Sequence[Pair], model: TranslationModel) -> str:
-    parts = (f"{model.form(p.law)} {p.probability:.3f} ({_evidence(p)})" for p in pairs)
+    parts = []
+    for pair in pairs:
+        count = f"{pair.questions} questions" if pair.questions else ""
+        near = f"synonym {pair.near:.2f}" if pair.near else ""
+        evidence = "itself" if pair.lay == pair.law else ", ".join(filter(None, (count, near)))
+        parts.append(f"{model.form(pair.law)} {pair.probability:.3f} ({evidence})")
     return f"{word}: {'; '.join(parts) or 'nothing'}"
-
-
-def _evidence(pair: Pair) -> str:
-    count = f"{pair.questions} questions" if pair.questions else ""
-    near = f"synonym {pair.near:.2f}" if pair.near else ""
-    return "itself" if pair.lay == pair.law else ", ".join(filter(None, (count, near)))

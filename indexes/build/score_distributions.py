@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,7 @@ QUESTIONS = 100  # that are asked; of a large corpus fewer, so that
 SCORES = 5_000_000  # scores of a system are enough
 LEAST = 20  # questions, however large the corpus
 _LENGTH = 200  # characters of a sentence that stands for a question
+_T = TypeVar("_T")
 _SENTENCE = re.compile(r"[.!?;。！？；]\s*|\n+")
 
 
@@ -39,18 +40,11 @@ class ScoresAll(Protocol):
 
 
 def sample(questions: Sequence[Question], articles: Sequence[Article], seed: int = 0) -> tuple[str, ...]:
-    """Draw the questions that distributions are estimated from.
+    """Draw the questions that distributions are estimated from: annotated ones, each text once.
 
-    They are annotated ones. Where there are too few, headings and sentences of articles stand for
-    the rest: what is asked there is about the law at hand too.
-
-    Args:
-        questions: annotated, each text counted once.
-        articles: of the corpus.
-        seed: of the draw.
-
-    Returns:
-        100 texts, fewer of a corpus of more than 50,000 articles or with too little to draw from.
+    Where there are too few, headings and sentences of articles stand for the rest: what is asked there is
+    about the law at hand too. They are 100, fewer of a corpus of more than 50,000 articles or with too
+    little to draw from.
     """
     if not articles:
         return ()
@@ -97,14 +91,10 @@ def load(folder: Path) -> dict[str, Distribution]:
     Raises:
         BadInput: the file is something else.
     """
-    path = folder / FILE
-    if not path.is_file():
-        return {}
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): Distribution.from_json(entry) for name, entry in record.items()}
-    except (ValueError, AttributeError) as error:
-        raise BadInput(f"{path}: {error}") from error
+    found = _read(
+        folder / FILE, lambda record: {str(k): Distribution.from_json(v) for k, v in record.items()}
+    )
+    return found or {}
 
 
 def save_fusion(settings: FusionSettings, folder: Path) -> None:
@@ -118,10 +108,11 @@ def load_fusion(folder: Path) -> FusionSettings | None:
     Raises:
         BadInput: the file is something else.
     """
-    path = folder / FUSION
-    if not path.is_file():
-        return None
+    return _read(folder / FUSION, FusionSettings.from_json)
+
+
+def _read(path: Path, of: Callable[[Any], _T]) -> _T | None:
     try:
-        return FusionSettings.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except ValueError as error:
+        return of(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+    except (ValueError, AttributeError) as error:
         raise BadInput(f"{path}: {error}") from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -36,13 +36,7 @@ class TokenisedTexts:
 
 
 def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | None = None) -> TokenisedTexts:
-    """Analyse texts to terms.
-
-    Args:
-        analyser: that cuts.
-        texts: to be cut.
-        processes: at most so many side by side; left out, one for each core where there is much to cut.
-    """
+    """Analyse texts to terms by so many processes, or by one a core where there is much to cut."""
     if processes is None:
         processes = cores() if sum(map(len, texts)) > MIN_PARALLEL_LENGTH else 1
     processes = min(processes, len(texts))
@@ -50,12 +44,16 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
         return _cut(analyser, texts)
     _cut(analyser, texts[:1])  # what is read once, such as a dictionary, is there before they fork
     bounds = np.linspace(0, len(texts), processes + 1).astype(int).tolist()
+    number, found = _Numbers(), list[TermIds]()
     context = multiprocessing.get_context(_FORK)
     try:
         with ProcessPoolExecutor(processes, context, _set_worker_input, (analyser, texts)) as pool:
-            return _joined(pool.map(_piece, pairwise(bounds)))
+            for terms, row, lengths in pool.map(_piece, pairwise(bounds)):
+                of_all = np.array([number[t] for t in terms], dtype=np.int32)
+                found += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
     except BrokenProcessPool:  # one was ended from outside, as where memory is short: alone it needs less
         return _cut(analyser, texts)
+    return TokenisedTexts(list(number), found)
 
 
 def cores() -> int:
@@ -89,8 +87,7 @@ def _piece(bounds: tuple[int, int]) -> tuple[list[str], TermIds, Ints]:
     """Return terms, all numbers in one row, and how many each text has: arrays are handed back fast."""
     [(analyser, texts)] = _handed
     part = _cut(analyser, texts[slice(*bounds)])
-    lengths = np.array([len(ids) for ids in part.texts], dtype=np.int64)
-    return list(part.terms), _row(part.texts), lengths
+    return list(part.terms), _row(part.texts), np.array([len(ids) for ids in part.texts], dtype=np.int64)
 
 
 def _cut(analyser: Analyser, texts: Sequence[str]) -> TokenisedTexts:
@@ -105,15 +102,6 @@ class _Numbers(dict[str, int]):
     def __missing__(self, term: str) -> int:
         self[term] = found = len(self)
         return found
-
-
-def _joined(pieces: Iterator[tuple[list[str], TermIds, Ints]]) -> TokenisedTexts:
-    number = _Numbers()
-    texts: list[TermIds] = []
-    for terms, row, lengths in pieces:
-        of_all = np.array([number[t] for t in terms], dtype=np.int32)
-        texts += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
-    return TokenisedTexts(list(number), texts)
 
 
 def _row(texts: Sequence[TermIds]) -> TermIds:

@@ -71,7 +71,7 @@ def test_a_small_corpus_borrows_where_its_language_allows_it_and_else_stays_with
 
 
 def test_a_large_corpus_gets_an_encoder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexes.build.build.FIT_FROM", len(VILLAGE.articles))
+    monkeypatch.setattr("indexes.build.encoder_choice.FIT_FROM", len(VILLAGE.articles))
     assert "fitted_to" in entry_of(install(settings=BuildSettings(fit=TINY)))
 
 
