@@ -9,7 +9,7 @@ articles and 1,000 questions, a quarter of one for 15,000 (docs/results.md).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import chain
@@ -26,8 +26,6 @@ from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser
 from rag.types import Article, Bools, Floats, Progress, Question, named, no_progress
 
-__all__ = ["FitSettings", "FittedParameters", "Fitter", "Progress"]
-
 
 class Fitter:
     """One corpus, analysed once, and the two stages over it."""
@@ -35,12 +33,9 @@ class Fitter:
     def __init__(
         self, articles: Sequence[Article], analyser: Analyser, settings: FitSettings | None = None
     ) -> None:
-        """Analyse the articles and choose the vocabulary.
+        """Analyse the articles and choose the vocabulary; the encoder must be used with the same analyser.
 
-        Args:
-            articles: the corpus.
-            analyser: cuts the text; the encoder must be used with the same one.
-            settings: how to fit; None fits as is suited to the law and to the number of questions.
+        Without settings it fits as is suited to the law and to the number of questions.
         """
         self.given: FitSettings | None = settings
         self.settings = settings or suited(0, len(articles))
@@ -48,14 +43,16 @@ class Fitter:
         self.position = {a.id: i for i, a in enumerate(articles)}
         above = [(a.code, *a.headings) for a in articles]
         titles = {title: i for i, title in enumerate(dict.fromkeys(chain.from_iterable(above)))}
-        found = tokenise_texts(
-            analyser, [*(a.text for a in articles), *titles]
-        )  # a title stands above many articles
+        # a title stands above many articles
+        found = tokenise_texts(analyser, [*(a.text for a in articles), *titles])
         text, title = found.texts[: len(articles)], found.texts[len(articles) :]
         headings = [np.concatenate([title[titles[t]] for t in each]) for each in above]
         whole = [np.concatenate(each) for each in zip(text, headings, strict=True)]
         often = in_texts(whole, len(found.terms))
-        self.vocabulary = self._choose(dict(zip(found.terms, often.tolist(), strict=True)))
+        counts = dict(zip(found.terms, often.tolist(), strict=True))
+        enough = [t for t, n in counts.items() if n >= self.settings.min_count]
+        enough.sort(key=lambda t: (-counts[t], t))
+        self.vocabulary = {t: i for i, t in enumerate(sorted(enough[: self.settings.max_terms]))}
         self.n_articles = len(articles)
         chosen = np.array([self.vocabulary.get(term, -1) for term in found.terms], dtype=np.int32)
         self.in_articles = np.zeros(len(self.vocabulary))
@@ -64,26 +61,19 @@ class Fitter:
         for i, each in enumerate(above):
             groups.setdefault(each, []).append(i)
         members = {key: np.array(where, dtype=np.int64) for key, where in groups.items()}
-        self.texts = Texts(
-            [_known(chosen[ids]) for ids in text],
-            [_known(chosen[ids]) for ids in headings],
-            [members[each] for each in above],
-        )
+        known = [
+            [numbers[numbers >= 0] for numbers in (chosen[ids] for ids in of)] for of in (text, headings)
+        ]
+        self.texts = Texts(*known, [members[each] for each in above])
 
     def with_settings(self, settings: FitSettings) -> Fitter:
-        """Return the same corpus to be fitted otherwise; nothing is analysed again.
+        """Return the same corpus to be fitted with others of the same `min_count` and `max_terms`.
 
-        Args:
-            settings: of the same vocabulary (`min_count`, `max_terms`).
+        Nothing is analysed again.
         """
         other = copy(self)
         other.given = other.settings = settings
         return other
-
-    def _choose(self, counts: Mapping[str, int]) -> dict[str, int]:
-        enough = [t for t, n in counts.items() if n >= self.settings.min_count]
-        enough.sort(key=lambda t: (-counts[t], t))
-        return {t: i for i, t in enumerate(sorted(enough[: self.settings.max_terms]))}
 
     def start(self) -> FittedParameters:
         """Return random vectors with weights of 0.3 idf: a blurred TF-IDF."""
@@ -128,13 +118,8 @@ class Fitter:
 
     def fit_corpus(self, progress: Progress = no_progress) -> FittedParameters:
         """Fit to the law alone."""
-        s = self.settings
-        return self._descend(
-            self.start(),
-            list(self._corpus_batches()),
-            s.temperature,
-            named(progress, "fitting the encoder to the law"),
-        )
+        told = named(progress, "fitting the encoder to the law")
+        return self._descend(self.start(), list(self._corpus_batches()), self.settings.temperature, told)
 
     def _corpus_batches(self) -> Iterator[Make]:
         s = self.settings
@@ -147,8 +132,8 @@ class Fitter:
             for task in TASKS:
                 order = rng.permutation(usable)
                 for chunk in np.array_split(order, max(1, round(len(order) / s.batch))):
-                    yield lambda vectors, log_weights, chunk=chunk, task=task: _cut(  # type: ignore[misc]
-                        [pair(texts, int(i), task, rng) for i in chunk]
+                    yield lambda vectors, log_weights, chunk=chunk, task=task: Batch(  # type: ignore[misc]
+                        *bags(*zip(*[pair(texts, int(i), task, rng) for i in chunk], strict=True))
                     )
 
     def fit_questions(
@@ -163,19 +148,15 @@ class Fitter:
         texts = self.texts.only(frequent)
 
         def terms(text: str) -> TermIds:
-            ids = _ids(self.analyser.terms(text), words)
+            ids = term_ids(self.analyser.terms(text), words).astype(np.int32)
             return ids[frequent[ids]]
 
         texts_of = AnnotatedTexts.of(
             questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
         )
         s = self.given or suited(len(questions))
-        return self._descend(
-            start,
-            list(texts_of.batches(s)),
-            s.question_temperature,
-            named(progress, "fitting the encoder to questions"),
-        )
+        told = named(progress, "fitting the encoder to questions")
+        return self._descend(start, list(texts_of.batches(s)), s.question_temperature, told)
 
     def _descend(
         self, fitted: FittedParameters, batches: Sequence[Make], temperature: float, progress: Progress
@@ -199,16 +180,3 @@ class Fitter:
                 adam_weights.step(log_weights, batch.terms[part], of_weights, scale)
             progress("fitting", step + 1, len(batches))
         return replace(fitted, vectors=vectors, log_weights=log_weights)
-
-
-def _known(ids: TermIds) -> TermIds:
-    """Return the numbers without those of terms that are not in the vocabulary, -1."""
-    return ids[ids >= 0]
-
-
-def _ids(terms: Sequence[str], vocabulary: Mapping[str, int]) -> TermIds:
-    return term_ids(terms, vocabulary).astype(np.int32)
-
-
-def _cut(pairs: Sequence[tuple[TermIds, TermIds]]) -> Batch:
-    return Batch(*bags([left for left, _ in pairs], [right for _, right in pairs]))

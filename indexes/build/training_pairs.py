@@ -1,4 +1,4 @@
-"""Batches of annotated questions and the articles that they cite, for the second stage of fitting.
+"""Pairs of texts that belong together: cut from the law, and annotated questions with what they cite.
 
 A question, and its answer where it has one, is paired with each article that it cites. Three things
 keep a thousand questions from being learnt by heart: terms are left out at random on both sides
@@ -6,8 +6,7 @@ keep a thousand questions from being learnt by heart: terms are left out at rand
 pass the articles that are wrongly near are looked up and put among the negatives (Xiong et al. 2021).
 Where articles have several questions, some steps pair those of the same article with each other, so that
 what says the same is near whatever the law calls it. What each of them gives is in docs/results.md.
-
-Pairs of texts that belong together, cut from a corpus without anybody's labels.
+The first stage is fitted to pairs that are cut from a corpus without anybody's labels.
 """
 
 from __future__ import annotations
@@ -77,23 +76,30 @@ def pair(texts: Texts, position: int, task: Task, rng: np.random.Generator) -> t
 
 
 def bags(left: Sequence[TermIds], right: Sequence[TermIds]) -> tuple[Ints, Bags, Bags]:
-    """Count the terms of two lists of texts over the terms that stand in them.
+    """Count the terms of two lists of texts over the distinct terms, (n,) in order, that stand in them.
 
-    Returns:
-        terms (n,): the distinct term numbers, in order; left and right: (n_texts, n) counts whose
-        columns are those terms.
+    The columns of left and right, (n_texts, n) each, are those terms.
     """
-    joined = [np.concatenate([*side]) if side else np.zeros(0, np.int32) for side in (left, right)]
-    terms, columns = np.unique(np.concatenate(joined), return_inverse=True)
-    cut = len(joined[0])
-    made = [_bag(side, c, len(terms)) for side, c in ((left, columns[:cut]), (right, columns[cut:]))]
-    return terms.astype(np.int64), made[0], made[1]
+    terms, columns = np.unique(np.concatenate([*left, *right, np.zeros(0, np.int32)]), return_inverse=True)
+    cut = sum(map(len, left))
+    return (
+        terms.astype(np.int64),
+        _bag(left, columns[:cut], len(terms)),
+        _bag(right, columns[cut:], len(terms)),
+    )
 
 
 def _bag(texts: Sequence[TermIds], columns: npt.NDArray[np.integer], n_terms: int) -> Bags:
     indptr = np.zeros(len(texts) + 1, dtype=np.int64)
     indptr[1:] = np.cumsum([len(t) for t in texts])
     return sp.csr_array((np.ones(len(columns), np.float32), columns, indptr), shape=(len(texts), n_terms))
+
+
+def bag(texts: Sequence[TermIds], n_terms: int) -> Bags:
+    """Count the terms of texts, (n_texts, n_terms)."""
+    counts = _bag(texts, np.concatenate([*texts, np.zeros(0, np.int32)]), n_terms)
+    counts.sum_duplicates()
+    return counts
 
 
 MINED = 50  # the nearest wrong articles of a text, among which hard negatives are drawn
@@ -132,14 +138,9 @@ class AnnotatedTexts:
         articles: Sequence[TermIds],
         n_terms: int,
     ) -> AnnotatedTexts:
-        """Lay out annotated questions.
+        """Lay out annotated questions by the term numbers of their texts and of articles in rows.
 
-        Args:
-            questions: a gold id that is no article's is passed over, so is a text without a known term.
-            position: article id -> row.
-            terms: numbers of a text's terms.
-            articles: the same of each article.
-            n_terms: size of the vocabulary.
+        A gold id that is no article's is passed over, and so is a text without a known term.
         """
         texts: list[TermIds] = []
         cited: list[list[int]] = []
@@ -186,7 +187,7 @@ class AnnotatedTexts:
     ) -> Batch:
         if mined is not None:
             near[:] = [mined]
-        texts, articles = self.pairs[part, 0], self.pairs[part, 1]
+        texts, articles = self.pairs[part].T
         columns = [articles, rng.integers(0, self.articles.shape[0], settings.random_negatives)]
         if near and near[0].shape[1]:
             drawn = rng.integers(0, near[0].shape[1], (len(part), settings.hard_negatives))
@@ -250,16 +251,6 @@ class _CoCitedTexts:
         return self.texts[at], self.texts[other + (other >= at)]  # itself is stepped over
 
 
-def bag(texts: Sequence[TermIds], n_terms: int) -> Bags:
-    """Count the terms of texts, (n_texts, n_terms)."""
-    indptr = np.zeros(len(texts) + 1, dtype=np.int64)
-    indptr[1:] = np.cumsum([len(text) for text in texts])
-    joined = np.concatenate([*texts, np.zeros(0, np.int32)])
-    counts = sp.csr_array((np.ones(len(joined), np.float32), joined, indptr), shape=(len(texts), n_terms))
-    counts.sum_duplicates()
-    return counts
-
-
 def dropped(texts: Bags, share: float, rng: np.random.Generator) -> Bags:
     """Return the texts with this share of their terms left out at random."""
     if share <= 0:
@@ -276,8 +267,8 @@ def _restricted(left: Bags, right: Bags, masked: Bools) -> Batch:
     seen[right.indices] = True
     column = np.cumsum(seen) - 1
     width = int(seen.sum())
-    narrow = [
+    narrow = (
         sp.csr_array((side.data, column[side.indices], side.indptr), shape=(side.shape[0], width))
         for side in (left, right)
-    ]
-    return Batch(np.flatnonzero(seen).astype(np.int64), narrow[0], narrow[1], masked)
+    )
+    return Batch(np.flatnonzero(seen).astype(np.int64), *narrow, masked)

@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rag.encoders.static import StaticEncoder
+from rag.encoders.static import StaticEncoder, unit
 from rag.retrieval.term_counts import FieldCounts, document_frequency
 from rag.retrieval.translation_model import Pair, TranslationModel
-from rag.types import Ints, Question
+from rag.types import Floats, Ints, Question
 
 Doubles = npt.NDArray[np.float64]
+_Nearest = dict[str, dict[str, tuple[float, float]]]  # lay term -> law term -> its part of 1, its cosine
 LEARNT_FIELDS = ("text", "headings")  # the name of a code is no word for anything
 _CHUNK = 512  # lay terms that are compared with all terms of the law at a time
 
@@ -65,22 +66,17 @@ def learn(
     settings: TranslationSettings | None = None,
     stop: frozenset[str] = frozenset(),
 ) -> TranslationModel:
-    """Return the bridge of a corpus.
+    """Return the bridge of a corpus, of annotated questions and the terms of each.
 
-    Args:
-        counts: terms of its articles by field.
-        questions: annotated ones; a gold id that is no article's is passed over.
-        cut: the terms of each question.
-        encoder: fitted to the corpus; None learns from questions alone.
-        settings: how.
-        stop: terms that are neither expanded nor expanded to.
+    A gold id that is no article's is passed over. Without an encoder fitted to the corpus it is learnt from
+    questions alone; stop terms are neither expanded nor expanded to.
     """
     chosen = settings or TranslationSettings()
     law = _law_terms(counts, chosen, stop)
     lay = sorted({t for terms in cut for t in terms if _is_word(t, stop)})
     sides = _sides(counts, questions, cut, lay, law, chosen)
     learnt = _translated(sides, lay, list(law), chosen)
-    nearest: dict[str, dict[str, tuple[float, float]]] = {}
+    nearest: _Nearest = {}
     if encoder is not None and chosen.synonyms > 0:
         unwritten = (t for t in encoder.vocabulary if t not in counts.vocabulary and _is_word(t, stop))
         nearest = _synonyms(encoder, sorted({*lay, *unwritten}), law, chosen)
@@ -127,11 +123,10 @@ def _translated(
     keys, of = np.unique(left * len(words) + right, return_inverse=True)
     lays, laws = keys // len(words), keys % len(words)
     _, held = np.unique(pair * len(words) + right, return_inverse=True)
-    weight = sides.weight[pair]
-    likely = _expected(lays, of, held, weight, len(lay) + 1, settings.rounds)
+    likely = _expected(lays, of, held, sides.weight[pair], settings.rounds)
     questions = _distinct(of, sides.question[pair], len(keys))
     cited = _distinct(of, sides.article[pair], len(keys))
-    surprise = _likelihood_ratio(sides, left, right, pair, keys, of, len(words))
+    surprise = _likelihood_ratio(sides, lays, laws, np.bincount(of, minlength=len(keys)).astype(np.float64))
     mask = (
         (lays < len(lay))
         & (questions >= settings.least_questions)
@@ -162,15 +157,14 @@ def _sides(
         if gold and columns_of and (question.text, gold) not in pairs:
             pairs[question.text, gold] = columns_of
     ordered = sorted(pairs)  # sums do not depend on the order of the questions
+    often = [len(gold) for _, gold in ordered]
+    article = np.array([position[id_] for _, gold in ordered for id_ in gold], dtype=np.int64)
     terms = [pairs[key] for key in ordered]
-    which = [(q, position[id_], 1 / len(gold)) for q, (_, gold) in enumerate(ordered) for id_ in gold]
-    asks = np.array([row[0] for row in which], dtype=np.int64)
-    article = np.array([row[1] for row in which], dtype=np.int64)
-    weight = np.array([row[2] for row in which], dtype=np.float64)
     indptr = np.concatenate([[0], np.cumsum([len(t) for t in terms])]).astype(np.int64)
     columns = np.array([t for own in terms for t in own], dtype=np.int64)
     incidence = sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(terms), len(lay)))
     telling = _telling(counts, np.unique(article), law, settings)
+    asks, weight = (np.repeat(of, often) for of in (np.arange(len(often)), 1 / np.array(often, np.float64)))
     return _Sides(asks, article, weight, incidence, telling)
 
 
@@ -206,15 +200,14 @@ def _cooccurrence(sides: _Sides) -> tuple[Ints, Ints, Ints]:
     return left, right, pair
 
 
-def _expected(lays: Ints, of: Ints, held: Ints, weight: Doubles, n_lay: int, rounds: int) -> Doubles:
+def _expected(lays: Ints, of: Ints, held: Ints, weight: Doubles, rounds: int) -> Doubles:
     """Return P(law term | lay term) of each key, by expectation maximisation from even beginnings."""
-    totals = np.bincount(lays, minlength=n_lay)
-    likely = 1.0 / totals[lays]
+    likely = 1.0 / np.bincount(lays)[lays]
     for _ in range(rounds):
         each = likely[of]
         whole = np.bincount(held, weights=each)
         expected = np.bincount(of, weights=weight * each / whole[held], minlength=len(lays))
-        likely = expected / np.bincount(lays, weights=expected, minlength=n_lay)[lays]
+        likely = expected / np.bincount(lays, weights=expected)[lays]
     return likely
 
 
@@ -226,23 +219,14 @@ def _distinct(of: Ints, what: Ints, n: int) -> Ints:
     return np.bincount(fresh // size, minlength=n).astype(np.int64)
 
 
-def _likelihood_ratio(
-    sides: _Sides, left: Ints, right: Ints, pair: Ints, keys: Ints, of: Ints, n_law: int
-) -> Doubles:
-    """Return Dunning's G² of each key where its terms are together more often than by chance; else 0."""
+def _likelihood_ratio(sides: _Sides, lays: Ints, laws: Ints, both: Doubles) -> Doubles:
+    """Return Dunning's G² of each pair of terms that is together more often than by chance; else 0."""
     n = len(sides.question)
-    both = np.bincount(of, minlength=len(keys)).astype(np.float64)
-    has_lay = np.asarray(sides.lay[sides.question].sum(axis=0)).ravel()
-    has_lay = np.append(has_lay, n)[keys // n_law]
-    has_law = np.asarray(sides.law[sides.article].sum(axis=0)).ravel()[keys % n_law]
+    has_lay = np.append(np.asarray(sides.lay[sides.question].sum(axis=0)).ravel(), n)[lays]
+    has_law = np.asarray(sides.law[sides.article].sum(axis=0)).ravel()[laws]
     table = (both, has_lay - both, has_law - both, n - has_lay - has_law + both)
-    chance = (
-        has_lay * has_law / n,
-        has_lay * (n - has_law) / n,
-        (n - has_lay) * has_law / n,
-        (n - has_lay) * (n - has_law) / n,
-    )
-    total = np.zeros(len(keys))
+    chance = [lay * law / n for lay in (has_lay, n - has_lay) for law in (has_law, n - has_law)]
+    total = np.zeros(len(both))
     for seen, expected in zip(table, chance, strict=True):
         there = (seen > 0) & (expected > 0)
         total[there] += 2 * seen[there] * np.log(seen[there] / expected[there])
@@ -251,16 +235,19 @@ def _likelihood_ratio(
 
 def _synonyms(
     encoder: StaticEncoder, lay: Sequence[str], law: Mapping[str, int], settings: TranslationSettings
-) -> dict[str, dict[str, tuple[float, float]]]:
-    """Return lay term -> law term -> its part of 1 among the nearest, and its cosine."""
+) -> _Nearest:
     known, there = ([t for t in terms if t in encoder.vocabulary] for terms in (lay, law))
     if not known or not there:
         return {}
-    targets = _unit(encoder, there)
-    found: dict[str, dict[str, tuple[float, float]]] = {}
+
+    def vectors(terms: Sequence[str]) -> Floats:
+        return unit(encoder.codes[[encoder.vocabulary[t] for t in terms]].astype(np.float32))
+
+    targets = vectors(there)
+    found: _Nearest = {}
     for begin in range(0, len(known), _CHUNK):
         part = known[begin : begin + _CHUNK]
-        cosines = np.round(_unit(encoder, part) @ targets.T, 5)
+        cosines = np.round(vectors(part) @ targets.T, 5)
         for term, row in zip(part, cosines, strict=True):
             near = np.flatnonzero(row >= settings.nearness)
             near = near[[there[i] != term for i in near.tolist()]]  # none is its own synonym
@@ -269,18 +256,8 @@ def _synonyms(
             if words:
                 each = np.exp((row[near].astype(np.float64) - 1) / settings.sharpness)
                 # that nearest is near by chance alone where it is hardly near
-                sure = min(
-                    (float(row[near[0]]) - settings.nearness) / (settings.near - settings.nearness), 1.0
-                )
-                parts = (max(sure, 0.0) * each / each.sum()).tolist()
-                found[term] = {
-                    w: (p, float(c)) for w, p, c in zip(words, parts, row[near].tolist(), strict=True)
-                }
+                sure = (float(row[near[0]]) - settings.nearness) / (settings.near - settings.nearness)
+                parts = (np.clip(sure, 0.0, 1.0) * each / each.sum()).tolist()
+                cosine = row[near].tolist()
+                found[term] = dict(zip(words, zip(parts, cosine, strict=True), strict=True))
     return found
-
-
-def _unit(encoder: StaticEncoder, terms: Sequence[str]) -> npt.NDArray[np.float32]:
-    ids = [encoder.vocabulary[t] for t in terms]
-    vectors = encoder.codes[ids].astype(np.float32)
-    length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
