@@ -3,30 +3,25 @@
 Weights are points of a grid over the simplex (each a multiple of the step, together 1); every point is
 measured, none is guessed.
 
-What several systems returned for the same questions, and what fusing it gives under many weights.
-
 A measure needs only the places of the gold articles, and an article can only pass a gold one if some
 system prefers it: so nothing is sorted, and yet every value is the one that `rag.fusion.normalised`
 and `training.eval.metrics` give (near ties are summed again exactly).
-
-Where gold articles stand under many fusion weights at once, without sorting anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from rag.errors import BadInput
-from rag.fusion.matrix_fusion import exact_sum, weighted
+from rag.fusion.matrix_fusion import exact_sum
 from rag.fusion.normalisation import Distribution, Matrix, Share, min_max, percentile
-from rag.fusion.rank_fusion import Fuse, as_matrix, in_order, normalised
-from rag.types import DECIMALS, Bools, Qrels, Ranking, Run, rank
+from rag.fusion.rank_fusion import as_matrix
+from rag.types import DECIMALS, Bools, Qrels, Run
 
 NOWHERE = np.iinfo(np.int64).max  # the place of an article that is not in the ranking
 _BLOCK = 256  # weights looked at together, so that what is compared stays in the processor's cache
@@ -75,9 +70,7 @@ def gold_places(
             points = weights[begin : begin + _BLOCK]
             present = ((points > 0) & held[:, article]).any(axis=1)
             ahead = points @ lead[:, rivals]
-            above = (ahead > margin).astype(np.float32) @ np.ones(
-                len(rivals), dtype=np.float32
-            )  # counted by BLAS
+            above = (ahead > margin).astype(np.float32) @ np.ones(len(rivals), np.float32)  # counted by BLAS
             place = 1 + always + above.astype(np.int64)
             # A place that is beyond the cut without near ties needs none of them.
             near = (np.abs(ahead) <= margin) & (present & (place <= cut))[:, None]
@@ -121,12 +114,9 @@ def _sums(terms: Matrix, decimals: int | None) -> Matrix:
 
 
 def measured(name: str, places: npt.NDArray[np.int64], gold: int) -> npt.NDArray[np.float64]:
-    """Return a measure of each ranking from the places of a question's gold articles, (n_points,).
+    """Return R@k or MRR@k of each ranking, (n_points,), from the places of a question's gold articles.
 
-    Args:
-        name: R@k or MRR@k.
-        places: (n_points, n_found); gold articles that no system returned may be left out.
-        gold: how many gold articles the question has.
+    Of places, (n_points, n_found), those of gold articles that no system returned may be left out.
 
     Raises:
         BadInput: a measure of another kind.
@@ -158,17 +148,13 @@ MEASURES = ("R@10", "MRR@10")  # their mean is what tuning makes as large as it 
 class SystemRankings:
     """The rankings of several systems for the same questions.
 
-    Attributes:
-        systems: their names.
-        questions: ids.
-        articles: the ids that any system returned for each question, sorted as strings.
-        scores: (n_systems, n_questions, n_candidates) float64, nan where a system did not return
-            the article; question i's articles come first, what follows is nan.
+    Scores are (n_systems, n_questions, n_candidates) float64, nan where a system did not return the article;
+    each question's articles come first, what follows is nan.
     """
 
     systems: tuple[str, ...]
-    questions: tuple[str, ...]
-    articles: tuple[tuple[str, ...], ...] = field(repr=False)
+    questions: tuple[str, ...]  # ids
+    articles: tuple[tuple[str, ...], ...] = field(repr=False)  # that any system returned, sorted as strings
     scores: Matrix = field(repr=False)
 
     @classmethod
@@ -208,26 +194,12 @@ class SystemRankings:
         """
         of = [distributions[name] for name in self.systems]
         found = np.where(np.isfinite(self.scores), percentile(self.scores, of), np.nan)
-        return SystemRankings(self.systems, self.questions, self.articles, found)
+        return replace(self, scores=found)
 
     def only(self, systems: Sequence[str]) -> SystemRankings:
         """Return the lists of these systems alone."""
         rows = [self.systems.index(name) for name in systems]
-        return SystemRankings(tuple(systems), self.questions, self.articles, self.scores[rows])
-
-    def fused(
-        self,
-        weights: Sequence[float],
-        share: Share = min_max,
-        k: int = DEPTH,
-        decimals: int | None = DECIMALS,
-    ) -> dict[str, Ranking]:
-        """Return the run of the fusion with these weights."""
-        sums = weighted(self.scores, share, weights)
-        return {
-            question: rank(sums[i, : len(ids)], in_order(ids), k, decimals=decimals)
-            for i, (question, ids) in enumerate(zip(self.questions, self.articles, strict=True))
-        }
+        return replace(self, systems=tuple(systems), scores=self.scores[rows])
 
 
 def as_they_are(scores: Matrix) -> Matrix:
@@ -250,8 +222,8 @@ def values_at(
     other questions are not looked at.
 
     Args:
-        lists: what the systems returned.
-        qrels: question id -> gold article ids; each question must be in the lists.
+        lists: what the systems returned for each of these questions.
+        qrels: of the questions.
         weights: (n_points, n_systems), each row adding up to 1.
         measures: names of R@k and MRR@k.
         share: how scores are brought to one scale.
@@ -271,17 +243,13 @@ def values_at(
     for column, question in enumerate(answerable):
         i = row[question]
         ids, gold = lists.articles[i], qrels[question]
-        shares, held = _one(lists.scores, i, len(ids), share)
+        mine = lists.scores[:, i : i + 1, : len(ids)]
         at = [place for place, article_id in enumerate(ids) if article_id in gold]
-        places = gold_places(shares, held, at, weights, decimals=decimals, cut=cut)
+        held = np.isfinite(mine[:, 0])
+        places = gold_places(share(mine)[:, 0], held, at, weights, decimals=decimals, cut=cut)
         for name in measures:
             found[name][:, column] = measured(name, places, len(gold))
     return found
-
-
-def _one(scores: Matrix, question: int, articles: int, share: Share) -> tuple[Matrix, Bools]:
-    mine = scores[:, question : question + 1, :articles]
-    return share(mine)[:, 0], np.isfinite(mine[:, 0])
 
 
 STEP = 0.05
@@ -294,17 +262,7 @@ class Tuned:
     weights: Mapping[str, float]  # system -> its weight; together 1
     value: float  # mean of the measures at these weights, a fraction, on the questions tuned on
     questions: int
-    share: Share = field(repr=False)
-    decimals: int | None = field(repr=False)
-    grid: npt.NDArray[np.float64] = field(repr=False)  # (n_points, n_systems)
-    values: npt.NDArray[np.float64] = field(repr=False)  # (n_points,)
-
-    @property
-    def fuse(self) -> Fuse:
-        """The fusion with these weights, of rankings in the order of `weights`."""
-        return partial(
-            normalised, by=self.share, weights=tuple(self.weights.values()), decimals=self.decimals
-        )
+    values: npt.NDArray[np.float64] = field(repr=False)  # of each point of the grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,15 +286,8 @@ def simplex(systems: int, step: float = STEP) -> npt.NDArray[np.float64]:
         )
     # Stars and bars: where the bars between systems stand.
     bars = np.array(list(combinations(range(parts + systems - 1), systems - 1)), dtype=np.int64)
-    edges = np.concatenate(
-        [
-            np.full((len(bars), 1), -1),
-            bars.reshape(len(bars), systems - 1),
-            np.full((len(bars), 1), parts + systems - 1),
-        ],
-        axis=1,
-    )
-    return (np.diff(edges, axis=1) - 1) / parts
+    bars = bars.reshape(len(bars), systems - 1)
+    return (np.diff(bars, axis=1, prepend=-1, append=parts + systems - 1) - 1) / parts
 
 
 def tune(
@@ -355,11 +306,11 @@ def tune(
     the questions decides.
 
     Args:
-        lists: what the systems returned; systems must not have learnt from the questions of qrels.
+        lists: what systems returned that have not learnt from the questions of qrels.
         qrels: the dev questions' gold articles, and no others.
         measures: names of R@k and MRR@k; their mean is made as large as it can be.
-        share: how scores are brought to one scale.
-        decimals: as in `rag.types.rank`; None for shares that are functions of ranks.
+        share: as `decimals`, of `values_at`.
+        decimals: of the sums.
         step: of the grid.
 
     Raises:
@@ -372,7 +323,7 @@ def tune(
         )
     grid = simplex(len(lists.systems), step)
     found = values_at(lists, qrels, grid, measures, share=share, decimals=decimals)
-    values = np.mean([_mean(found[name]) for name in measures], axis=0)
+    values = np.mean([found[name].mean(axis=1) for name in measures], axis=0)
     by_name = sorted(range(len(lists.systems)), key=lists.systems.__getitem__)
     best = min(
         range(len(grid)),
@@ -383,7 +334,7 @@ def tune(
         ),
     )
     weights = dict(zip(lists.systems, grid[best].tolist(), strict=True))
-    return Tuned(weights, float(values[best]), questions, share, decimals, grid, values)
+    return Tuned(weights, float(values[best]), questions, values)
 
 
 def curves(
@@ -396,28 +347,14 @@ def curves(
     decimals: int | None = DECIMALS,
     step: float = STEP,
 ) -> dict[tuple[str, str], tuple[Point, ...]]:
-    """Return for each pair of systems what every alpha from 0 to 1 gives; to be shown, not to choose by.
-
-    Args:
-        lists: what the systems returned.
-        qrels: the questions' gold articles.
-        measures: names of R@k and MRR@k.
-        pairs: every pair if left out.
-        share: how scores are brought to one scale.
-        decimals: as in `rag.types.rank`.
-        step: from one alpha to the next.
-    """
+    """Return what every alpha from 0 to 1 gives, of these pairs or of all; to be shown, not to choose by."""
     points = simplex(2, step)
     drawn = {}
     for pair in combinations(lists.systems, 2) if pairs is None else pairs:
         found = values_at(lists.only(pair), qrels, points, measures, share=share, decimals=decimals)
-        means = {name: _mean(values) for name, values in found.items()}
+        means = {name: values.mean(axis=1) for name, values in found.items()}
         drawn[pair] = tuple(
             Point(float(alpha), {name: float(mean[p]) for name, mean in means.items()})
             for p, alpha in enumerate(points[:, 0])
         )
     return drawn
-
-
-def _mean(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.asarray(values.mean(axis=1), dtype=np.float64)

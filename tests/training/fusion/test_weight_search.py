@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
+from rag.fusion.matrix_fusion import weighted
 from rag.fusion.normalisation import (
     Distribution,
     Share,
@@ -21,8 +22,8 @@ from rag.fusion.normalisation import (
     reciprocals,
     z_score,
 )
-from rag.fusion.rank_fusion import normalised
-from rag.types import Hit, Ranking
+from rag.fusion.rank_fusion import in_order, normalised
+from rag.types import Hit, Ranking, rank
 from training.eval.metrics import per_question
 from training.fusion.weight_search import Point, SystemRankings, as_they_are, curves, simplex, tune, values_at
 
@@ -38,6 +39,16 @@ GOLD_LAST = {"q": frozenset({"g"})}
 
 def ranking(scores: Mapping[str, float]) -> Ranking:
     return tuple(Hit(i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def fused(
+    lists: SystemRankings, weights: tuple[float, ...], share: Share = min_max, decimals: int | None = 5
+) -> dict[str, Ranking]:
+    sums = weighted(lists.scores, share, weights)
+    return {
+        question: rank(sums[i, : len(ids)], in_order(ids), 1000, decimals=decimals)
+        for i, (question, ids) in enumerate(zip(lists.questions, lists.articles, strict=True))
+    }
 
 
 def benchmark(
@@ -85,7 +96,7 @@ def test_every_point_is_what_fusing_and_measuring_give(name: str, seed: int) -> 
         SystemRankings.of(runs, list(qrels)), qrels, grid, measures, share=share, decimals=decimals
     )
     for p, weights in enumerate(grid):
-        fused = {
+        run_of = {
             question: normalised(
                 [run[question] for run in runs.values()],
                 50,
@@ -95,7 +106,7 @@ def test_every_point_is_what_fusing_and_measuring_give(name: str, seed: int) -> 
             )
             for question in qrels
         }
-        expected = per_question(qrels, fused, measures)
+        expected = per_question(qrels, run_of, measures)
         for measure in measures:
             assert found[measure][p].tolist() == pytest.approx(expected[measure].tolist(), abs=1e-12)
 
@@ -103,8 +114,7 @@ def test_every_point_is_what_fusing_and_measuring_give(name: str, seed: int) -> 
 def test_the_matrix_of_lists_fuses_to_the_same_run() -> None:
     runs, qrels = benchmark(3)
     weights = (0.2, 0.0, 0.8)
-    fused = SystemRankings.of(runs, list(qrels)).fused(weights, z_score)
-    assert fused == {
+    assert fused(SystemRankings.of(runs, list(qrels)), weights, z_score) == {
         q: normalised([run[q] for run in runs.values()], 1000, by=z_score, weights=weights) for q in qrels
     }
 
@@ -114,8 +124,8 @@ def test_positions_fuse_as_percentiles_do() -> None:
     shapes = {name: Distribution.of(np.random.default_rng(i).random(40) * 9) for i, name in enumerate(runs)}
     lists = SystemRankings.of(runs, list(qrels))
     by = partial(percentile, distributions=list(shapes.values()))
-    there = lists.fused((0.2, 0.5, 0.3), by, decimals=None)
-    assert lists.positions(shapes).fused((0.2, 0.5, 0.3), as_they_are, decimals=None) == there
+    there = fused(lists, (0.2, 0.5, 0.3), by, decimals=None)
+    assert fused(lists.positions(shapes), (0.2, 0.5, 0.3), as_they_are, decimals=None) == there
     assert there == {
         q: normalised([run[q] for run in runs.values()], 999, by=by, weights=(0.2, 0.5, 0.3), decimals=None)
         for q in qrels
@@ -134,7 +144,7 @@ def test_lists_of_several_sets_of_questions() -> None:
         whole.questions,
         whole.articles,
     )
-    assert joined.fused((0.1, 0.2, 0.7)) == whole.fused((0.1, 0.2, 0.7))
+    assert fused(joined, (0.1, 0.2, 0.7)) == fused(whole, (0.1, 0.2, 0.7))
     with pytest.raises(BadInput, match="one question twice"):
         SystemRankings.joined([parts[0], parts[0]])
     with pytest.raises(BadInput, match="other systems"):
@@ -148,7 +158,9 @@ def test_the_optimum_worked_by_hand() -> None:
     # g: w, x: 1 - w, y: (1 - w) / 2; a tie at 1/2 goes to g by its id
     assert tuned.value == 1.0
     assert tuned.weights == {"bad": 0.5, "good": 0.5}  # of all that are right, the nearest to equal
-    assert tuned.fuse([bad["q"], good["q"]], 1) == (Hit("g", 0.5),)
+    assert normalised([bad["q"], good["q"]], 1, by=min_max, weights=tuple(tuned.weights.values())) == (
+        Hit("g", 0.5),
+    )
 
 
 def test_equal_choices_do_not_depend_on_the_order_of_systems() -> None:
