@@ -35,18 +35,12 @@ Packed: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # pos
 
 @dataclass(frozen=True)
 class InnerAnswers:
-    """Rankings of systems for questions that none of them learnt from.
+    """Rankings of systems for questions that none of them learnt from."""
 
-    Attributes:
-        questions: in the order asked, all with gold articles.
-        learn: what the systems learnt from.
-        runs: system -> question id -> ranking, 1,000 deep.
-        distributions: system -> its scores over the corpus; a system that cannot tell has none.
-    """
-
-    questions: tuple[Question, ...]
-    learn: tuple[Question, ...] = field(repr=False)
-    runs: Mapping[str, Run] = field(repr=False)
+    questions: tuple[Question, ...]  # in the order asked, all with gold articles
+    learn: tuple[Question, ...] = field(repr=False)  # what the systems learnt from
+    runs: Mapping[str, Run] = field(repr=False)  # of each system, 1,000 deep
+    # of each system, its scores over the corpus; one that cannot tell has none
     distributions: Mapping[str, Distribution] = field(default_factory=dict, repr=False)
 
     @property
@@ -78,8 +72,8 @@ def inner_folds(
 class _TrainedRuns:
     """The runs of the systems that learnt from one set of questions."""
 
-    lists: dict[str, dict[str, Packed]]  # system -> question's text -> ranking
-    distributions: dict[str, Distribution]
+    lists: dict[str, dict[str, Packed]] = field(default_factory=dict)  # system -> question's text -> ranking
+    distributions: dict[str, Distribution] = field(default_factory=dict)
 
 
 class InnerRuns:
@@ -101,16 +95,10 @@ class InnerRuns:
         count: int = FOLDS,
         most: int | None = None,
     ) -> Iterator[InnerAnswers]:
-        """Yield inner fold by inner fold what systems that learnt from the other folds return.
+        """Yield for so many of the five inner folds what single systems that learnt from the others return.
 
-        The same folds whatever `count` and `most`; only what was not asked before is asked.
-
-        Args:
-            systems: names of single systems.
-            learn: questions to learn from; nothing else is looked at.
-            settings: of the systems.
-            count: how many of the five folds; systems are made once for each.
-            most: questions of a fold that are asked, all if left out.
+        The same folds whatever `count`, and `most`, the questions of a fold that are asked, all if left out;
+        only what was not asked before is asked. Systems are made once for each fold.
 
         Raises:
             BadInput: fewer than ten questions with gold articles.
@@ -128,14 +116,10 @@ class InnerRuns:
         *,
         made: Mapping[str, Retriever] | None = None,
     ) -> InnerAnswers:
-        """Return what systems that learnt from `learn` return for other questions.
+        """Return what single systems that learnt from `learn` return for questions that they have not seen.
 
-        Args:
-            systems: names of single systems.
-            questions: with gold articles; the systems must not have seen them.
-            learn: what the systems learn from.
-            settings: of the systems.
-            made: these systems where they are there already; those that lack are made.
+        Those that are there already, if any, are asked; the others are made. Questions without gold articles
+        are left out.
         """
         answerable, learnt = tuple(q for q in questions if q.article_ids), tuple(learn)
         known = self._learnt(learnt, settings)
@@ -146,35 +130,18 @@ class InnerRuns:
             there = made or {}
             new = [name for name in lacking if name not in there]
             at_hand = {**there, **(self._make(new, learnt, settings) if new else {})}
-            self._ask({name: at_hand[name] for name in lacking}, answerable, learnt, known)
+            for name in lacking:
+                lists = known.lists.setdefault(name, {})
+                texts = list(dict.fromkeys(q.text for q in answerable if q.text not in lists))
+                for text, ranking in zip(texts, at_hand[name].search(texts, DEPTH), strict=True):
+                    positions = np.array([self._position[hit.article_id] for hit in ranking], dtype=np.int32)
+                    lists[text] = positions, np.array([hit.score for hit in ranking], dtype=np.float64)
+            self.distributions({name: at_hand[name] for name in lacking}, learnt, settings)
         runs = {
             name: {q.id: self._ranking(known.lists[name][q.text]) for q in answerable} for name in systems
         }
         of = {name: known.distributions[name] for name in systems if name in known.distributions}
         return InnerAnswers(answerable, learnt, runs, of)
-
-    def _learnt(self, learn: tuple[Question, ...], settings: BenchSettings) -> _TrainedRuns:
-        key = learn, json.dumps(asdict(settings), sort_keys=True)
-        found = self._known.setdefault(key, _TrainedRuns({}, {}))
-        self._known.move_to_end(key)
-        while len(self._known) > MAX_CACHED_RUNS:
-            self._known.popitem(last=False)
-        return found
-
-    def _ask(
-        self,
-        systems: Mapping[str, Retriever],
-        questions: Sequence[Question],
-        learn: Sequence[Question],
-        known: _TrainedRuns,
-    ) -> None:
-        for name, system in systems.items():
-            lists = known.lists.setdefault(name, {})
-            new = list(dict.fromkeys(q.text for q in questions if q.text not in lists))
-            for text, ranking in zip(new, system.search(new, DEPTH), strict=True):
-                positions = np.array([self._position[hit.article_id] for hit in ranking], dtype=np.int32)
-                lists[text] = positions, np.array([hit.score for hit in ranking], dtype=np.float64)
-        self._estimate(systems, learn, known)
 
     def distributions(
         self, made: Mapping[str, Retriever], learn: Sequence[Question], settings: BenchSettings
@@ -184,18 +151,21 @@ class InnerRuns:
         A system that cannot score the whole corpus has none.
         """
         known = self._learnt(tuple(learn), settings)
-        self._estimate(made, learn, known)
-        return {name: known.distributions[name] for name in made if name in known.distributions}
-
-    def _estimate(
-        self, systems: Mapping[str, Retriever], learn: Sequence[Question], known: _TrainedRuns
-    ) -> None:
         telling = {
             name: system
-            for name, system in systems.items()
+            for name, system in made.items()
             if name not in known.distributions and isinstance(system, ScoresAll)
         }
         known.distributions |= estimate(telling, sample(learn, self._articles) if telling else ())
+        return {name: known.distributions[name] for name in made if name in known.distributions}
+
+    def _learnt(self, learn: tuple[Question, ...], settings: BenchSettings) -> _TrainedRuns:
+        key = learn, json.dumps(asdict(settings), sort_keys=True)
+        found = self._known.setdefault(key, _TrainedRuns())
+        self._known.move_to_end(key)
+        while len(self._known) > MAX_CACHED_RUNS:
+            self._known.popitem(last=False)
+        return found
 
     def _ranking(self, packed: Packed) -> Ranking:
         positions, scores = (part.tolist() for part in packed)

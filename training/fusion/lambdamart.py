@@ -17,24 +17,18 @@ MAX_SINGLE_THREAD_ROWS = 100_000  # rows; of fewer, threads wait for each other 
 def boosted(
     rows: Floats, gold: Bools, sizes: Sequence[int], parameters: Mapping[str, Any], rounds: int, fits: int = 1
 ) -> tuple[Tree, ...]:
-    """Fit trees whose sum puts gold rows before the others of their list.
+    """Fit trees whose sum puts gold rows before the others of their list; rows are list after list.
 
-    The same rows and parameters give the same trees, whatever the number of threads.
-
-    Args:
-        rows: (n, n_features), list after list.
-        gold: (n,).
-        sizes: rows of each list.
-        parameters: LightGBM's, past those that make this LambdaMART over two grades.
-        rounds: trees of a fit.
-        fits: how many, each with the next seed; what they say is averaged.
+    The same rows and parameters give the same trees, whatever the number of threads. Parameters are
+    LightGBM's, past those that make this LambdaMART over two grades. Each fit, of so many rounds, has the
+    next seed; what they say is averaged.
 
     Raises:
         MissingExtra: LightGBM is not installed.
     """
     lightgbm = library()
     data = lightgbm.Dataset(rows, gold.astype(np.int32), group=list(sizes), params={"verbose": -1})
-    settings_ = {
+    settings = {
         "objective": "lambdarank",
         "label_gain": [0, 1],  # gold or not
         "deterministic": True,
@@ -45,7 +39,7 @@ def boosted(
     }
     trees = []
     for nth in range(fits):
-        model = lightgbm.train({**settings_, "seed": parameters.get("seed", 0) + nth}, data, rounds)
+        model = lightgbm.train({**settings, "seed": parameters.get("seed", 0) + nth}, data, rounds)
         trees += [_tree(of["tree_structure"], fits) for of in model.dump_model()["tree_info"]]
     return tuple(trees)
 
@@ -72,13 +66,11 @@ def _tree(root: dict[str, Any], share: int) -> Tree:
 
     def add(node: dict[str, Any]) -> int:
         number = len(nodes)
-        if "leaf_value" in node:
-            nodes.append((-1, 0.0, -1, -1, float(node["leaf_value"]) / share))
-            return number
-        nodes.append((0, 0.0, 0, 0, 0.0))
-        left, right = add(node["left_child"]), add(node["right_child"])
-        threshold, mean = float(node["threshold"]), float(node["internal_value"]) / share
-        nodes[number] = (int(node["split_feature"]), threshold, left, right, mean)
+        value = float(node["leaf_value"] if "leaf_value" in node else node["internal_value"]) / share
+        nodes.append((-1, 0.0, -1, -1, value))
+        if "leaf_value" not in node:
+            left, right = add(node["left_child"]), add(node["right_child"])
+            nodes[number] = (int(node["split_feature"]), float(node["threshold"]), left, right, value)
         return number
 
     add(root)

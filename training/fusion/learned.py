@@ -23,7 +23,7 @@ from rag.ltr.features import GROUPS, NAMES, REFERENCES, WEIGHTED_SUFFIXES
 from rag.ltr.networks import Network
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import first_stage_lists
-from rag.ltr.trees import LEAVES, Tree, Trees
+from rag.ltr.trees import LEAVES, Trees
 from rag.retrieval.hybrid import damped
 from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
 from training.eval.context import BenchLike, BenchSettings
@@ -51,9 +51,7 @@ class LearnedSettings:
     """How trees and networks are fitted."""
 
     rounds: int = 300  # trees of a fit
-    fits: int = (
-        FITS  # with different seeds, whose mean scores: one alone is a matter of luck in the first ranks
-    )
+    fits: int = FITS  # of different seeds, averaged: one alone is a matter of luck in the first ranks
     leaves: int = LEAVES
     rate: float = 0.05
     min_in_leaf: int = 50  # candidates
@@ -93,10 +91,9 @@ def columns(settings: LearnedSettings) -> list[str]:
     Raises:
         BadInput: no such group, or nothing is left.
     """
-    unknown = sorted(set(settings.leave_out) - set(GROUPS.values()))
-    if unknown:
-        known = ", ".join(sorted(set(GROUPS.values())))
-        raise BadInput(f"no group of features {', '.join(unknown)}: choose among {known}")
+    groups = set(GROUPS.values())
+    if unknown := sorted(set(settings.leave_out) - groups):
+        raise BadInput(f"no group of features {', '.join(unknown)}: choose among {', '.join(sorted(groups))}")
     used = [name for name in NAMES if GROUPS[name] not in settings.leave_out]
     if not used:
         raise BadInput("a learned fusion of no features: leave fewer groups out")
@@ -111,14 +108,10 @@ def examples(
     fuse: Fuse = damped,
     most: int = MOST,
 ) -> Iterator[Example]:
-    """Yield questions to learn from, each asked of systems that have not seen it.
+    """Yield questions to learn from, each asked of systems that learnt from all but those of its fold.
 
-    Args:
-        bench: makes the systems.
-        learn: the questions; the systems learn from all of them but those of the fold that is asked.
-        settings: of the systems.
-        fuse: the fusion that the learned one is held against, of the lists of BM25 and the encoder.
-        most: questions that are asked, drawn evenly from the folds where there are more.
+    At most so many are asked, drawn evenly from the folds where there are more. The learned fusion is held
+    against `fuse`, of the lists of BM25 and the encoder.
 
     Raises:
         BadInput: too few questions with gold articles.
@@ -131,7 +124,10 @@ def examples(
     library()
     order = bench.order
     for fold, (held, others) in enumerate(inner_folds(gold)):
-        sample = _drawn(held, -(-most // FOLDS), fold)
+        sample, share = held, -(-most // FOLDS)
+        if len(held) > share:
+            drawn = np.random.default_rng(fold).choice(len(held), share, replace=False)
+            sample = tuple(held[i] for i in sorted(drawn.tolist()))
         evidence = bench.evidence(others, settings)
         bench.progress("asking what was not learnt", 0, len(sample))
         for done, question in enumerate(sample, start=1):
@@ -144,24 +140,13 @@ def examples(
             bench.progress("asking what was not learnt", done, len(sample))
 
 
-def _drawn(held: Sequence[Question], most: int, seed: int) -> Sequence[Question]:
-    if len(held) <= most:
-        return held
-    drawn = np.random.default_rng(seed).choice(len(held), most, replace=False)
-    return [held[i] for i in sorted(drawn.tolist())]
-
-
 def fit(
     found: Sequence[Example], settings: LearnedSettings | None = None, about: dict[str, Any] | None = None
 ) -> Ranker:
     """Fit trees and networks that put gold candidates first.
 
-    The networks together count about as much as the trees (`Ranker.balanced`).
-
-    Args:
-        found: questions with no gold among their candidates teach nothing and are left out.
-        settings: how.
-        about: what is to be said of where it comes from.
+    The networks together count about as much as the trees (`Ranker.balanced`). Questions with no gold among
+    their candidates teach nothing and are left out; `about` is what is to be said of where it comes from.
 
     Raises:
         BadInput: no question has gold among its candidates; or no feature is left.
@@ -173,63 +158,34 @@ def fit(
     telling = [example for example in found if example.gold.any()]
     if not telling:
         raise BadInput(f"none of {len(found)} questions has a gold article among its candidates")
-    lists = _CandidateLists(
-        np.concatenate([example.features[:, at] for example in telling]),
-        np.concatenate([example.gold for example in telling]),
-        [len(example.gold) for example in telling],
-    )
+    rows = np.concatenate([example.features[:, at] for example in telling])  # list after list
+    gold = np.concatenate([example.gold for example in telling])
+    sizes = [len(example.gold) for example in telling]
     record = {
         "settings": asdict(chosen),
         "network": asdict(NetworkSettings()),
         "questions": len(telling),
         "lightgbm": library().__version__,  # told before the work if it is missing
     }
-    networks = _networks(lists, names, chosen)
-    return Ranker(
-        Trees(tuple(names), _trees(lists, names, chosen), record | (about or {})), networks
-    ).balanced(lists.rows[: sum(lists.sizes[:_SPREAD_OF])], lists.sizes[:_SPREAD_OF])
-
-
-@dataclass(frozen=True)
-class _CandidateLists:
-    """The candidates of all questions, list after list."""
-
-    rows: Floats  # (n, n_features)
-    gold: Bools  # (n,)
-    sizes: Sequence[int]
-
-
-def _trees(lists: _CandidateLists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Tree, ...]:
-    with _without(_OF_NETWORKS, lists.rows, names) as rows:
-        return _boosted(rows, lists, chosen)
-
-
-def _boosted(rows: Floats, lists: _CandidateLists, chosen: LearnedSettings) -> tuple[Tree, ...]:
-    return boosted(
-        rows,
-        lists.gold,
-        lists.sizes,
-        {
-            "num_leaves": chosen.leaves,
-            "learning_rate": chosen.rate,
-            "min_data_in_leaf": chosen.min_in_leaf,
-            "feature_fraction": chosen.features,
-            "bagging_fraction": chosen.rows,
-            "bagging_freq": 1,
-            "lambdarank_truncation_level": chosen.truncation,
-            "seed": chosen.seed,
-        },
-        chosen.rounds,
-        chosen.fits,
-    )
-
-
-def _networks(lists: _CandidateLists, names: Sequence[str], chosen: LearnedSettings) -> tuple[Network, ...]:
+    parameters = {
+        "num_leaves": chosen.leaves,
+        "learning_rate": chosen.rate,
+        "min_data_in_leaf": chosen.min_in_leaf,
+        "feature_fraction": chosen.features,
+        "bagging_fraction": chosen.rows,
+        "bagging_freq": 1,
+        "lambdarank_truncation_level": chosen.truncation,
+        "seed": chosen.seed,
+    }
     seeds = range(chosen.seed, chosen.seed + chosen.networks)
-    if not seeds:
-        return ()
-    with _without(_OF_TREES, lists.rows, names) as rows:
-        return fitted(rows, lists.gold, lists.sizes, seeds)
+    networks: tuple[Network, ...] = ()
+    if seeds:
+        with _without(_OF_TREES, rows, names) as some:
+            networks = fitted(some, gold, sizes, seeds)
+    with _without(_OF_NETWORKS, rows, names) as some:
+        trees = boosted(some, gold, sizes, parameters, chosen.rounds, chosen.fits)
+    ranker = Ranker(Trees(tuple(names), trees, record | (about or {})), networks)
+    return ranker.balanced(rows[: sum(sizes[:_SPREAD_OF])], sizes[:_SPREAD_OF])
 
 
 @contextmanager
@@ -250,14 +206,11 @@ def _without(left_out: Collection[str], rows: Floats, names: Sequence[str]) -> I
 def out_of_fold_rankings(
     found: Sequence[Example], settings: LearnedSettings | None = None
 ) -> tuple[Mapping[str, Values], Mapping[str, Values]]:
-    """Rank every example by the ranker fitted to the other folds, and by systems that learn nothing.
+    """Return of each measure a value a question, of the ranker fitted to other folds and of `Example.fused`.
 
     The systems of the other folds have seen labels of this one; its own features have not. So it
     tells whether to use the trees; published numbers come from folds around all of it
     (`python -m training.eval`).
-
-    Returns:
-        measure -> one value a question, of the learned fusion and of `Example.fused`.
     """
     learned: dict[str, Ranking] = {}
     for fold in sorted({example.fold for example in found}):

@@ -41,18 +41,11 @@ def choose(
     damping: float = DAMPING,
     step: float = STEP,
 ) -> Choice:
-    """Choose scale and weights on questions that the systems have not learnt from.
+    """Choose scale and weights of these systems on questions that they have not learnt from.
 
     Every scale of `rag.fusion.SCALES` is tuned; of those that serve equally well the first is taken.
-    Percentiles are left out where a system cannot tell its distribution.
-
-    Args:
-        answered: what the systems returned; percentiles are taken part by part, each by its own
-            distributions, for the systems of each part are others.
-        systems: those to fuse, in the order of the rankings.
-        measures: as in `tune`.
-        damping: the c of reciprocal rank.
-        step: of the grid.
+    Percentiles are left out where a system cannot tell its distribution; they are taken part by part, each by
+    its own distributions, for the systems of each part are others.
 
     Raises:
         BadInput: what `tune` refuses.
