@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from indexes.sources import registry
 from rag.errors import BadInput, PandectError
 from rag.fusion.settings import FusionSettings
 from rag.retrieval.hybrid import DEPTH
-from rag.types import Progress, Question, Ranking, Retriever, no_progress
+from rag.types import Progress, Question, Ranking, no_progress
 from training.eval.context import BenchSettings
 from training.eval.metrics import per_question
 from training.eval.system_names import EXPANDED_BM25
@@ -50,31 +50,33 @@ def choose(
     annotated: Sequence[Question] = (),
     progress: Progress = no_progress,
 ) -> BenchSettings:
-    """Return the settings that serve these questions best, found one coordinate at a time.
+    """Return the settings that serve these training questions best, found one coordinate at a time.
 
-    A question must not be found through itself: unless other questions are given to learn from, the
-    questions are split into five inner folds, and each is asked of the others.
-
-    Args:
-        bench: the corpus.
-        questions: training questions with gold articles.
-        annotated: other questions to learn from.
-        progress: called as the work goes on.
+    A question must not be found through itself: unless other annotated questions are given to learn from,
+    the questions are split into five inner folds, and each is asked of the others.
 
     Raises:
         BadInput: too few questions to tune on.
     """
     if len(questions) < 2 * INNER_FOLDS:
         raise BadInput(f"{len(questions)} questions to tune on: give at least {2 * INNER_FOLDS}")
-    parts = _parts(questions, annotated)
+    parts: list[Part] = [(questions, annotated)]
+    if not annotated:
+        split = folds(len(questions), INNER_FOLDS, seed=0)
+        parts = [(pick(questions, fold.held), pick(questions, fold.learn)) for fold in split]
+    tried: dict[str, float] = {}
+
+    def score(settings: BenchSettings) -> float:
+        key = json.dumps(asdict(settings), sort_keys=True)
+        if key not in tried:
+            tried[key] = _lexical_score(bench, parts, settings)
+        return tried[key]
+
     best = BenchSettings()
-    tried = {_key(best): _lexical_score(bench, parts, best)}
     steps = [(name, value) for _ in range(2) for name in GRID if name not in FUSED for value in GRID[name]]
     for done, (name, value) in enumerate(steps, start=1):
         candidate = _with(best, name, value)
-        if _key(candidate) not in tried:
-            tried[_key(candidate)] = _lexical_score(bench, parts, candidate)
-        if tried[_key(candidate)] > tried[_key(best)] + 1e-9:
+        if score(candidate) > score(best) + 1e-9:
             best = candidate
         progress("tuning BM25", done, len(steps))
     return _fused(bench, parts, best)
@@ -83,18 +85,14 @@ def choose(
 Part = tuple[Sequence[Question], Sequence[Question]]  # asked, learnt from
 
 
-def _parts(questions: Sequence[Question], annotated: Sequence[Question]) -> list[Part]:
-    if annotated:
-        return [(questions, annotated)]
-    return [
-        (pick(questions, fold.held), pick(questions, fold.learn))
-        for fold in folds(len(questions), INNER_FOLDS, seed=0)
-    ]
-
-
 def _lexical_score(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> float:
-    made = (bench.systems(["bm25+questions"], learn, settings) for _, learn in parts)
-    return _score((systems["bm25+questions"] for systems in made), parts)
+    """Return the mean of the measures over all parts' questions; one system a part."""
+    run: dict[str, Ranking] = {}
+    for asked, learn in parts:
+        system = bench.systems(["bm25+questions"], learn, settings)["bm25+questions"]
+        rankings = system.search([q.text for q in asked], 10)
+        run |= {q.id: ranking for q, ranking in zip(asked, rankings, strict=True)}
+    return _measured(run, [q for asked, _ in parts for q in asked])
 
 
 def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> BenchSettings:
@@ -119,21 +117,9 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> Benc
     def lifted(share: float) -> float:
         return scored(EXPANDED_BM25, FusionSettings("min-max", beside=share))
 
-    return replace(
-        settings,
-        damping=max(GRID["damping"], key=damped),
-        method="min-max",
-        beside=max(GRID["beside"], key=lifted),  # of equals the smallest
-    )
-
-
-def _score(systems: Iterable[Retriever], parts: Sequence[Part]) -> float:
-    """Return the mean of the measures over all parts' questions; one system a part."""
-    run: dict[str, Ranking] = {}
-    for system, (part, _) in zip(systems, parts, strict=True):
-        rankings = system.search([q.text for q in part], 10)
-        run |= {q.id: ranking for q, ranking in zip(part, rankings, strict=True)}
-    return _measured(run, [q for part, _ in parts for q in part])
+    damping = max(GRID["damping"], key=damped)
+    beside = max(GRID["beside"], key=lifted)  # of equals the smallest
+    return replace(settings, damping=damping, method="min-max", beside=beside)
 
 
 def _measured(run: Mapping[str, Ranking], questions: Sequence[Question]) -> float:
@@ -150,10 +136,6 @@ def _with(settings: BenchSettings, name: str, value: float) -> BenchSettings:
         return replace(settings, bm25=replace(settings.bm25, b=value))
     weights = {**settings.bm25.weights, name: value}
     return replace(settings, bm25=replace(settings.bm25, weights=weights))
-
-
-def _key(settings: BenchSettings) -> str:
-    return json.dumps(asdict(settings), sort_keys=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

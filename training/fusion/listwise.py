@@ -23,7 +23,6 @@ _FORGET, _FORGET_SQUARES, _TINY = 0.9, 0.999, 1e-8  # Adam's, as its authors giv
 _DIGITS = 7  # of a weight that is kept: it is fitted in single precision
 _TINY_SPREAD = 1e-6  # of a feature that never changes
 Singles: TypeAlias = npt.NDArray[np.float32]
-Doubles: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +54,10 @@ def fitted(
     seeds: Sequence[int] = (0,),
     settings: NetworkSettings | None = None,
 ) -> tuple[Network, ...]:
-    """Fit networks that put gold rows before the others of their list, one a seed.
+    """Fit networks that put gold rows, one or more a list, before the others of their list, one a seed.
 
-    A feature that is the same in all rows counts nothing, whatever it is in others.
-
-    Args:
-        rows: (n, n_features), list after list.
-        gold: (n,), at least one in each list.
-        sizes: rows of each list.
-        seeds: of first weights, of the order of lists and of what dropout leaves out.
-        settings: how.
+    Rows are list after list. A seed decides first weights, the order of lists and what dropout leaves out. A
+    feature that is the same in all rows counts nothing, whatever it is in others.
 
     Raises:
         BadInput: a list without rows or without gold, or sizes that are not those of the rows.
@@ -93,15 +86,20 @@ def fitted(
     tells = (inputs.min(axis=0) < inputs.max(axis=0)).astype(np.float64)
     networks = []
     for seed in seeds:
-        (first, *others), biases = _descended(inputs, shares, ends, chosen, seed)
-        networks.append(Network(mean, scale, (first * tells[:, None], *others), biases))
+        parts = []
+        for part in _descended(inputs, shares, ends, chosen, seed):
+            # the digits that single precision does not know are left out: files are half as long
+            numbers = [float(f"{number:.{_DIGITS}g}") for number in part.ravel().tolist()]
+            parts.append(np.array(numbers).reshape(part.shape))
+        parts[0] *= tells[:, None]
+        networks.append(Network(mean, scale, tuple(parts[0::2]), tuple(parts[1::2])))
     return tuple(networks)
 
 
 def _descended(
     inputs: Singles, share: Singles, ends: Ints, chosen: NetworkSettings, seed: int
-) -> tuple[tuple[Doubles, ...], tuple[Doubles, ...]]:
-    """Return the weights and the biases that all steps end with."""
+) -> list[Singles]:
+    """Return the weights and the biases, in turn, that all steps end with."""
     rng = np.random.default_rng(seed)
     step = _Steps.of(inputs.shape[1], chosen, rng)
     sizes = np.diff(ends)
@@ -113,14 +111,7 @@ def _descended(
             at = np.concatenate([np.arange(ends[n], ends[n + 1]) for n in drawn])
             gradients = step.gradients(inputs[at], share[at], sizes[drawn], chosen.dropout, rng)
             step.take(gradients, chosen.rate * (1 - step.taken / total), chosen.decay)
-    parts = [_short(part) for part in step.parameters]
-    return tuple(parts[0::2]), tuple(parts[1::2])
-
-
-def _short(part: Singles) -> Doubles:
-    """Return the numbers without the digits that single precision does not know: files are half as long."""
-    numbers = [float(f"{number:.{_DIGITS}g}") for number in part.ravel().tolist()]
-    return np.array(numbers).reshape(part.shape)
+    return step.parameters
 
 
 @dataclass
@@ -139,21 +130,16 @@ class _Steps:
         sizes = (features, *settings.hidden, 1)
         for n_in, n_out in pairwise(sizes):
             bound = 1 / np.sqrt(n_in)
-            parameters.append(rng.uniform(-bound, bound, (n_in, n_out)).astype(np.float32))
-            parameters.append(rng.uniform(-bound, bound, n_out).astype(np.float32))
+            for shape in ((n_in, n_out), (n_out,)):
+                parameters.append(rng.uniform(-bound, bound, shape).astype(np.float32))
         return cls(parameters, [np.zeros_like(p) for p in parameters], [np.zeros_like(p) for p in parameters])
 
     def gradients(
         self, inputs: Singles, share: Singles, lists: Ints, dropout: float, rng: np.random.Generator
     ) -> list[Singles]:
-        """Return the gradients of the mean loss of some lists.
+        """Return the gradients of the mean loss of lists of so many rows, each of which should have a share.
 
-        Args:
-            inputs: (n, n_features), standardised, list after list.
-            share: (n,) of its list's probability that a row should have.
-            lists: rows of each list.
-            dropout: share of units left out.
-            rng: that draws them.
+        Inputs are standardised; a share of units drawn by the generator is left out (dropout).
         """
         weights, biases = self.parameters[0::2], self.parameters[1::2]
         entered, bent = [inputs], []  # what enters each layer; by what each unit's slope is multiplied

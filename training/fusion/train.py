@@ -75,28 +75,24 @@ def run(parsed: argparse.Namespace, progress: Progress) -> Iterator[str]:
     corpus = start.manifest.corpus
     of = {"corpus_sha256": corpus["sha256"], "questions_sha256": corpus["questions_sha256"]}
     ranker = yield from _fitted(parsed, found, how, former, of)
-    if ranker is None:
-        return
-    folder = refine(name, start, ranker)
-    yield f"switched in: {folder}"
-    yield f"next: {paths.page(name)}"
+    if ranker is not None:
+        yield f"switched in: {refine(name, start, ranker)}"
+        yield f"next: {paths.page(name)}"
 
 
 def _of_what_ships(parsed: argparse.Namespace, how: LearnedSettings, progress: Progress) -> Iterator[str]:
     """Fit the learned fusion of the index that ships; as its encoder, folds read the official text."""
-    folder = paths.builtin().parent
     corpus = read(paths.builtin() / "corpus")
     full = full_text(corpus, read_articles(parsed.law))
-    cache = paths.home() / "cache" / "eval"
-    bench = Bench(corpus, cache, fitted_to=[full], progress=progress)
+    bench = Bench(corpus, paths.home() / "cache" / "eval", fitted_to=[full], progress=progress)
     found = list(examples(bench, to_learn_from(corpus.questions), BenchSettings(), most=parsed.asked))
     of = {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256}
     ranker = yield from _fitted(parsed, found, how, FusionSettings().method, of)
-    if ranker is None:
-        return
-    (folder / TREES).write_text(ranker.to_json(), encoding="utf-8")
-    yield f"written: {folder / TREES}"
-    yield f"next: {paths.command('make-builtin')} {parsed.law}"
+    if ranker is not None:
+        file = paths.builtin().parent / TREES
+        file.write_text(ranker.to_json(), encoding="utf-8")
+        yield f"written: {file}"
+        yield f"next: {paths.command('make-builtin')} {parsed.law}"
 
 
 def _fitted(
@@ -108,12 +104,7 @@ def _fitted(
 ) -> Generator[str, None, Ranker | None]:
     """Yield how questions of other folds are ranked; return what all give, None if it shall not be used.
 
-    Args:
-        parsed: the command.
-        found: what is fitted to.
-        how: it is fitted.
-        former: name of the fusion that it is held against.
-        of: which corpus and questions, for what the file says of itself.
+    It is held against the fusion of the former name; the file says of which corpus and questions it is.
     """
     values, plain = out_of_fold_rankings(found, how)
     yield f"{parsed.name}: {len(found):,} annotated questions, each ranked by what was fitted to other folds"
