@@ -26,21 +26,12 @@ from indexes.store import paths
 from indexes.store.open_index import open_index
 from rag.engine.confidence import NAMES, Signals
 from rag.engine.engine import Engine
-from rag.engine.searcher import QueryExpansion
 from rag.errors import BadInput, PandectError
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
-from rag.types import Question
 from training.confidence import calibration
-from training.confidence.calibration import (
-    FALSE_ALARMS,
-    AnsweredQuestions,
-    CalibrationPlan,
-    OutOfFold,
-    cross_fit,
-    fit_all,
-)
+from training.confidence.calibration import FALSE_ALARMS, AnsweredQuestions, CalibrationPlan, OutOfFold
 from training.eval import report
 from training.eval.significance import interval
 
@@ -49,24 +40,24 @@ TOP = 10
 ELSEWHERE = "elsewhere"
 
 
-def ask(
-    engine: Engine, expansion: QueryExpansion | None, signals: Signals, question: Question
-) -> tuple[list[float], bool]:
-    """Return a question's features, and whether a gold article is among hybrid's first ten."""
-    [(fused, lists)] = engine.searcher.retriever("hybrid", expansion).search_parts([question.text], TOP)
-    topic = bool(engine.ask(question.text, k=1).elsewhere)
-    found = signals(question.text, lists[KEYWORD], lists[MEANING], elsewhere=topic)
-    gold = {hit.article_id for hit in fused} & set(question.article_ids)
-    return [found[name] for name in NAMES], bool(gold)
-
-
 def numbers(answered: AnsweredQuestions, out: OutOfFold, seed: int) -> dict[str, Any]:
     """Return what the result file says, for the test questions and for all."""
     dev = np.array([q.split == "dev" for q in answered.questions])
+    # of each kind, for how many questions "probably nothing" is said
+    told: dict[str, dict[str, int]] = {}
+    for question, label, doubtful in zip(answered.questions, answered.labels, out.doubtful, strict=True):
+        if question.article_ids:
+            kind = "answerable, found" if label else "answerable, not found"
+        else:
+            kind = question.category or "unanswerable"
+        kind = f"{kind} ({'dev' if question.split == 'dev' else 'test'})"
+        row = told.setdefault(kind, {"questions": 0, "told": 0})
+        row["questions"] += 1
+        row["told"] += bool(doubtful)
     return {
         "test": _of(answered, out, ~dev, seed),
         "dev": _of(answered, out, dev, seed),
-        "told_probably_nothing": _said_nothing(answered, out),
+        "told_probably_nothing": dict(sorted(told.items())),
     }
 
 
@@ -84,23 +75,8 @@ def _of(
         "auc_answerable": asdict(calibration.roc_auc(p, answerable.astype(np.float64), seed)),
         "auc_found_among_answerable": asdict(calibration.roc_auc(p[answerable], labels[answerable], seed)),
         "calibration_error": calibration.calibration_error(bins),
-        "reliability": [b.to_json() for b in bins],
+        "reliability": [asdict(b) for b in bins],
     }
-
-
-def _said_nothing(answered: AnsweredQuestions, out: OutOfFold) -> dict[str, dict[str, int]]:
-    """Count by kind for how many questions "probably nothing" is said."""
-    counts: dict[str, dict[str, int]] = {}
-    for question, label, doubtful in zip(answered.questions, answered.labels, out.doubtful, strict=True):
-        if question.article_ids:
-            kind = "answerable, found" if label else "answerable, not found"
-        else:
-            kind = question.category or "unanswerable"
-        kind = f"{kind} ({'dev' if question.split == 'dev' else 'test'})"
-        row = counts.setdefault(kind, {"questions": 0, "told": 0})
-        row["questions"] += 1
-        row["told"] += bool(doubtful)
-    return dict(sorted(counts.items()))
 
 
 def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
@@ -120,14 +96,16 @@ def gather(folder: Path, engine: Engine, corpus: Corpus) -> AnsweredQuestions:
         )
     questions = (*test, *dev)
     signals = Signals(engine.analyser, keyword, meaning.encoder, to_learn_from(corpus.questions))
-    expansion = engine.searcher.expansion("hybrid")
-    found = [ask(engine, expansion, signals, question) for question in questions]
-    return AnsweredQuestions(
-        questions,
-        np.array([row for row, _ in found], dtype=np.float64),
-        np.array([label for _, label in found], dtype=np.float64),
-        np.array([q.split == "dev" for q in questions]),
-    )
+    hybrid = engine.searcher.retriever("hybrid", engine.searcher.expansion("hybrid"))
+    rows, labels = [], []
+    for question in questions:
+        [(fused, lists)] = hybrid.search_parts([question.text], TOP)
+        topic = bool(engine.ask(question.text, k=1).elsewhere)
+        found = signals(question.text, lists[KEYWORD], lists[MEANING], elsewhere=topic)
+        rows.append([found[name] for name in NAMES])
+        labels.append(bool({hit.article_id for hit in fused} & set(question.article_ids)))
+    dev_half = np.array([q.split == "dev" for q in questions])
+    return AnsweredQuestions(questions, np.array(rows, np.float64), np.array(labels, np.float64), dev_half)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,10 +139,11 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
     engine = open_index(paths.BUILTIN)
     answered = gather(folder, engine, corpus)
     plan = CalibrationPlan(parsed.folds, parsed.seed, parsed.rate)
-    shipped, ridge = fit_all(answered, plan, corpus.sha256, engine.searcher.ranked_by)
-    out = cross_fit(answered, plan)
-    found = numbers(answered, out, plan.seed)
-    bare = numbers(answered, cross_fit(answered, plan, without=ELSEWHERE), plan.seed)
+    shipped, ridge = calibration.fit_all(answered, plan, corpus.sha256, engine.searcher.ranked_by)
+    found, bare = (
+        numbers(answered, calibration.cross_fit(answered, plan, without=left_out), plan.seed)
+        for left_out in (None, ELSEWHERE)
+    )
     print(_text(found, "all features"), _text(bare, "without elsewhere"), sep="\n")
     print(f"threshold {shipped.threshold:.3f}, ridge {ridge:g}")
     if parsed.output is None:

@@ -1,13 +1,12 @@
 """Fitting a probability and measuring it: ridge logistic regression, Brier score, ROC, reliability.
 
-Cross-fitting a confidence: no question is judged by weights, ridge or threshold that saw it.
+A confidence is cross-fitted: no question is judged by weights, ridge or threshold that saw it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ from scipy.optimize import minimize
 
 from rag.corpus.svg import Figure
 from rag.engine.confidence import NAMES, RECIPROCAL, SIGNS, Confidence
-from rag.errors import BadInput
 from rag.types import Question
 from training.eval.significance import CONFIDENCE, RESAMPLES, Interval
 from training.splits.folds import folds
@@ -44,13 +42,10 @@ def sigmoid(odds: Vector) -> Vector:
 
 
 def fit(rows: Vector, labels: Vector, signs: Sequence[int], ridge: float) -> Logistic:
-    """Fit the penalised maximum likelihood whose weights keep their signs.
+    """Fit the penalised maximum likelihood whose weights keep their signs to labels of 0 and 1.
 
-    Args:
-        rows: (n_questions, n_features).
-        labels: (n_questions,) of 0 and 1.
-        signs: one a feature; 1: its weight is 0 or more, -1: 0 or less, 0: the column is left out.
-        ridge: half of it times the squared weights is added to the loss; the bias is free.
+    Of the signs, one a feature, 1 says that its weight is 0 or more, -1 0 or less, 0 that the column is left
+    out. Half of the ridge times the squared weights is added to the loss; the bias is free.
     """
     means, scales = rows.mean(axis=0), rows.std(axis=0)
     scales = np.where(scales > 1e-9, scales, 1.0)  # a column that never varies has nothing to say
@@ -125,10 +120,6 @@ class CalibrationBin:
     predicted: float  # mean probability
     observed: float  # share with label 1
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as a result file holds it."""
-        return asdict(self)
-
 
 def reliability(probabilities: Vector, labels: Vector, bins: int = 10) -> tuple[CalibrationBin, ...]:
     """Group questions by probability, in steps of 1 / bins; empty groups are left out."""
@@ -171,11 +162,9 @@ def reliability_diagram(bins: Sequence[CalibrationBin], title: str) -> str:
     figure.text(across(0.5), up(0) + 42, "predicted probability", anchor="middle")
     figure.upright(16, up(0.5), "answered")
     for b in bins:
-        tooltip = (
-            f"{b.questions} questions: predicted {100 * b.predicted:.0f} %, answered {100 * b.observed:.0f} %"
-        )
-        radius = 3 + 12 * (b.questions / most) ** 0.5
-        figure.dot(across(b.predicted), up(b.observed), radius, f"{b.questions} questions: {tooltip}")
+        share = f"predicted {100 * b.predicted:.0f} %, answered {100 * b.observed:.0f} %"
+        tooltip = f"{b.questions} questions: {b.questions} questions: {share}"
+        figure.dot(across(b.predicted), up(b.observed), 3 + 12 * (b.questions / most) ** 0.5, tooltip)
     return figure.svg()
 
 
@@ -185,7 +174,7 @@ FALSE_ALARMS = 0.05  # the share of answerable questions that may be told "proba
 
 @dataclass(frozen=True)
 class CalibrationPlan:
-    """How to cross-fit."""
+    """How to cross-fit: folds over the questions, seed, rate of false alarms."""
 
     folds: int = 5
     seed: int = 42
@@ -220,30 +209,20 @@ def choose(
 ) -> tuple[float, float]:
     """Return the ridge and the threshold that cross-fitting on these questions alone chooses."""
     rows, labels = answered.rows[list(among)], answered.labels[list(among)]
-    best: tuple[float, float, Vector] | None = None
-    for ridge in RIDGES:
-        out = np.zeros(len(labels))
+    said = {ridge: np.zeros(len(labels)) for ridge in RIDGES}
+    for ridge, out in said.items():
         for fold in folds(len(labels), plan.folds, plan.seed):
             learn, held = list(fold.learn), list(fold.held)
             out[held] = fit(rows[learn], labels[learn], signs, ridge).probability(rows[held])
-        loss = log_loss(out, labels)
-        if best is None or loss < best[0]:
-            best = (loss, ridge, out)
-    if best is None:
-        raise BadInput("no ridge to choose among: give at least one")
-    return best[1], alarm_threshold(best[2][answered.answerable[list(among)]], plan.rate)
+    best = min(said, key=lambda ridge: log_loss(said[ridge], labels))
+    return best, alarm_threshold(said[best][answered.answerable[list(among)]], plan.rate)
 
 
 def cross_fit(answered: AnsweredQuestions, plan: CalibrationPlan, *, without: str | None = None) -> OutOfFold:
     """Say of each question what is fitted on questions that may be fitted, itself never among them.
 
     One that may be fitted is judged by the other folds; one that may not, by all of them, so by the
-    weights that ship.
-
-    Args:
-        answered: the questions.
-        plan: folds over the questions, seed, rate of false alarms.
-        without: a feature to leave out.
+    weights that ship. A feature may be left out.
     """
     signs = [0 if name == without else SIGNS[name] for name in NAMES]
     probabilities = np.zeros(len(answered.labels))
@@ -270,17 +249,16 @@ def fit_all(
     signs, among = list(SIGNS.values()), [i for i, may in enumerate(answered.fitted) if may]
     ridge, threshold = choose(answered, among, signs, plan)
     made = fit(answered.rows[among], answered.labels[among], signs, ridge)
+    weights, means, scales = (
+        dict(zip(NAMES, of.tolist(), strict=True)) for of in (made.weights, made.means, made.scales)
+    )
     return Confidence(
         bias=made.bias,
-        weights=_named(made.weights),
-        means=_named(made.means),
-        scales=_named(made.scales),
+        weights=weights,
+        means=means,
+        scales=scales,
         threshold=threshold,
         false_alarm_rate=plan.rate,
         corpus_sha256=corpus_sha256,
         ranked_by=ranked_by,
     ), ridge
-
-
-def _named(values: Vector) -> dict[str, float]:
-    return {name: float(x) for name, x in zip(NAMES, values, strict=True)}

@@ -29,12 +29,7 @@ Curves = Mapping[str, Mapping[tuple[str, str], Sequence[Point]]]  # scale -> pai
 
 
 def measured(runs: Mapping[str, Run], qrels: Qrels) -> Curves:
-    """Return the curves of the pairs that a fusion names; where none does, of every pair of single systems.
-
-    Args:
-        runs: system -> what it returned.
-        qrels: of the questions asked.
-    """
+    """Return the curves of the pairs that a fusion names, or of all pairs of single systems where none does."""
     alone = {name: run for name, run in runs.items() if single(name)}
     named = (of.parts for of in map(fused, runs) if of is not None and set(of.parts) <= set(alone))
     pairs = list(dict.fromkeys((parts[0], parts[1]) for parts in named if len(parts) == 2))
@@ -82,18 +77,12 @@ def draw_curves(found: Curves, title: str) -> str:
         figure.text(x + 36, 50, name, kind="soft")
     for number, (a, b) in enumerate(pairs):
         box = PlotArea(_LEFT + number % _ACROSS * _STEP_X, _TOP + number // _ACROSS * _STEP_Y, _WIDE, _HIGH)
-        _panel(
-            figure, box, (a, b), {name: of[a, b] for name, of in found.items()}, (min(low, high - 5), high)
-        )
+        _panel(figure, box, (a, b), found, (min(low, high - 5), high))
     return figure.svg()
 
 
 def _panel(
-    figure: Figure,
-    box: PlotArea,
-    pair: tuple[str, str],
-    of: Mapping[str, Sequence[Point]],
-    span: tuple[int, int],
+    figure: Figure, box: PlotArea, pair: tuple[str, str], found: Curves, span: tuple[int, int]
 ) -> None:
     (a, b), (low, high) = pair, span
 
@@ -103,8 +92,8 @@ def _panel(
     for tick in range(low, high + 1, 5 if high - low <= 30 else 10):
         figure.line((box.left, up(tick)), (box.left + box.width, up(tick)))
         figure.text(box.left - 6, up(tick) + 4, f"{tick} %", anchor="end", kind="soft")
-    for name, points in of.items():
-        at = [(box.left + box.width * p.alpha, up(100 * p.values[CURVE_MEASURE])) for p in points]
+    for name, of in found.items():
+        at = [(box.left + box.width * p.alpha, up(100 * p.values[CURVE_MEASURE])) for p in of[pair]]
         figure.curve(at, f"{a} and {b}, {name}", *_INK[name])
     figure.text(box.left, box.bottom + 20, f"{b} alone")
     figure.text(box.left + box.width, box.bottom + 38, f"{a} alone", anchor="end")
