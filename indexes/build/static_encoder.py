@@ -9,9 +9,10 @@ articles and 1,000 questions, a quarter of one for 15,000 (docs/results.md).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -20,11 +21,11 @@ import numpy.typing as npt
 from indexes.build.contrastive import SparseAdam, StepBuffers, pair_gradient
 from indexes.build.fit_settings import FitSettings, FittedParameters, suited
 from indexes.build.tokenise import in_texts, tokenise_texts
-from indexes.build.training_pairs import TASKS, AnnotatedTexts, Batch, Make, TermIds, Texts, bags, pair
+from indexes.build.training_pairs import TASKS, AnnotatedTexts, Batch, Make, Task, TermIds, Texts, bags, pair
 from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.text.chinese import ChineseAnalyser
-from rag.types import Article, Bools, Floats, Progress, Question, named, no_progress
+from rag.types import Article, Bools, Floats, Ints, Progress, Question, named, no_progress
 
 
 class Fitter:
@@ -61,10 +62,11 @@ class Fitter:
         for i, each in enumerate(above):
             groups.setdefault(each, []).append(i)
         members = {key: np.array(where, dtype=np.int64) for key, where in groups.items()}
-        known = [
-            [numbers[numbers >= 0] for numbers in (chosen[ids] for ids in of)] for of in (text, headings)
-        ]
-        self.texts = Texts(*known, [members[each] for each in above])
+
+        def known(texts: Sequence[TermIds]) -> list[TermIds]:
+            return [ids[ids >= 0] for ids in (chosen[found] for found in texts)]
+
+        self.texts = Texts(known(text), known(headings), [members[each] for each in above])
 
     def with_settings(self, settings: FitSettings) -> Fitter:
         """Return the same corpus to be fitted with others of the same `min_count` and `max_terms`.
@@ -118,23 +120,22 @@ class Fitter:
 
     def fit_corpus(self, progress: Progress = no_progress) -> FittedParameters:
         """Fit to the law alone."""
-        told = named(progress, "fitting the encoder to the law")
-        return self._descend(self.start(), list(self._corpus_batches()), self.settings.temperature, told)
-
-    def _corpus_batches(self) -> Iterator[Make]:
         s = self.settings
         rng = np.random.default_rng(s.seed + 1)
         texts = self.texts.only(self._frequent(self.vocabulary))
         usable = np.array([i for i in range(len(texts.text)) if len(texts.whole(i))], dtype=np.int64)
-        if len(usable) < 2:
-            return
-        for _ in range(s.passes):
-            for task in TASKS:
-                order = rng.permutation(usable)
-                for chunk in np.array_split(order, max(1, round(len(order) / s.batch))):
-                    yield lambda vectors, log_weights, chunk=chunk, task=task: Batch(  # type: ignore[misc]
-                        *bags(*zip(*[pair(texts, int(i), task, rng) for i in chunk], strict=True))
-                    )
+
+        def make(_vectors: Floats, _log_weights: Floats, *, chunk: Ints, task: Task) -> Batch:
+            pairs = [pair(texts, int(i), task, rng) for i in chunk]
+            return Batch(*bags([left for left, _ in pairs], [right for _, right in pairs]))
+
+        batches: list[Make] = []
+        for task in TASKS * s.passes if len(usable) > 1 else ():
+            order = rng.permutation(usable)
+            chunks = np.array_split(order, max(1, round(len(order) / s.batch)))
+            batches += [partial(make, chunk=chunk, task=task) for chunk in chunks]
+        told = named(progress, "fitting the encoder to the law")
+        return self._descend(self.start(), batches, s.temperature, told)
 
     def fit_questions(
         self, fitted: FittedParameters, questions: Sequence[Question], progress: Progress = no_progress

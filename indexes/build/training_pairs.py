@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -81,12 +82,8 @@ def bags(left: Sequence[TermIds], right: Sequence[TermIds]) -> tuple[Ints, Bags,
     The columns of left and right, (n_texts, n) each, are those terms.
     """
     terms, columns = np.unique(np.concatenate([*left, *right, np.zeros(0, np.int32)]), return_inverse=True)
-    cut = sum(map(len, left))
-    return (
-        terms.astype(np.int64),
-        _bag(left, columns[:cut], len(terms)),
-        _bag(right, columns[cut:], len(terms)),
-    )
+    cut, n = sum(map(len, left)), len(terms)
+    return terms.astype(np.int64), _bag(left, columns[:cut], n), _bag(right, columns[cut:], n)
 
 
 def _bag(texts: Sequence[TermIds], columns: npt.NDArray[np.integer], n_terms: int) -> Bags:
@@ -143,18 +140,16 @@ class AnnotatedTexts:
         A gold id that is no article's is passed over, and so is a text without a known term.
         """
         texts: list[TermIds] = []
-        cited: list[list[int]] = []
+        cited: list[tuple[int, int]] = []
         for question in questions:
             rows = sorted({position[id_] for id_ in question.article_ids if id_ in position})
             for text in (question.text, question.answer or ""):
                 if rows and len(ids := terms(text)):
+                    cited += [(len(texts), row) for row in rows]
                     texts.append(ids)
-                    cited.append(rows)
-        pairs = np.array([(i, a) for i, rows in enumerate(cited) for a in rows], dtype=np.int64)
-        pairs = pairs.reshape(-1, 2)
-        gold = sp.csr_array(
-            (np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=(len(texts), len(articles))
-        )
+        pairs = np.array(cited, dtype=np.int64).reshape(-1, 2)
+        shape = (len(texts), len(articles))
+        gold = sp.csr_array((np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=shape)
         return cls(bag(texts, n_terms), gold, pairs, bag(articles, n_terms))
 
     def batches(self, settings: FitSettings) -> Iterator[Make]:
@@ -167,26 +162,21 @@ class AnnotatedTexts:
         alike = _CoCitedTexts.of(self.gold)
         every = settings.alike_every if len(alike.entries) else 0
         others = np.random.default_rng(settings.seed + 5)
+
+        def make(vectors: Floats, log_weights: Floats, *, part: Ints, look: bool) -> Batch:
+            if look:
+                near[:] = [self._mine_negatives(vectors, log_weights)]
+            return self._batch(part, settings, rng, near)
+
         for number in range(settings.question_passes):
             for n, part in enumerate(np.array_split(rng.permutation(len(self.pairs)), parts)):
                 # the first pass has no look-up: what is near before it is near by its words alone
                 look = bool(settings.hard_negatives) and n == 0 and number % 2 == 1
-                yield lambda vectors, log_weights, part=part, look=look: self._batch(  # type: ignore[misc]
-                    part, settings, rng, near, self._mine_negatives(vectors, log_weights) if look else None
-                )
+                yield partial(make, part=part, look=look)
                 if every and (number * parts + n) % every == 0:
                     yield lambda vectors, log_weights: self._alike(alike, settings, others)
 
-    def _batch(
-        self,
-        part: Ints,
-        settings: FitSettings,
-        rng: np.random.Generator,
-        near: list[Ints],
-        mined: Ints | None,
-    ) -> Batch:
-        if mined is not None:
-            near[:] = [mined]
+    def _batch(self, part: Ints, settings: FitSettings, rng: np.random.Generator, near: list[Ints]) -> Batch:
         texts, articles = self.pairs[part].T
         columns = [articles, rng.integers(0, self.articles.shape[0], settings.random_negatives)]
         if near and near[0].shape[1]:
@@ -266,9 +256,9 @@ def _restricted(left: Bags, right: Bags, masked: Bools) -> Batch:
     seen[left.indices] = True
     seen[right.indices] = True
     column = np.cumsum(seen) - 1
-    width = int(seen.sum())
-    narrow = (
-        sp.csr_array((side.data, column[side.indices], side.indptr), shape=(side.shape[0], width))
-        for side in (left, right)
-    )
-    return Batch(np.flatnonzero(seen).astype(np.int64), *narrow, masked)
+
+    def narrow(side: Bags) -> Bags:
+        shape = (side.shape[0], int(seen.sum()))
+        return sp.csr_array((side.data, column[side.indices], side.indptr), shape=shape)
+
+    return Batch(np.flatnonzero(seen).astype(np.int64), narrow(left), narrow(right), masked)

@@ -164,8 +164,8 @@ def _sides(
     columns = np.array([t for own in terms for t in own], dtype=np.int64)
     incidence = sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(terms), len(lay)))
     telling = _telling(counts, np.unique(article), law, settings)
-    asks, weight = (np.repeat(of, often) for of in (np.arange(len(often)), 1 / np.array(often, np.float64)))
-    return _Sides(asks, article, weight, incidence, telling)
+    weight = np.repeat(1 / np.array(often, dtype=np.float64), often)
+    return _Sides(np.repeat(np.arange(len(often)), often), article, weight, incidence, telling)
 
 
 def _telling(

@@ -269,8 +269,9 @@ class Evidence:
         # a term weighs as much as its vector is long, which the encoder learns from questions; one that it
         # does not know weighs nothing, and by an encoder of another kind all weigh alike
         encoder = self.meaning.encoder
-        known = isinstance(encoder, StaticEncoder)
-        weights = encoder.weights(list(often)) if known else np.ones(len(often), np.float32)
+        weights = np.ones(len(often), np.float32)
+        if isinstance(encoder, StaticEncoder):
+            weights = encoder.weights(often)
         n = len(positions)
         added = likely = np.zeros(n, np.float32)
         if self.bridge is not None:

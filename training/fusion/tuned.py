@@ -50,22 +50,17 @@ def choose(
     Raises:
         BadInput: what `tune` refuses.
     """
-    parts = [
-        SystemRankings.of({name: a.runs[name] for name in systems}, [q.id for q in a.questions])
-        for a in answered
-    ]
     qrels = {question: gold for a in answered for question, gold in a.qrels.items()}
-    lists = SystemRankings.joined(parts)
+    runs = {name: {q.id: a.runs[name][q.id] for a in answered for q in a.questions} for name in systems}
+    lists = SystemRankings.of(runs, [q.id for a in answered for q in a.questions])
     found: dict[str, Tuned] = {}
     for method in SCALES:
         if method != "percentile":
             share, decimals = scale(method, damping=damping)
             found[method] = tune(lists, qrels, measures, share=share, decimals=decimals, step=step)
         elif all(set(systems) <= set(a.distributions) for a in answered):
-            placed = [p.positions(a.distributions) for p, a in zip(parts, answered, strict=True)]
-            found[method] = tune(
-                SystemRankings.joined(placed), qrels, measures, share=as_they_are, decimals=None, step=step
-            )
+            placed = lists.positions([(len(a.questions), a.distributions) for a in answered])
+            found[method] = tune(placed, qrels, measures, share=as_they_are, decimals=None, step=step)
     best = max(found, key=lambda method: round(found[method].value, 12))
     tuned = found[best]
     return Choice(

@@ -159,7 +159,13 @@ class SystemRankings:
 
     @classmethod
     def of(cls, runs: Mapping[str, Run], questions: Sequence[str]) -> SystemRankings:
-        """Lay runs out; a question that is missing from one was answered by nothing."""
+        """Lay runs out; a question that is missing from one was answered by nothing.
+
+        Raises:
+            BadInput: a question is there twice.
+        """
+        if len(set(questions)) < len(questions):
+            raise BadInput("lists of one question twice: give each question once")
         laid = [as_matrix([run.get(question, ()) for run in runs.values()]) for question in questions]
         width = max((len(ids) for ids, _ in laid), default=0)
         scores = np.full((len(runs), len(questions), width), np.nan)
@@ -167,33 +173,18 @@ class SystemRankings:
             scores[:, i, : len(ids)] = mine
         return cls(tuple(runs), tuple(questions), tuple(ids for ids, _ in laid), scores)
 
-    @classmethod
-    def joined(cls, parts: Sequence[SystemRankings]) -> SystemRankings:
-        """Return the lists of the same systems for several sets of questions, one set after the other.
-
-        Raises:
-            BadInput: other systems in one of them, or a question in two.
-        """
-        systems = parts[0].systems if parts else ()
-        questions = tuple(q for part in parts for q in part.questions)
-        if any(part.systems != systems for part in parts) or len(set(questions)) < len(questions):
-            raise BadInput("lists of other systems, or of one question twice: join those of the same systems")
-        width = max((part.scores.shape[2] for part in parts), default=0)
-        scores = np.full((len(systems), len(questions), width), np.nan)
-        begin = 0
-        for part in parts:
-            end = begin + len(part.questions)
-            scores[:, begin:end, : part.scores.shape[2]] = part.scores
-            begin = end
-        return cls(systems, questions, tuple(ids for part in parts for ids in part.articles), scores)
-
-    def positions(self, distributions: Mapping[str, Distribution]) -> SystemRankings:
+    def positions(self, parts: Sequence[tuple[int, Mapping[str, Distribution]]]) -> SystemRankings:
         """Return the lists with each score's position in its system's distribution instead of the score.
 
-        Fused by `as_they_are` they give what the scores give by `rag.fusion.percentile`.
+        Each part has so many of the questions, in order, and the distributions of its own systems. Fused by
+        `as_they_are` they give what the scores give by `rag.fusion.percentile`.
         """
-        of = [distributions[name] for name in self.systems]
-        found = np.where(np.isfinite(self.scores), percentile(self.scores, of), np.nan)
+        found, begin = np.full_like(self.scores, np.nan), 0
+        for size, distributions in parts:
+            scores = self.scores[:, begin : begin + size]
+            shares = percentile(scores, [distributions[name] for name in self.systems])
+            found[:, begin : begin + size] = np.where(np.isfinite(scores), shares, np.nan)
+            begin += size
         return replace(self, scores=found)
 
     def only(self, systems: Sequence[str]) -> SystemRankings:

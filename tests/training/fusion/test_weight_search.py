@@ -125,30 +125,36 @@ def test_positions_fuse_as_percentiles_do() -> None:
     lists = SystemRankings.of(runs, list(qrels))
     by = partial(percentile, distributions=list(shapes.values()))
     there = fused(lists, (0.2, 0.5, 0.3), by, decimals=None)
-    assert fused(lists.positions(shapes), (0.2, 0.5, 0.3), as_they_are, decimals=None) == there
+    assert (
+        fused(lists.positions([(len(qrels), shapes)]), (0.2, 0.5, 0.3), as_they_are, decimals=None) == there
+    )
     assert there == {
         q: normalised([run[q] for run in runs.values()], 999, by=by, weights=(0.2, 0.5, 0.3), decimals=None)
         for q in qrels
     }
 
 
-def test_lists_of_several_sets_of_questions() -> None:
+def test_each_part_of_the_questions_has_distributions_of_its_own() -> None:
     runs, qrels = benchmark(6)
     some, others = list(qrels)[:5], list(qrels)[5:]
-    parts = [
-        SystemRankings.of({n: {q: r[q] for q in of} for n, r in runs.items()}, of) for of in (some, others)
+    shapes = [
+        {name: Distribution.of(np.random.default_rng(seed).random(40) * 9) for name in runs}
+        for seed in (1, 2)
     ]
-    joined, whole = SystemRankings.joined(parts), SystemRankings.of(runs, list(qrels))
-    assert (joined.systems, joined.questions, joined.articles) == (
+    whole = SystemRankings.of(runs, list(qrels))
+    parts = whole.positions([(len(of), shape) for of, shape in zip((some, others), shapes, strict=True)])
+    assert (parts.systems, parts.questions, parts.articles) == (
         whole.systems,
         whole.questions,
         whole.articles,
     )
-    assert fused(joined, (0.1, 0.2, 0.7)) == fused(whole, (0.1, 0.2, 0.7))
+    placed = fused(parts, (0.1, 0.2, 0.7), as_they_are, None)
+    for of, shape in zip((some, others), shapes, strict=True):
+        alone = SystemRankings.of({n: {q: r[q] for q in of} for n, r in runs.items()}, of)
+        wanted = fused(alone.positions([(len(of), shape)]), (0.1, 0.2, 0.7), as_they_are, None)
+        assert {q: placed[q] for q in of} == wanted
     with pytest.raises(BadInput, match="one question twice"):
-        SystemRankings.joined([parts[0], parts[0]])
-    with pytest.raises(BadInput, match="other systems"):
-        SystemRankings.joined([parts[0], parts[1].only(["s0", "s1"])])
+        SystemRankings.of(runs, [*some, *some])
 
 
 def test_the_optimum_worked_by_hand() -> None:
