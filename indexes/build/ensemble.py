@@ -40,15 +40,9 @@ def fit(
     """Fit to the law, then to questions where there are any, as often as is wanted.
 
     Where some were asked by people and others written by a machine, it is fitted to the written ones
-    first, as to the law before them, so that what people asked has the last word.
-
-    Args:
-        fitter: the corpus, analysed. Where it was given settings, they are used, fits and all.
-        questions: none fits to the law alone.
-        fits: how often, where it was given none.
-        begin: gives what comes before the questions that people asked, where that is kept; left out, it
-            is fitted.
-        progress: called as the fits go on, those that are made here.
+    first, as to the law before them, so that what people asked has the last word. Where the fitter was given
+    settings, they are used, fits and all. `begin` gives what comes before the questions that people asked,
+    where that is kept; left out, it is fitted.
 
     Raises:
         BadInput: fewer than one fit.

@@ -72,12 +72,8 @@ def load_late(
     A folder of Stanford's ColBERT is read as its own code does, which marks questions and articles by the
     number of a token: where a vocabulary lacks it, as CamemBERT's lacks [unused0], by the unknown token's.
 
-    Args:
-        model: a folder, or an id on the hub.
-        device: "cpu", "cuda", …; None takes the best there is.
-        question_window: tokens that a question is cut at and filled up to; None as the model says.
-        window: tokens that an article is cut at; None as the model says.
-        remote_code: run the Python code that comes with the model. Only for models that you trust.
+    Questions are cut at `question_window` tokens and filled up to them, articles cut at `window`; None as the
+    model says.
 
     Raises:
         MissingExtra: sentence-transformers is not installed.

@@ -117,15 +117,9 @@ class TransformerEncoder:
     ) -> None:
         """Load the model from a folder or the hub, unless it is what `load_model` returned.
 
-        Args:
-            model: a folder, an id on the hub, or a loaded model.
-            question_prompt: put in front of a question, such as "query: " for the E5 family.
-            passage_prompt: put in front of every chunk of an article, such as "passage: ".
-            chunk: tokens a chunk without prompt and special tokens, less where the model reads
-                fewer, for it would pass over the rest; 0 does not cut.
-            overlap: tokens that a chunk shares with the one before.
-            batch: texts encoded at once.
-            device: "cpu", "cuda", …; None takes the best there is.
+        Prompts such as "query: " and "passage: " of the E5 family stand before a question and each chunk. A
+        chunk has so many tokens without them and special tokens, less where the model reads fewer, for it
+        would pass over the rest, and shares `overlap` tokens with the one before; 0 does not cut.
 
         Raises:
             MissingExtra: sentence-transformers is not installed.

@@ -120,15 +120,8 @@ class Trees:
         """Take scores apart: what each feature moved each row by, and last what all rows begin with.
 
         A split moves a row from the value of the node to that of the child where it goes (Saabas
-        2014); the moves and the values of the roots add up to the score.
-
-        Args:
-            rows: (n, n_features).
-            into: (n_features,) number of the sum that each feature goes into, from 0; left out, each has
-                its own.
-
-        Returns:
-            (n, number of sums + 1)
+        2014); the moves and the values of the roots add up to the score. `into` has the number of the sum
+        that each feature goes into, from 0; left out, each has its own: (n, number of sums + 1).
         """
         self._check(rows)
         moves = self._moves(into or tuple(range(len(self.features))))

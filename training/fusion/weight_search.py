@@ -117,9 +117,6 @@ def measured(name: str, places: npt.NDArray[np.int64], gold: int) -> npt.NDArray
     """Return R@k or MRR@k of each ranking, (n_points,), from the places of a question's gold articles.
 
     Of places, (n_points, n_found), those of gold articles that no system returned may be left out.
-
-    Raises:
-        BadInput: a measure of another kind.
     """
     stem, cut = parse(name)
     if stem == "R":
@@ -129,11 +126,7 @@ def measured(name: str, places: npt.NDArray[np.int64], gold: int) -> npt.NDArray
 
 
 def parse(name: str) -> tuple[str, int]:
-    """Split R@k or MRR@k.
-
-    Raises:
-        BadInput: a measure of another kind.
-    """
+    """Split R@k or MRR@k; raise BadInput for a measure of another kind."""
     stem, _, cut = name.partition("@")
     if stem not in ("R", "MRR") or not cut.isdecimal():
         raise BadInput(f"weights cannot be tuned for {name!r}: give R@k or MRR@k, such as R@10")
@@ -212,13 +205,8 @@ def values_at(
     The columns are in the order of qrels, as `training.eval.metrics.per_question` has them; labels of
     other questions are not looked at.
 
-    Args:
-        lists: what the systems returned for each of these questions.
-        qrels: of the questions.
-        weights: (n_points, n_systems), each row adding up to 1.
-        measures: names of R@k and MRR@k.
-        share: how scores are brought to one scale.
-        decimals: as in `rag.types.rank`; None for shares that are functions of ranks.
+    Each row of the weights, (n_points, n_systems), adds up to 1; measures are R@k and MRR@k. The share brings
+    scores to one scale; decimals are as in `rag.types.rank`, None for shares that are functions of ranks.
 
     Raises:
         BadInput: a question without lists, or a measure of another kind.
@@ -292,17 +280,10 @@ def tune(
 ) -> Tuned:
     """Return the grid's best weights for these questions.
 
-    Of weights that serve equally well the ones nearest to equal are taken, and of those the ones
-    that give most to the system whose name comes first: neither the order of the systems nor that of
-    the questions decides.
-
-    Args:
-        lists: what systems returned that have not learnt from the questions of qrels.
-        qrels: the dev questions' gold articles, and no others.
-        measures: names of R@k and MRR@k; their mean is made as large as it can be.
-        share: as `decimals`, of `values_at`.
-        decimals: of the sums.
-        step: of the grid.
+    The mean of the measures is made as large as it can be on dev questions, and no others, of which the
+    systems have learnt nothing. Of weights that serve equally well the ones nearest to equal are taken, and
+    of those the ones that give most to the system whose name comes first: neither the order of the systems
+    nor that of the questions decides.
 
     Raises:
         BadInput: no measure, no question with gold articles, or what `values_at` and `simplex` refuse.
@@ -316,14 +297,12 @@ def tune(
     found = values_at(lists, qrels, grid, measures, share=share, decimals=decimals)
     values = np.mean([found[name].mean(axis=1) for name in measures], axis=0)
     by_name = sorted(range(len(lists.systems)), key=lists.systems.__getitem__)
-    best = min(
-        range(len(grid)),
-        key=lambda p: (
-            -round(float(values[p]), 12),
-            round(float((grid[p] ** 2).sum()), 9),
-            tuple(-float(grid[p, system]) for system in by_name),
-        ),
-    )
+
+    def worth(p: int) -> tuple[float, float, list[float]]:
+        point = grid[p]
+        return -round(float(values[p]), 12), round(float((point**2).sum()), 9), (-point[by_name]).tolist()
+
+    best = min(range(len(grid)), key=worth)
     weights = dict(zip(lists.systems, grid[best].tolist(), strict=True))
     return Tuned(weights, float(values[best]), questions, values)
 
