@@ -44,12 +44,13 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
         return _cut(analyser, texts)
     _cut(analyser, texts[:1])  # what is read once, such as a dictionary, is there before they fork
     bounds = np.linspace(0, len(texts), processes + 1).astype(int).tolist()
-    number, found = _Numbers(), list[TermIds]()
+    number: dict[str, int] = {}  # terms as they come
+    found: list[TermIds] = []
     context = multiprocessing.get_context(_FORK)
     try:
         with ProcessPoolExecutor(processes, context, _set_worker_input, (analyser, texts)) as pool:
             for terms, row, lengths in pool.map(_piece, pairwise(bounds)):
-                of_all = np.array([number[t] for t in terms], dtype=np.int32)
+                of_all = np.array([number.setdefault(t, len(number)) for t in terms], dtype=np.int32)
                 found += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
     except BrokenProcessPool:  # one was ended from outside, as where memory is short: alone it needs less
         return _cut(analyser, texts)
@@ -91,17 +92,12 @@ def _piece(bounds: tuple[int, int]) -> tuple[list[str], TermIds, Ints]:
 
 
 def _cut(analyser: Analyser, texts: Sequence[str]) -> TokenisedTexts:
-    number = _Numbers()
-    cut = [np.array([number[t] for t in analyser.terms(text)], dtype=np.int32) for text in texts]
+    number: dict[str, int] = {}
+    cut = [
+        np.array([number.setdefault(t, len(number)) for t in analyser.terms(text)], dtype=np.int32)
+        for text in texts
+    ]
     return TokenisedTexts(list(number), cut)
-
-
-class _Numbers(dict[str, int]):
-    """Numbers terms as they come."""
-
-    def __missing__(self, term: str) -> int:
-        self[term] = found = len(self)
-        return found
 
 
 def _row(texts: Sequence[TermIds]) -> TermIds:

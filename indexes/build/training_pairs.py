@@ -159,8 +159,11 @@ class AnnotatedTexts:
         rng = np.random.default_rng(settings.seed + 2)
         parts = max(1, -(-len(self.pairs) // settings.question_batch))
         near: list[Ints] = []  # of the last look-up; a list, so that all batches see the newest
-        alike = _CoCitedTexts.of(self.gold)
-        every = settings.alike_every if len(alike.entries) else 0
+        cited = self.gold.tocsc()  # of each citation, article by article: which text makes it,
+        often = np.diff(cited.indptr)
+        starts, often = np.repeat(cited.indptr[:-1], often), np.repeat(often, often)  # beside which others
+        shared = np.flatnonzero(often > 1)
+        every = settings.alike_every if len(shared) else 0
         others = np.random.default_rng(settings.seed + 5)
 
         def make(vectors: Floats, log_weights: Floats, *, part: Ints, look: bool) -> Batch:
@@ -168,13 +171,25 @@ class AnnotatedTexts:
                 near[:] = [self._mine_negatives(vectors, log_weights)]
             return self._batch(part, settings, rng, near)
 
+        def alike(_vectors: Floats, _log_weights: Floats) -> Batch:
+            """Return a batch of texts and others that cite the same article."""
+            at = others.choice(shared, settings.question_batch)
+            other = starts[at] + others.integers(0, often[at] - 1)
+            other += other >= at  # itself is stepped over
+            left, right = cited.indices[at], cited.indices[other]
+            return _restricted(
+                dropped(self.texts[left], settings.drop_question, others),
+                dropped(self.texts[right], settings.drop_question, others),
+                np.asarray((self.gold[left] @ self.gold[right].T).toarray() > 0),
+            )
+
         for number in range(settings.question_passes):
             for n, part in enumerate(np.array_split(rng.permutation(len(self.pairs)), parts)):
                 # the first pass has no look-up: what is near before it is near by its words alone
                 look = bool(settings.hard_negatives) and n == 0 and number % 2 == 1
                 yield partial(make, part=part, look=look)
                 if every and (number * parts + n) % every == 0:
-                    yield lambda vectors, log_weights: self._alike(alike, settings, others)
+                    yield alike
 
     def _batch(self, part: Ints, settings: FitSettings, rng: np.random.Generator, near: list[Ints]) -> Batch:
         texts, articles = self.pairs[part].T
@@ -188,15 +203,6 @@ class AnnotatedTexts:
             dropped(self.articles[right], settings.drop_article, rng),
             # another article that answers the same question is no wrong answer to it
             np.asarray(self.gold[texts][:, right].toarray() > 0),
-        )
-
-    def _alike(self, alike: _CoCitedTexts, settings: FitSettings, rng: np.random.Generator) -> Batch:
-        """Return a batch of texts and others that cite the same article."""
-        left, right = alike.draw(settings.question_batch, rng)
-        return _restricted(
-            dropped(self.texts[left], settings.drop_question, rng),
-            dropped(self.texts[right], settings.drop_question, rng),
-            np.asarray((self.gold[left] @ self.gold[right].T).toarray() > 0),
         )
 
     def _mine_negatives(self, vectors: Floats, log_weights: Floats) -> Ints:
@@ -214,31 +220,6 @@ class AnnotatedTexts:
             nearest = np.argpartition(-scores, max(depth - 1, 0), axis=1)[:, :depth]
             found.append(nearest.astype(np.int64))
         return np.concatenate(found)
-
-
-@dataclass(frozen=True)
-class _CoCitedTexts:
-    """The texts that cite each article, from which pairs are drawn."""
-
-    texts: Ints  # (n_citations,), article by article
-    starts: Ints  # (n_citations,), where the article of each begins
-    often: Ints  # (n_citations,), how many texts cite it
-    entries: Ints = field(repr=False)  # citations of articles that two texts cite or more
-
-    @classmethod
-    def of(cls, gold: sp.csr_array) -> _CoCitedTexts:
-        """Lay out what texts cite, (n_texts, n_articles)."""
-        cited = gold.tocsc()
-        often = np.diff(cited.indptr)
-        each = np.repeat(often, often)
-        texts = cited.indices.astype(np.int64)
-        return cls(texts, np.repeat(cited.indptr[:-1], often), each, np.flatnonzero(each > 1))
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-        """Return n texts, and for each another that cites the same article."""
-        at = rng.choice(self.entries, n)
-        other = self.starts[at] + rng.integers(0, self.often[at] - 1)
-        return self.texts[at], self.texts[other + (other >= at)]  # itself is stepped over
 
 
 def dropped(texts: Bags, share: float, rng: np.random.Generator) -> Bags:

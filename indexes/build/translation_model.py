@@ -72,7 +72,13 @@ def learn(
     questions alone; stop terms are neither expanded nor expanded to.
     """
     chosen = settings or TranslationSettings()
-    law = _law_terms(counts, chosen, stop)
+    often = document_frequency(counts.weighted(dict.fromkeys(LEARNT_FIELDS, 1.0)))
+    most = max(chosen.common * len(counts.order.ids), 2.0)
+    law = {  # the terms that may be reached, and the column of each
+        term: column
+        for term, column in sorted(counts.vocabulary.items())
+        if 0 < often[column] <= most and _is_word(term, stop)
+    }
     lay = sorted({t for terms in cut for t in terms if _is_word(t, stop)})
     sides = _sides(counts, questions, cut, lay, law, chosen)
     learnt = _translated(sides, lay, list(law), chosen)
@@ -101,29 +107,31 @@ def _is_word(term: str, stop: frozenset[str]) -> bool:
     return term not in stop and not any(letter.isdigit() for letter in term)
 
 
-def _law_terms(counts: FieldCounts, settings: TranslationSettings, stop: frozenset[str]) -> dict[str, int]:
-    """Return the terms of the law that may be reached, and the column of each."""
-    often = document_frequency(counts.weighted(dict.fromkeys(LEARNT_FIELDS, 1.0)))
-    most = max(settings.common * len(counts.order.ids), 2.0)
-    return {
-        term: column
-        for term, column in sorted(counts.vocabulary.items())
-        if 0 < often[column] <= most and _is_word(term, stop)
-    }
-
-
 def _translated(
     sides: _Sides, lay: Sequence[str], words: Sequence[str], settings: TranslationSettings
 ) -> dict[str, dict[str, tuple[float, int]]]:
     """Return lay term -> law term -> probability and number of questions."""
     if not len(sides.question) or not sides.law.nnz:
         return {}
-    # one entry for every term of a question, or the empty word, beside every term of an article it cites
-    left, right, pair = _cooccurrence(sides)
+    # one entry for every term of a question, or the empty word, the last lay term, beside every term of an
+    # article it cites
+    lefts, rights, pairs = [], [], []
+    for number, (q, a) in enumerate(zip(sides.question.tolist(), sides.article.tolist(), strict=True)):
+        mine = np.append(sides.lay.indices[sides.lay.indptr[q] : sides.lay.indptr[q + 1]], len(lay))
+        theirs = sides.law.indices[sides.law.indptr[a] : sides.law.indptr[a + 1]]
+        lefts.append(np.tile(mine, len(theirs)))
+        rights.append(np.repeat(theirs, len(mine)))
+        pairs.append(np.full(len(mine) * len(theirs), number))
+    left, right, pair = (np.concatenate(parts).astype(np.int64) for parts in (lefts, rights, pairs))
     keys, of = np.unique(left * len(words) + right, return_inverse=True)
     lays, laws = keys // len(words), keys % len(words)
     _, held = np.unique(pair * len(words) + right, return_inverse=True)
-    likely = _expected(lays, of, held, sides.weight[pair], settings.rounds)
+    weight = sides.weight[pair]
+    likely = 1.0 / np.bincount(lays)[lays]  # P(law term | lay term), from even beginnings
+    for _ in range(settings.rounds):
+        each = likely[of]
+        expected = np.bincount(of, weights=weight * each / np.bincount(held, weights=each)[held])
+        likely = expected / np.bincount(lays, weights=expected)[lays]
     questions = _distinct(of, sides.question[pair], len(keys))
     cited = _distinct(of, sides.article[pair], len(keys))
     surprise = _likelihood_ratio(sides, lays, laws, np.bincount(of, minlength=len(keys)).astype(np.float64))
@@ -184,31 +192,6 @@ def _telling(
         rows += [row] * len(best)
         found += best.tolist()
     return sp.csr_array((np.ones(len(rows)), (rows, found)), shape=total.shape)
-
-
-def _cooccurrence(sides: _Sides) -> tuple[Ints, Ints, Ints]:
-    """Return lay term, law term and pair of every entry; the empty word is the last lay term."""
-    lay, law, empty = sides.lay, sides.law, sides.lay.shape[1]
-    lefts, rights, pairs = [], [], []
-    for number, (q, a) in enumerate(zip(sides.question.tolist(), sides.article.tolist(), strict=True)):
-        mine = np.append(lay.indices[lay.indptr[q] : lay.indptr[q + 1]], empty)
-        theirs = law.indices[law.indptr[a] : law.indptr[a + 1]]
-        lefts.append(np.tile(mine, len(theirs)))
-        rights.append(np.repeat(theirs, len(mine)))
-        pairs.append(np.full(len(mine) * len(theirs), number))
-    left, right, pair = (np.concatenate(parts).astype(np.int64) for parts in (lefts, rights, pairs))
-    return left, right, pair
-
-
-def _expected(lays: Ints, of: Ints, held: Ints, weight: Doubles, rounds: int) -> Doubles:
-    """Return P(law term | lay term) of each key, by expectation maximisation from even beginnings."""
-    likely = 1.0 / np.bincount(lays)[lays]
-    for _ in range(rounds):
-        each = likely[of]
-        whole = np.bincount(held, weights=each)
-        expected = np.bincount(of, weights=weight * each / whole[held], minlength=len(lays))
-        likely = expected / np.bincount(lays, weights=expected)[lays]
-    return likely
 
 
 def _distinct(of: Ints, what: Ints, n: int) -> Ints:

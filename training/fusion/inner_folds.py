@@ -49,9 +49,7 @@ class InnerAnswers:
         return {q.id: frozenset(q.article_ids) for q in self.questions}
 
 
-def inner_folds(
-    questions: Sequence[Question], seed: int = 0
-) -> Iterator[tuple[tuple[Question, ...], tuple[Question, ...]]]:
+def inner_folds(questions: Sequence[Question]) -> Iterator[tuple[tuple[Question, ...], tuple[Question, ...]]]:
     """Split the questions with gold articles into five: yield what is asked and what is learnt from.
 
     Those that a machine wrote for the articles are learnt from every time and never asked, unless people
@@ -64,7 +62,7 @@ def inner_folds(
     gold, written = human_or_synthetic(q for q in questions if q.article_ids)
     if len(gold) < LEAST:
         raise BadInput(f"{len(gold)} questions to tune fusion weights on: give at least {LEAST}")
-    for fold in folds(len(gold), FOLDS, seed):
+    for fold in folds(len(gold), FOLDS, seed=0):
         yield tuple(pick(gold, fold.held)), (*pick(gold, fold.learn), *written)
 
 
@@ -137,9 +135,12 @@ class InnerRuns:
                     positions = np.array([self._position[hit.article_id] for hit in ranking], dtype=np.int32)
                     lists[text] = positions, np.array([hit.score for hit in ranking], dtype=np.float64)
             self.distributions({name: at_hand[name] for name in lacking}, learnt, settings)
-        runs = {
-            name: {q.id: self._ranking(known.lists[name][q.text]) for q in answerable} for name in systems
-        }
+
+        def ranking(positions: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]) -> Ranking:
+            pairs = zip(positions.tolist(), scores.tolist(), strict=True)
+            return tuple(Hit(self._articles[p].id, s) for p, s in pairs)
+
+        runs = {name: {q.id: ranking(*known.lists[name][q.text]) for q in answerable} for name in systems}
         of = {name: known.distributions[name] for name in systems if name in known.distributions}
         return InnerAnswers(answerable, learnt, runs, of)
 
@@ -166,7 +167,3 @@ class InnerRuns:
         while len(self._known) > MAX_CACHED_RUNS:
             self._known.popitem(last=False)
         return found
-
-    def _ranking(self, packed: Packed) -> Ranking:
-        positions, scores = (part.tolist() for part in packed)
-        return tuple(Hit(self._articles[p].id, s) for p, s in zip(positions, scores, strict=True))
