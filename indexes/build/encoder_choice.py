@@ -41,24 +41,16 @@ def read_lending_corpora(names: Iterable[str], language: str) -> tuple[Corpus, .
             raise BadInput(
                 f"--lent {name}: no corpus is called so: give the name of one that was imported, or {BUILTIN}"
             )
-        found.append(checked(read(folder), name, language))
+        other = read(folder)
+        if other.card.language != language:
+            raise BadInput(
+                f"--lent {name}: its language is {other.card.language!r}, that of the corpus {language!r}: "
+                "an encoder learns the words of one language; give a corpus of the same"
+            )
+        if not to_learn_from(other.questions):
+            raise BadInput(f"--lent {name}: it has no annotated questions to learn from; leave it out")
+        found.append(other)
     return tuple(found)
-
-
-def checked(other: Corpus, name: str, language: str) -> Corpus:
-    """Return a corpus that can lend its questions.
-
-    Raises:
-        BadInput: it has no annotated questions, or it is in another language.
-    """
-    if other.card.language != language:
-        raise BadInput(
-            f"--lent {name}: its language is {other.card.language!r}, that of the corpus {language!r}: an "
-            "encoder learns the words of one language; give a corpus of the same"
-        )
-    if not to_learn_from(other.questions):
-        raise BadInput(f"--lent {name}: it has no annotated questions to learn from; leave it out")
-    return other
 
 
 def merged_articles(corpora: Sequence[Corpus]) -> list[Article]:

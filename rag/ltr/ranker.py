@@ -47,11 +47,6 @@ class Ranker:
         """Names of the features, a column each."""
         return self.trees.features
 
-    @property
-    def about(self) -> Mapping[str, Any]:
-        """What is to be said of where it comes from."""
-        return self.trees.about
-
     @cached_property
     def id(self) -> str:
         """Short hash of all that scores: what was calibrated with it fits no others."""

@@ -42,6 +42,7 @@ GRID: Mapping[str, tuple[float, ...]] = {
 FUSED = ("damping", "beside")  # of the fusion: chosen last
 MEASURES = ("R@10", "MRR@10", "Success@10")  # their mean is what is made as large as it can be
 INNER_FOLDS = 5
+Part = tuple[Sequence[Question], Sequence[Question]]  # asked, learnt from
 
 
 def choose(
@@ -80,9 +81,6 @@ def choose(
             best = candidate
         progress("tuning BM25", done, len(steps))
     return _fused(bench, parts, best)
-
-
-Part = tuple[Sequence[Question], Sequence[Question]]  # asked, learnt from
 
 
 def _lexical_score(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> float:

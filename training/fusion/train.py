@@ -19,7 +19,6 @@ from indexes.store.open_index import damaged_if_unreadable
 from indexes.update.reuse import Start
 from indexes.update.update import refine
 from rag.errors import BadInput, StaleIndex
-from rag.fusion.rank_fusion import Fuse
 from rag.fusion.settings import FusionSettings
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import KEYWORD, MEANING
@@ -70,11 +69,18 @@ def run(parsed: argparse.Namespace, progress: Progress) -> Iterator[str]:
         yield f"{name}: its learned fusion is gone; lists are fused as before"
         return
     bench, learnt, settings = _prepared(start, progress)
-    former, fuse = _former(start)
+    # the fusion that the index has beside a learned one, of the lists that both look at
+    with damaged_if_unreadable(start.folder, start.again):
+        fusion = load_fusion(start.folder) or FusionSettings()
+        distributions = load(start.folder) if fusion.method == "percentile" else {}
+    former = fusion.among(LISTS)
+    if fusion.systems and set(former.systems) != set(LISTS):  # one of the two is not fused there
+        former = FusionSettings()
+    fuse = former.fuse(LISTS, distributions)
     found = list(examples(bench, learnt, settings, fuse=fuse, most=parsed.asked))
     corpus = start.manifest.corpus
     of = {"corpus_sha256": corpus["sha256"], "questions_sha256": corpus["questions_sha256"]}
-    ranker = yield from _fitted(parsed, found, how, former, of)
+    ranker = yield from _fitted(parsed, found, how, former.method, of)
     if ranker is not None:
         yield f"switched in: {refine(name, start, ranker)}"
         yield f"next: {paths.page(name)}"
@@ -150,14 +156,3 @@ def _prepared(start: Start, progress: Progress) -> tuple[Bench, list[Question], 
     cache = paths.home() / "cache" / "eval"
     bench = Bench(corpus, cache, fit=fitted, analyser_options=options, progress=progress)
     return bench, to_learn_from(corpus.questions), BenchSettings(bm25=bm25)
-
-
-def _former(start: Start) -> tuple[str, Fuse]:
-    """Return the fusion that the index has beside a learned one, of the lists that both look at, by name."""
-    with damaged_if_unreadable(start.folder, start.again):
-        settings = load_fusion(start.folder) or FusionSettings()
-        distributions = load(start.folder) if settings.method == "percentile" else {}
-    both = settings.among(LISTS)
-    if settings.systems and set(both.systems) != set(LISTS):  # one of the two is not fused there
-        both = FusionSettings()
-    return both.method, both.fuse(LISTS, distributions)

@@ -113,18 +113,6 @@ def _sums(terms: Matrix, decimals: int | None) -> Matrix:
     return np.round(sums, decimals) + 0.0
 
 
-def measured(name: str, places: npt.NDArray[np.int64], gold: int) -> npt.NDArray[np.float64]:
-    """Return R@k or MRR@k of each ranking, (n_points,), from the places of a question's gold articles.
-
-    Of places, (n_points, n_found), those of gold articles that no system returned may be left out.
-    """
-    stem, cut = parse(name)
-    if stem == "R":
-        return np.asarray((places <= cut).sum(axis=1) / gold, dtype=np.float64)
-    first = places.min(axis=1, initial=NOWHERE)
-    return np.where(first <= cut, 1 / first, 0.0)
-
-
 def parse(name: str) -> tuple[str, int]:
     """Split R@k or MRR@k; raise BadInput for a measure of another kind."""
     stem, _, cut = name.partition("@")
@@ -217,7 +205,8 @@ def values_at(
         raise BadInput(
             f"{len(missing)} questions were not asked of the systems, such as {missing[0]!r}: ask them first"
         )
-    cut = max((parse(name)[1] for name in measures), default=0)
+    parsed = {name: parse(name) for name in measures}
+    most = max((cut for _, cut in parsed.values()), default=0)
     found = {name: np.zeros((len(weights), len(answerable))) for name in measures}
     for column, question in enumerate(answerable):
         i = row[question]
@@ -225,9 +214,11 @@ def values_at(
         mine = lists.scores[:, i : i + 1, : len(ids)]
         at = [place for place, article_id in enumerate(ids) if article_id in gold]
         held = np.isfinite(mine[:, 0])
-        places = gold_places(share(mine)[:, 0], held, at, weights, decimals=decimals, cut=cut)
-        for name in measures:
-            found[name][:, column] = measured(name, places, len(gold))
+        places = gold_places(share(mine)[:, 0], held, at, weights, decimals=decimals, cut=most)
+        first = places.min(axis=1, initial=NOWHERE)
+        for name, (stem, cut) in parsed.items():
+            recall = (places <= cut).sum(axis=1) / len(gold)
+            found[name][:, column] = recall if stem == "R" else np.where(first <= cut, 1 / first, 0.0)
     return found
 
 

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexes import __main__ as command
-from indexes.build.encoder_choice import (
-    checked,
-    fit_encoder,
-    merged_articles,
-    merged_questions,
-    read_lending_corpora,
-)
+from indexes.build.encoder_choice import fit_encoder, merged_articles, merged_questions, read_lending_corpora
 from indexes.build.fit_settings import LARGE, MANY_QUESTIONS, FitSettings, suited
 from indexes.corpus.corpus import Corpus
 from indexes.store import paths, versions
@@ -104,9 +98,13 @@ def test_an_index_is_built_and_built_again_with_them(
         (replace(NEIGHBOUR, questions=ASKED[2:]), "no annotated questions to learn from"),
     ],
 )
-def test_what_cannot_be_lent(lent: Corpus, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        checked(lent, "neighbour", "fr")
+def test_what_cannot_be_lent(
+    lent: Corpus, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
+    install(lent, "neighbour", None)
+    with pytest.raises(BadInput, match=f"--lent neighbour: .*{says}"):
+        read_lending_corpora(["neighbour"], "fr")
 
 
 @pytest.mark.parametrize("encoder", ["none", "borrow", "some/model"])

@@ -278,12 +278,12 @@ def test_networks_do_not_look_at_what_is_for_trees_alone() -> None:
 
 def test_it_tells_where_it_comes_from() -> None:
     ranker = fit(made_up(), FEW, {"corpus_sha256": "abc"})
-    assert ranker.about["corpus_sha256"] == "abc"
-    assert ranker.about["questions"] == 60
-    assert ranker.about["settings"]["rounds"] == FEW.rounds
-    assert ranker.about["network"]["hidden"] == NetworkSettings().hidden
-    assert ranker.about["lightgbm"] == lightgbm.__version__
-    again = Ranker.from_json(ranker.to_json()).about
+    assert ranker.trees.about["corpus_sha256"] == "abc"
+    assert ranker.trees.about["questions"] == 60
+    assert ranker.trees.about["settings"]["rounds"] == FEW.rounds
+    assert ranker.trees.about["network"]["hidden"] == NetworkSettings().hidden
+    assert ranker.trees.about["lightgbm"] == lightgbm.__version__
+    again = Ranker.from_json(ranker.to_json()).trees.about
     assert again["settings"]["seed"] == FEW.seed
     assert again["network"]["passes"] == NetworkSettings().passes
 

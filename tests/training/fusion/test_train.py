@@ -151,10 +151,10 @@ def test_from_the_command_to_the_answer(
     ]
     trees = read_ranker(made)
     assert trees is not None
-    assert trees.about["corpus_sha256"] == LAW.sha256
-    assert trees.about["questions_sha256"] == LAW.questions_sha256
-    assert trees.about["settings"]["rounds"] == 8
-    assert set(trees.about["held_back"]["R@10"]) == {"learned", "rrf"}
+    assert trees.trees.about["corpus_sha256"] == LAW.sha256
+    assert trees.trees.about["questions_sha256"] == LAW.questions_sha256
+    assert trees.trees.about["settings"]["rounds"] == 8
+    assert set(trees.trees.about["held_back"]["R@10"]) == {"learned", "rrf"}
     assert indexes_main(["check", "hamlet"]) == 0
 
     engine = indexes.open("hamlet")
@@ -201,7 +201,7 @@ def test_priors_are_left_out_when_they_are_not_wanted() -> None:
     trees = read_ranker(paths.current("hamlet"))
     assert trees is not None
     assert not set(PRIORS) & set(trees.features)
-    assert trees.about["settings"]["seed"] == 3
+    assert trees.trees.about["settings"]["seed"] == 3
 
 
 @pytest.fixture
