@@ -69,10 +69,7 @@ class Fitter:
         self.texts = Texts(known(text), known(headings), [members[each] for each in above])
 
     def with_settings(self, settings: FitSettings) -> Fitter:
-        """Return the same corpus to be fitted with others of the same `min_count` and `max_terms`.
-
-        Nothing is analysed again.
-        """
+        """Return the same corpus to be fitted otherwise, but for `min_count` and `max_terms`."""
         other = copy(self)
         other.given = other.settings = settings
         return other
@@ -101,23 +98,6 @@ class Fitter:
         idf = np.log(max(self.n_articles, 1) / np.maximum(in_articles, 1))
         return vectors, np.log(s.weight_start * np.maximum(idf, 0.1)).astype(np.float32)
 
-    def _with_words_of(self, fitted: FittedParameters, questions: Sequence[Question]) -> FittedParameters:
-        """Return the parameters with fresh vectors for the words that only questions and answers have."""
-        counts: Counter[str] = Counter()
-        for question in questions:
-            for text in (question.text, question.answer or ""):
-                counts.update({t for t in self.analyser.terms(text) if t not in fitted.vocabulary})
-        new = sorted(t for t, n in counts.items() if n >= self.settings.min_count)
-        vectors, log_weights = self._fresh(np.ones(len(new)), np.random.default_rng(self.settings.seed + 3))
-        known = len(fitted.vocabulary)
-        return self._looking(
-            FittedParameters(
-                {**fitted.vocabulary, **{t: known + i for i, t in enumerate(new)}},
-                np.concatenate([fitted.vectors, vectors]),
-                np.concatenate([fitted.log_weights, log_weights]),
-            )
-        )
-
     def fit_corpus(self, progress: Progress = no_progress) -> FittedParameters:
         """Fit to the law alone."""
         s = self.settings
@@ -142,10 +122,19 @@ class Fitter:
     ) -> FittedParameters:
         """Fit further to questions, their answers and the articles that they cite.
 
-        The given parameters stay as they are.
+        The given parameters stay as they are; words that only questions and answers have get fresh vectors.
         """
-        start = self._with_words_of(fitted, questions)
-        words, frequent = start.vocabulary, self._frequent(start.vocabulary)
+        counts: Counter[str] = Counter()
+        for question in questions:
+            for text in (question.text, question.answer or ""):
+                counts.update({t for t in self.analyser.terms(text) if t not in fitted.vocabulary})
+        new = sorted(t for t, n in counts.items() if n >= self.settings.min_count)
+        vectors, log_weights = self._fresh(np.ones(len(new)), np.random.default_rng(self.settings.seed + 3))
+        words = {**fitted.vocabulary, **{t: i for i, t in enumerate(new, len(fitted.vocabulary))}}
+        vectors = np.concatenate([fitted.vectors, vectors])
+        log_weights = np.concatenate([fitted.log_weights, log_weights])
+        start = self._looking(FittedParameters(words, vectors, log_weights))
+        frequent = self._frequent(words)
         texts = self.texts.only(frequent)
 
         def terms(text: str) -> TermIds:

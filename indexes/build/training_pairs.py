@@ -169,7 +169,18 @@ class AnnotatedTexts:
         def make(vectors: Floats, log_weights: Floats, *, part: Ints, look: bool) -> Batch:
             if look:
                 near[:] = [self._mine_negatives(vectors, log_weights)]
-            return self._batch(part, settings, rng, near)
+            texts, articles = self.pairs[part].T
+            columns = [articles, rng.integers(0, self.articles.shape[0], settings.random_negatives)]
+            if near and near[0].shape[1]:
+                drawn = rng.integers(0, near[0].shape[1], (len(part), settings.hard_negatives))
+                columns.append(np.take_along_axis(near[0][texts], drawn, axis=1).ravel())
+            right = np.concatenate(columns)
+            return _restricted(
+                dropped(self.texts[texts], settings.drop_question, rng),
+                dropped(self.articles[right], settings.drop_article, rng),
+                # another article that answers the same question is no wrong answer to it
+                np.asarray(self.gold[texts][:, right].toarray() > 0),
+            )
 
         def alike(_vectors: Floats, _log_weights: Floats) -> Batch:
             """Return a batch of texts and others that cite the same article."""
@@ -190,20 +201,6 @@ class AnnotatedTexts:
                 yield partial(make, part=part, look=look)
                 if every and (number * parts + n) % every == 0:
                     yield alike
-
-    def _batch(self, part: Ints, settings: FitSettings, rng: np.random.Generator, near: list[Ints]) -> Batch:
-        texts, articles = self.pairs[part].T
-        columns = [articles, rng.integers(0, self.articles.shape[0], settings.random_negatives)]
-        if near and near[0].shape[1]:
-            drawn = rng.integers(0, near[0].shape[1], (len(part), settings.hard_negatives))
-            columns.append(np.take_along_axis(near[0][texts], drawn, axis=1).ravel())
-        right = np.concatenate(columns)
-        return _restricted(
-            dropped(self.texts[texts], settings.drop_question, rng),
-            dropped(self.articles[right], settings.drop_article, rng),
-            # another article that answers the same question is no wrong answer to it
-            np.asarray(self.gold[texts][:, right].toarray() > 0),
-        )
 
     def _mine_negatives(self, vectors: Floats, log_weights: Floats) -> Ints:
         """Return (n_texts, MINED at most) positions of the nearest articles that a text does not cite."""

@@ -187,12 +187,7 @@ def load(recipe: HubRecipe, *, remote_code: bool = False, device: str | None = N
 def load_tokens(
     recipe: HubRecipe, *, remote_code: bool = False, device: str | None = None
 ) -> LateInteractionEncoder:
-    """Load the encoder of a recipe of late interaction, as `load_late` does.
-
-    Raises:
-        MissingExtra: sentence-transformers is not installed.
-        BadInput: a model of another kind, one whose code may not be run, or one that cannot be loaded.
-    """
+    """Load the encoder of a recipe of late interaction; what cannot be is refused as by `load`."""
     check(recipe, kinds=("late-interaction",), remote_code=remote_code)
     model = load_late(
         recipe.model,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -137,7 +136,12 @@ class TransformerEncoder:
         # the adapters of a model that has one a task, such as "retrieval.query" of jina-v3
         self.question_task: str | None = None
         self.passage_task: str | None = None
-        self.chunk = min(chunk, self._room()) if chunk else 0
+        self.chunk = chunk
+        if chunk and self.model.max_seq_length is not None:  # tokens that it reads beside all others
+            tokenizer = self.model.tokenizer
+            prompt = tokenizer(passage_prompt, add_special_tokens=False)["input_ids"]
+            others = len(prompt) + int(tokenizer.num_special_tokens_to_add())
+            self.chunk = min(chunk, int(self.model.max_seq_length) - others)
         if chunk and self.chunk <= overlap:
             raise BadInput(
                 f"encoder {self.name} reads {self.model.max_seq_length} tokens, which leaves chunks of "
@@ -181,14 +185,6 @@ class TransformerEncoder:
         starts = range(0, max(len(offsets) - self.overlap, 1), self.chunk - self.overlap)
         pieces = [offsets[s : s + self.chunk] for s in starts]
         return [text[p[0][0] : p[-1][1]] for p in pieces if p] or [text]
-
-    def _room(self) -> int:
-        """Tokens that the model reads of a chunk, beside its prompt and special tokens."""
-        tokenizer, longest = self.model.tokenizer, self.model.max_seq_length
-        if longest is None:
-            return sys.maxsize
-        prompt = tokenizer(self.passage_prompt, add_special_tokens=False)["input_ids"]
-        return int(longest) - len(prompt) - int(tokenizer.num_special_tokens_to_add())
 
     def _encode(self, texts: list[str], prompt: str, task: str | None) -> Floats:
         if not texts:

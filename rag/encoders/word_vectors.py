@@ -5,12 +5,10 @@
 as BSARD measured it (Louis & Spanakis 2022, section 4): mean pooling, cosine, nothing learnt. A word is
 looked up as it is written, then in small letters; one that has no vector is passed over.
 
-Word vectors in their usual files, read once from front to back: only the words that are asked for stay.
-
-Three formats, told apart by what the files hold: text ("word 0.1 0.2 …" a line, with or without a first
-line of counts: word2vec's text, fastText's .vec, GloVe), word2vec's binary, and fastText's own .bin, which
-also makes vectors of unknown words (`rag.encoders.fasttext`). Each may be packed by gzip. Files of gigabytes
-take a pass of seconds and the memory of the words found.
+Files are read once from front to back, and only the words that are asked for stay. Three formats are told
+apart by what the files hold: text ("word 0.1 0.2 …" a line, with or without a first line of counts:
+word2vec's text, fastText's .vec, GloVe), word2vec's binary, and fastText's own .bin, which also makes vectors
+of unknown words (`rag.encoders.fasttext`). Each may be packed by gzip; gigabytes take a pass of seconds.
 """
 
 from __future__ import annotations
@@ -207,18 +205,15 @@ class WordVectorEncoder:
 
     def encode_questions(self, questions: Sequence[str]) -> Floats:
         """Return unit vectors, (n_questions, dim) float32; zeros where no word has a vector."""
-        return self._encode(questions)
-
-    def encode_articles(self, articles: Sequence[Article]) -> Floats:
-        """Return unit vectors of code + headings + text, (n_articles, dim) float32."""
-        return self._encode([article_text(a) for a in articles])
-
-    def _encode(self, texts: Sequence[str]) -> Floats:
-        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for mine, text in zip(vectors, self._looked_up(texts), strict=True):
+        vectors = np.zeros((len(questions), self.dim), dtype=np.float32)
+        for mine, text in zip(vectors, self._looked_up(questions), strict=True):
             if found := [vector for vector in text if vector is not None]:
                 mine[:] = np.mean(found, axis=0, dtype=np.float64)
         return unit(vectors)
+
+    def encode_articles(self, articles: Sequence[Article]) -> Floats:
+        """Return unit vectors of code + headings + text, (n_articles, dim) float32."""
+        return self.encode_questions([article_text(a) for a in articles])
 
     def _looked_up(self, texts: Iterable[str]) -> list[list[Floats | None]]:
         """Return of each text the vectors of its words."""

@@ -117,15 +117,11 @@ def cocited_votes(votes: Floats, positions: Ints, at: Places, around: Surroundin
     """
     first = np.arange(min(TOP, len(positions)))
     voted = np.argsort(-votes, kind="stable")[:VOTED]
-    most = max(float(votes.max(initial=0)), 1e-9)
-    cited = around.cited[positions] + 1
-    best, total = _reference_sums(
-        around.together[positions[first]], 1 / (_SOFT + first) / cited[first], at, len(votes)
-    )
-    most_of_voted, _ = _reference_sums(
-        around.together[positions[voted]], votes[voted] / most / cited[voted], at, len(votes)
-    )
-    return [best, total, most_of_voted]
+    most, n = max(float(votes.max(initial=0)), 1e-9), len(votes)
+    cited, together = around.cited[positions] + 1, around.together
+    best, total = _reference_sums(together[positions[first]], 1 / (_SOFT + first) / cited[first], at, n)
+    of_voted, _ = _reference_sums(together[positions[voted]], votes[voted] / most / cited[voted], at, n)
+    return [best, total, of_voted]
 
 
 def reference_counts(positions: Ints, at: Places, around: Surroundings) -> list[Floats]:

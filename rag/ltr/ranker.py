@@ -56,11 +56,7 @@ class Ranker:
         return hashlib.sha256(record.encode()).hexdigest()[:16]
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
-        """Return the score, (n,), of each row of numbers, (n, n_features).
-
-        Raises:
-            BadInput: another number of features.
-        """
+        """Return the score, (n,), of each row of numbers, (n, n_features), which `Trees.scores` may refuse."""
         return self._with_networks(self.trees.scores(rows), rows)
 
     def best(self, rows: Floats | Matrix, n: int, beginning: int) -> tuple[Ints, Matrix]:

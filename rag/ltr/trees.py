@@ -230,10 +230,7 @@ class _Layout:
         return np.asarray(_FIRST_LEFT.take(gone))
 
     def _above(self, rows: Floats | Matrix, features: Ints | None = None) -> Places:
-        """Return how many thresholds of each feature each row is above, (n_features, n).
-
-        Where only some features are looked at it is 0 for the others.
-        """
+        """Return how many thresholds of each feature, or of these, each row is above, (n_features, n)."""
         above = np.zeros(rows.T.shape, dtype=self.place.dtype)
         for number in range(len(above)) if features is None else features:
             mine, column, of = above[number], rows.T[number], self.thresholds[number]

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from indexes.builtin_corpus import read_test_questions
 from indexes.corpus.corpus import Corpus, appearing, read, to_learn_from
@@ -30,6 +29,7 @@ from rag.errors import BadInput, PandectError
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.dense import Dense
+from rag.types import Bools
 from training.confidence import calibration
 from training.confidence.calibration import FALSE_ALARMS, AnsweredQuestions, CalibrationPlan, OutOfFold
 from training.eval import report
@@ -61,9 +61,7 @@ def numbers(answered: AnsweredQuestions, out: OutOfFold, seed: int) -> dict[str,
     }
 
 
-def _of(
-    answered: AnsweredQuestions, out: OutOfFold, which: npt.NDArray[np.bool_], seed: int
-) -> dict[str, Any]:
+def _of(answered: AnsweredQuestions, out: OutOfFold, which: Bools, seed: int) -> dict[str, Any]:
     p, labels, answerable = out.probabilities[which], answered.labels[which], answered.answerable[which]
     bins = calibration.reliability(p, labels)
     return {
@@ -167,9 +165,8 @@ def _run(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         "weights": dict(shipped.weights),
     }
     with appearing(parsed.output) as part:
-        (part / report.METRICS).write_text(
-            json.dumps(entry, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-        )
+        text = json.dumps(entry, ensure_ascii=False, indent=1) + "\n"
+        (part / report.METRICS).write_text(text, encoding="utf-8")
         (part / "confidence.json").write_text(shipped.to_json(), encoding="utf-8")
         bins = [calibration.CalibrationBin(**b) for b in found["test"]["reliability"]]
         title = f"Confidence, {found['test']['questions']} test questions"

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from rag.corpus.svg import Figure
 from rag.engine.confidence import NAMES, RECIPROCAL, SIGNS, Confidence
-from rag.types import Question
+from rag.types import Bools, Question
 from training.eval.significance import CONFIDENCE, RESAMPLES, Interval
 from training.splits.folds import folds
 
@@ -58,13 +58,8 @@ def fit(rows: Vector, labels: Vector, signs: Sequence[int], ridge: float) -> Log
         value = np.logaddexp(0, odds).sum() - labels @ odds + ridge / 2 * (weights @ weights)
         return float(value), np.concatenate(([off.sum()], unit.T @ off + ridge * weights))
 
-    found = minimize(
-        loss,
-        np.zeros(rows.shape[1] + 1),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(None, None), *(edges[sign] for sign in signs)],
-    )
+    bounds = [(None, None), *(edges[sign] for sign in signs)]
+    found = minimize(loss, np.zeros(rows.shape[1] + 1), jac=True, method="L-BFGS-B", bounds=bounds)
     best = np.asarray(found.x, dtype=np.float64)
     return Logistic(float(best[0]), best[1:] + 0.0, means, scales)
 
@@ -188,10 +183,10 @@ class AnsweredQuestions:
     questions: tuple[Question, ...]
     rows: Vector  # (n_questions, n_features), as `rag.engine.confidence.NAMES`
     labels: Vector  # 1: a gold article is among the first ten
-    fitted: npt.NDArray[np.bool_]  # may take part in a fit
+    fitted: Bools  # may take part in a fit
 
     @property
-    def answerable(self) -> npt.NDArray[np.bool_]:
+    def answerable(self) -> Bools:
         """Whether the corpus answers the question, found or not."""
         return np.array([bool(q.article_ids) for q in self.questions])
 
@@ -201,7 +196,7 @@ class OutOfFold:
     """What was said of each question by weights that had not seen it."""
 
     probabilities: Vector
-    doubtful: npt.NDArray[np.bool_]  # below the threshold of its fold
+    doubtful: Bools  # below the threshold of its fold
 
 
 def choose(

@@ -43,14 +43,12 @@ def measured(runs: Mapping[str, Run], qrels: Qrels) -> Curves:
 
 def to_json(found: Curves) -> dict[str, Any]:
     """Return them as curves.json holds them; alpha is the weight of a, b has the rest."""
-    of_scales = {
-        name: [
-            {"a": a, "b": b, "points": [{"alpha": p.alpha, **p.values} for p in points]}
-            for (a, b), points in of_pairs.items()
-        ]
-        for name, of_pairs in found.items()
-    }
-    return {"note": NOTE, "curves": of_scales}
+    written: dict[str, list[dict[str, Any]]] = {name: [] for name in found}
+    for name, of_pairs in found.items():
+        for (a, b), points in of_pairs.items():
+            curve = [{"alpha": p.alpha, **p.values} for p in points]
+            written[name].append({"a": a, "b": b, "points": curve})
+    return {"note": NOTE, "curves": written}
 
 
 def write(folder: Path, found: Curves, title: str) -> None:

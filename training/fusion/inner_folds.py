@@ -96,10 +96,8 @@ class InnerRuns:
         """Yield for so many of the five inner folds what single systems that learnt from the others return.
 
         The same folds whatever `count`, and `most`, the questions of a fold that are asked, all if left out;
-        only what was not asked before is asked. Systems are made once for each fold.
-
-        Raises:
-            BadInput: fewer than ten questions with gold articles.
+        only what was not asked before is asked. Systems are made once for each fold. BadInput is raised for
+        fewer than ten questions with gold articles.
         """
         for fold, (held, others) in enumerate(inner_folds(learn)):
             if fold < count:
@@ -136,11 +134,11 @@ class InnerRuns:
                     lists[text] = positions, np.array([hit.score for hit in ranking], dtype=np.float64)
             self.distributions({name: at_hand[name] for name in lacking}, learnt, settings)
 
-        def ranking(positions: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]) -> Ranking:
+        def unpacked(positions: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]) -> Ranking:
             pairs = zip(positions.tolist(), scores.tolist(), strict=True)
             return tuple(Hit(self._articles[p].id, s) for p, s in pairs)
 
-        runs = {name: {q.id: ranking(*known.lists[name][q.text]) for q in answerable} for name in systems}
+        runs = {name: {q.id: unpacked(*known.lists[name][q.text]) for q in answerable} for name in systems}
         of = {name: known.distributions[name] for name in systems if name in known.distributions}
         return InnerAnswers(answerable, learnt, runs, of)
 

@@ -17,19 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes.corpus.corpus import human_or_synthetic
-from rag.errors import BadInput
+from rag.errors import BadInput, MissingExtra, install_hint
 from rag.fusion.rank_fusion import Fuse
 from rag.ltr.features import GROUPS, NAMES, REFERENCES, WEIGHTED_SUFFIXES
 from rag.ltr.networks import Network
 from rag.ltr.ranker import Ranker
 from rag.ltr.reranker import first_stage_lists
-from rag.ltr.trees import LEAVES, Trees
+from rag.ltr.trees import LEAVES, Tree, Trees
 from rag.retrieval.hybrid import damped
 from rag.types import ArticleOrder, Bools, Floats, Question, Ranking, rank
 from training.eval.context import BenchLike, BenchSettings
 from training.eval.metrics import per_question
 from training.fusion.inner_folds import FOLDS, inner_folds
-from training.fusion.lambdamart import boosted, library
 from training.fusion.listwise import NetworkSettings, fitted
 
 TO_LEARN_FROM = 100  # questions with gold articles, for some forty features
@@ -43,6 +42,7 @@ _OF_TREES = frozenset(REFERENCES)
 _SPREAD_OF = 300  # lists, of whose scores the spread is looked at
 MEASURES = ("R@10", "R@100", "MRR@10")
 MEASURED = 100  # articles of a ranking
+MAX_SINGLE_THREAD_ROWS = 100_000  # rows; of fewer, threads wait for each other longer than they work
 Values: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -222,3 +222,67 @@ def out_of_fold_rankings(
     plain = {str(n): example.fused for n, example in enumerate(found)}
     qrels = {str(n): frozenset(example.question.article_ids) for n, example in enumerate(found)}
     return per_question(qrels, learned, MEASURES), per_question(qrels, plain, MEASURES)
+
+
+def boosted(
+    rows: Floats, gold: Bools, sizes: Sequence[int], parameters: Mapping[str, Any], rounds: int, fits: int = 1
+) -> tuple[Tree, ...]:
+    """Fit LambdaMART's trees (Burges 2010), whose sum puts gold rows before the others of their list.
+
+    The same rows and parameters give the same trees, whatever the number of threads. Parameters are
+    LightGBM's, past those that make this LambdaMART over two grades. Each fit, of so many rounds, has the
+    next seed; what they say is averaged.
+
+    Raises:
+        MissingExtra: LightGBM is not installed.
+    """
+    lightgbm = library()
+    data = lightgbm.Dataset(rows, gold.astype(np.int32), group=list(sizes), params={"verbose": -1})
+    settings = {
+        "objective": "lambdarank",
+        "label_gain": [0, 1],  # gold or not
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1 if len(rows) < MAX_SINGLE_THREAD_ROWS else 0,  # 0: as many as there are cores
+        "verbose": -1,
+        **parameters,
+    }
+    trees = []
+    for nth in range(fits):
+        model = lightgbm.train({**settings, "seed": parameters.get("seed", 0) + nth}, data, rounds)
+        trees += [_tree(of["tree_structure"], fits) for of in model.dump_model()["tree_info"]]
+    return tuple(trees)
+
+
+def library() -> Any:  # noqa: ANN401 - loaded where it is used
+    """Return LightGBM.
+
+    Raises:
+        MissingExtra: it is not installed, or not whole.
+    """
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:  # OSError: a library of the system that it links to
+        raise MissingExtra(
+            f"LightGBM cannot be loaded ({error}): run {install_hint('eval')}, and where libgomp is missing "
+            "apt-get install libgomp1"
+        ) from error
+    return lightgbm
+
+
+def _tree(root: dict[str, Any], share: int) -> Tree:
+    """Turn LightGBM's nested nodes into ours, each before its children, each value one share of it."""
+    nodes: list[tuple[int, float, int, int, float]] = []
+
+    def add(node: dict[str, Any]) -> int:
+        number = len(nodes)
+        value = float(node["leaf_value"] if "leaf_value" in node else node["internal_value"]) / share
+        nodes.append((-1, 0.0, -1, -1, value))
+        if "leaf_value" not in node:
+            left, right = add(node["left_child"]), add(node["right_child"])
+            nodes[number] = (int(node["split_feature"]), float(node["threshold"]), left, right, value)
+        return number
+
+    add(root)
+    feature, threshold, left, right, value = zip(*nodes, strict=True)
+    return Tree(feature, threshold, left, right, value)

@@ -168,11 +168,6 @@ class SystemRankings:
             begin += size
         return replace(self, scores=found)
 
-    def only(self, systems: Sequence[str]) -> SystemRankings:
-        """Return the lists of these systems alone."""
-        rows = [self.systems.index(name) for name in systems]
-        return replace(self, systems=tuple(systems), scores=self.scores[rows])
-
 
 def as_they_are(scores: Matrix) -> Matrix:
     """Return scores that are on one scale already; a missing article has 0."""
@@ -312,7 +307,10 @@ def curves(
     points = simplex(2, step)
     drawn = {}
     for pair in combinations(lists.systems, 2) if pairs is None else pairs:
-        found = values_at(lists.only(pair), qrels, points, measures, share=share, decimals=decimals)
+        of_pair = replace(
+            lists, systems=pair, scores=lists.scores[[lists.systems.index(one) for one in pair]]
+        )
+        found = values_at(of_pair, qrels, points, measures, share=share, decimals=decimals)
         means = {name: values.mean(axis=1) for name, values in found.items()}
         drawn[pair] = tuple(
             Point(float(alpha), {name: float(mean[p]) for name, mean in means.items()})
