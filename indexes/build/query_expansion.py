@@ -89,12 +89,7 @@ def load(folder: Path, keyword: BM25) -> ExpandedBM25 | None:
 
 
 def read_pairs(folder: Path) -> TranslationModel | None:
-    """Read the translation model of a version; None where it has none.
-
-    Raises:
-        BadInput: the file is something else.
-        OSError: it cannot be read.
-    """
+    """Read the translation model of a version, as `TranslationModel.load` does; None where it has none."""
     place = folder / FOLDER
     return TranslationModel.load(place) if (place / PAIRS).is_file() else None
 

@@ -56,7 +56,7 @@ class Ranker:
         return hashlib.sha256(record.encode()).hexdigest()[:16]
 
     def scores(self, rows: Floats | Matrix) -> Matrix:
-        """Return the score, (n,), of each row of numbers, (n, n_features), which `Trees.scores` may refuse."""
+        """Return the score, (n,), of each row of numbers, (n, n_features), as `Trees.scores` does."""
         return self._with_networks(self.trees.scores(rows), rows)
 
     def best(self, rows: Floats | Matrix, n: int, beginning: int) -> tuple[Ints, Matrix]:

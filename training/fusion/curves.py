@@ -29,7 +29,7 @@ Curves = Mapping[str, Mapping[tuple[str, str], Sequence[Point]]]  # scale -> pai
 
 
 def measured(runs: Mapping[str, Run], qrels: Qrels) -> Curves:
-    """Return the curves of the pairs that a fusion names, or of all pairs of single systems where none does."""
+    """Return the curves of the pairs that a fusion names; where none does, of all pairs of single systems."""
     alone = {name: run for name, run in runs.items() if single(name)}
     named = (of.parts for of in map(fused, runs) if of is not None and set(of.parts) <= set(alone))
     pairs = list(dict.fromkeys((parts[0], parts[1]) for parts in named if len(parts) == 2))
