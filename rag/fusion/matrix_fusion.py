@@ -1,4 +1,4 @@
-"""Fusing the score matrices of whole benchmarks: what `rag.fusion` does ranking by ranking.
+"""Fusing score matrices, of one question or of a whole benchmark.
 
 A score matrix is (n_systems, n_questions, n_candidates) float64, nan where a system did not return
 an article; the fused scores are (n_questions, n_candidates), nan for an article that no system (of a
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag.errors import BadInput
-from rag.fusion.normalisation import Matrix, Share, borda_points, min_max, reciprocals, returned
+from rag.fusion.normalisation import Matrix, Share, returned
 
 
 def exact_sum(terms: Matrix) -> Matrix:
@@ -56,30 +56,3 @@ def weighted(scores: Matrix, share: Share, weights: Sequence[float]) -> Matrix:
     terms = share(scores) * factors[:, None, None]
     held = returned(scores) & (factors > 0)[:, None, None]
     return np.where(held.any(axis=0), exact_sum(terms[factors > 0]), np.nan)
-
-
-def borda(scores: Matrix, weights: Sequence[float] | None = None) -> Matrix:
-    """Return the Borda count; see `rag.fusion.borda`."""
-    return weighted(scores, borda_points, checked(weights, len(scores)))
-
-
-def reciprocal_rank(scores: Matrix, c: float = 60.0, weights: Sequence[float] | None = None) -> Matrix:
-    """Return reciprocal rank fusion; see `rag.fusion.reciprocal_rank`."""
-    return weighted(scores, lambda s: reciprocals(s, c), checked(weights, len(scores)))
-
-
-def normalised(scores: Matrix, by: Share = min_max, weights: Sequence[float] | None = None) -> Matrix:
-    """Return normalised score fusion; see `rag.fusion.normalised`."""
-    return weighted(scores, by, alphas(weights, len(scores)))
-
-
-def comb_sum(scores: Matrix, by: Share = min_max, weights: Sequence[float] | None = None) -> Matrix:
-    """Return CombSUM; see `rag.fusion.comb_sum`."""
-    return weighted(scores, by, checked(weights, len(scores)))
-
-
-def comb_mnz(scores: Matrix, by: Share = min_max, weights: Sequence[float] | None = None) -> Matrix:
-    """Return CombMNZ; see `rag.fusion.comb_mnz`."""
-    used = np.array(checked(weights, len(scores))) > 0
-    agreeing = np.asarray(returned(scores)[used].sum(axis=0), dtype=np.float64)
-    return np.asarray(comb_sum(scores, by, weights) * agreeing, dtype=np.float64)

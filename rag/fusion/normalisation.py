@@ -29,29 +29,20 @@ _TOP = 1.0 - np.logspace(-2.3, -7.0, 200)
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Sorted quantiles of a system's scores over the corpus, many questions together.
+    """Sorted quantiles of a system's scores over the corpus, many questions together."""
 
-    Attributes:
-        scores: strictly increasing.
-        levels: the share of the sample at or below each of the scores, increasing, at most 1.
-        size: how many scores the sample had.
-    """
-
-    scores: tuple[float, ...]
-    levels: tuple[float, ...]
-    size: int
+    scores: tuple[float, ...]  # strictly increasing
+    levels: tuple[float, ...]  # the share of the sample at or below each of them, increasing, at most 1
+    size: int  # how many scores the sample had
 
     def __post_init__(self) -> None:
-        """Refuse what is not a distribution.
-
-        Raises:
-            BadInput: no score, unequal lengths, numbers out of order or out of range.
-        """
+        """Refuse no score, unequal lengths, numbers out of order or out of range."""
         points = np.array(self.scores, dtype=np.float64)
         levels = np.array(self.levels, dtype=np.float64)
-        sound = len(points) == len(levels) > 0 and self.size > 0 and bool(np.isfinite(points).all())
         if not (
-            sound
+            len(points) == len(levels) > 0
+            and self.size > 0
+            and np.isfinite(points).all()
             and (np.diff(points) > 0).all()
             and (np.diff(levels) > 0).all()
             and 0 < levels[0] <= levels[-1] <= 1
@@ -63,11 +54,9 @@ class Distribution:
 
     @classmethod
     def of(cls, sample: npt.ArrayLike) -> Distribution:
-        """Estimate it from the scores of some questions against the whole corpus.
+        """Estimate it from the scores of some questions against the whole corpus, of any shape.
 
-        Args:
-            sample: any shape; -inf counts as an article below every score (one that the system does
-                not match at all).
+        -inf counts as an article below every score (one that the system does not match at all).
 
         Raises:
             BadInput: nan or +inf in the sample, or no finite score.
@@ -92,8 +81,7 @@ class Distribution:
         Exact at the stored scores, linear between them (so that order is kept), 0 below the lowest
         and 1 from the highest on.
         """
-        found = np.interp(scores.astype(np.float64, copy=False), self.scores, self.levels, left=0.0)
-        return np.asarray(found, dtype=np.float64)
+        return np.interp(scores.astype(np.float64, copy=False), self.scores, self.levels, left=0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""
@@ -101,23 +89,16 @@ class Distribution:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Distribution:
-        """Read what `to_json` returned.
-
-        Raises:
-            BadInput: it is something else.
-        """
+        """Read what `to_json` returned; anything else is `BadInput`."""
         try:
-            return cls(_floats(entry["scores"]), _floats(entry["levels"]), int(entry["size"]))
+            scores, levels = entry["scores"], entry["levels"]
+            if not all(isinstance(v, int | float) and math.isfinite(v) for v in (*scores, *levels)):
+                raise TypeError("a score or level that is not a finite number")
+            return cls(tuple(map(float, scores)), tuple(map(float, levels)), int(entry["size"]))
         except (KeyError, TypeError, OverflowError) as error:
             raise BadInput(
                 f"not a score distribution ({error!r}): it needs scores, levels and size"
             ) from error
-
-
-def _floats(values: Sequence[float]) -> tuple[float, ...]:
-    if not all(isinstance(v, int | float) and math.isfinite(v) for v in values):
-        raise TypeError("a score or level that is not a finite number")
-    return tuple(float(v) for v in values)
 
 
 Matrix: TypeAlias = npt.NDArray[np.float64]
@@ -158,12 +139,10 @@ def reciprocals(scores: Matrix, c: float = 60.0) -> Matrix:
 def min_max(scores: Matrix) -> Matrix:
     """Stretch each list from 0 to 1; a missing article has 0, so has all of a list with no spread."""
     known = returned(scores)
-    low = np.where(known, scores, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
-    high = np.where(known, scores, -np.inf).max(axis=-1, keepdims=True, initial=-np.inf)
-    spread = np.where(high > low, high - low, 1.0)
-    return np.where(
-        known & (high > low), (np.where(known, scores, 0.0) - np.where(high > low, low, 0.0)) / spread, 0.0
-    )
+    low = scores.min(axis=-1, keepdims=True, initial=np.inf, where=known)
+    high = scores.max(axis=-1, keepdims=True, initial=-np.inf, where=known)
+    spreads = known & (high > low)
+    return np.divide(scores - low, high - low, out=np.zeros(scores.shape), where=spreads)
 
 
 def z_score(scores: Matrix) -> Matrix:
@@ -194,19 +173,12 @@ def percentile(scores: Matrix, distributions: Sequence[Distribution]) -> Matrix:
     A missing article has 0. Nothing is divided by a list's spread, so that a list of equal scores
     adds their position as any other.
 
-    Args:
-        scores: the matrix.
-        distributions: one a system, in the same order.
-
     Raises:
-        BadInput: not one distribution a system.
+        BadInput: not one distribution a system, in the same order.
     """
     if len(distributions) != len(scores):
         raise BadInput(
             f"{len(distributions)} score distributions for {len(scores)} systems: give one for each"
         )
-    known = returned(scores)
-    positions = np.zeros_like(scores)
-    for system, distribution in enumerate(distributions):
-        positions[system] = np.where(known[system], distribution.position(scores[system]), 0.0)
-    return positions
+    positions = [of.position(own) for of, own in zip(distributions, scores, strict=True)]
+    return np.where(returned(scores), positions, 0.0)

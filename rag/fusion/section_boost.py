@@ -27,8 +27,7 @@ def boosted(fuse: Fuse, group: Callable[[], Mapping[str, int]], share: float) ->
 
     Args:
         fuse: what makes one ranking of several.
-        group: gives article id -> number of its headings; whoever gives it keeps it, for it is asked for at
-            every question.
+        group: gives article id -> number of its headings; it is asked for at every question.
         share: 0 to 1, of the best score; 0 lifts nothing.
     """
     if not share:
@@ -45,10 +44,7 @@ def boosted(fuse: Fuse, group: Callable[[], Mapping[str, int]], share: float) ->
 def boost(ranking: Ranking, group: Mapping[str, int], share: float) -> Ranking:
     """Return the ranking with each article's score at least this share of the best of its group.
 
-    Args:
-        ranking: best first.
-        group: article id -> number; an article without one is alone.
-        share: 0 to 1.
+    An article without a group is alone.
     """
     best: dict[int, float] = {}
     for hit in ranking:
@@ -65,15 +61,10 @@ def boost(ranking: Ranking, group: Mapping[str, int], share: float) -> Ranking:
 def explain_boost(
     ranking: Ranking, shares: Mapping[str, Mapping[str, float]], group: Mapping[str, int]
 ) -> tuple[Mapping[str, int], Mapping[str, Mapping[str, float]]]:
-    """Return the rank of the best article of each boosted one's section, and what the boost adds.
+    """Return, of the articles that the boost lifted, the rank of the best under their headings.
 
-    Args:
-        ranking: after lifting, best first.
-        shares: article id -> list -> what it adds before lifting.
-        group: article id -> number of its headings.
-
-    Returns:
-        article id -> rank of the best under its headings; the shares, with what lifting adds.
+    The second of the pair is `shares` (article id -> list -> what it adds before lifting) with what
+    lifting adds to the `ranking`.
     """
     scores = {hit.article_id: (place, hit.score) for place, hit in enumerate(ranking, start=1)}
     best: dict[int, int] = {}

@@ -41,11 +41,7 @@ class FusionSettings:
     beside: float = 0.0  # share of the best score under its headings that an article has at least
 
     def __post_init__(self) -> None:
-        """Refuse what is no fusion.
-
-        Raises:
-            BadInput: an unknown method, a weight or damping below 0, a share outside 0 to 1.
-        """
+        """Refuse an unknown method, a weight or damping below 0, a share outside 0 to 1."""
         if self.method not in METHODS:
             raise BadInput(f"no fusion {self.method!r}: choose among {', '.join(METHODS)}")
         if not all(math.isfinite(w) and w >= 0 for w in (*self.weights.values(), self.damping)):
@@ -63,36 +59,26 @@ class FusionSettings:
     ) -> Fuse:
         """Return the fusion of rankings that come in the order of these systems.
 
-        Args:
-            systems: their names.
-            distributions: system -> its scores over the corpus; percentiles alone need them.
-            group: gives article id -> number of its headings; a fusion that lifts neighbours needs it.
-
         Raises:
             BadInput: the weights are those of other systems, percentiles lack a distribution, or
-                neighbours are to be lifted and nobody says who they are.
+                neighbours are to be lifted and no group says who they are.
         """
         if self.beside and group is None:
             raise BadInput("a fusion that lifts articles beside others needs to know which stand together")
-        fuse = self._of_lists(systems, distributions)
-        return boosted(fuse, group, self.beside) if group is not None else fuse
-
-    def _of_lists(
-        self, systems: Sequence[str], distributions: Mapping[str, Distribution] | None = None
-    ) -> Fuse:
         if self.weights and set(self.weights) != set(systems):
             raise BadInput(
                 f"fusion weights of {', '.join(self.weights)} for {', '.join(systems)}: give one a system"
             )
         weights = tuple(self.weights[name] for name in systems) if self.weights else None
+        fuse: Fuse
         if self.method == "rrf":
-            return partial(reciprocal_rank, c=self.damping, weights=weights)
-        if self.method == "borda":
-            return partial(borda, weights=weights)
-        if self.method in ("comb-sum", "comb-mnz"):
-            return partial(comb_sum if self.method == "comb-sum" else comb_mnz, weights=weights)
-        share, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
-        return partial(normalised, by=share, weights=weights, decimals=decimals)
+            fuse = partial(reciprocal_rank, c=self.damping, weights=weights)
+        elif self.method in (unscaled := {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}):
+            fuse = partial(unscaled[self.method], weights=weights)
+        else:
+            by, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
+            fuse = partial(normalised, by=by, weights=weights, decimals=decimals)
+        return boosted(fuse, group, self.beside) if group is not None else fuse
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -111,14 +97,9 @@ class FusionSettings:
     ) -> Mapping[str, Mapping[str, float]]:
         """Return what each list adds to the fused score of articles; one that lacks the article adds nothing.
 
-        Args:
-            lists: system -> its ranking, those that were fused.
-            wanted: ids of articles.
-            distributions: as `fuse` has them.
-
-        Returns:
-            article id -> system -> its share; they add up to the score. Empty for a fusion whose score is
-            no sum (CombMNZ), or where absence adds too (z-scores).
+        `lists` are those that were fused, by system. Returned is article id -> system -> its share; they add
+        up to the score. Empty for a fusion whose score is no sum (CombMNZ), or where absence adds too
+        (z-scores).
         """
         if self.method in ("comb-mnz", "z-score"):
             return {}
@@ -130,16 +111,14 @@ class FusionSettings:
             places = [i for i, hit in enumerate(hits) if hit.article_id in shares_by_id]
             if not places:
                 continue
-            adds = self._share(name, distributions)(np.array([[[hit.score for hit in hits]]]))[0, 0]
+            share = borda_points
+            if self.method != "borda":
+                method = "min-max" if self.method == "comb-sum" else self.method
+                share, _ = scale(method, damping=self.damping, of=(name,), distributions=distributions)
+            adds = share(np.array([[[hit.score for hit in hits]]]))[0, 0]
             for i in places:
                 shares_by_id[hits[i].article_id][name] = weight * float(adds[i])
         return shares_by_id
-
-    def _share(self, system: str, distributions: Mapping[str, Distribution] | None) -> Share:
-        if self.method == "borda":
-            return borda_points
-        method = "min-max" if self.method == "comb-sum" else self.method
-        return scale(method, damping=self.damping, of=(system,), distributions=distributions)[0]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""
@@ -147,18 +126,14 @@ class FusionSettings:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> FusionSettings:
-        """Read what `to_json` returned.
-
-        Raises:
-            BadInput: it is something else.
-        """
+        """Read what `to_json` returned; anything else is `BadInput`."""
         try:
             weights = {str(name): float(w) for name, w in entry["weights"].items()}
             share = float(entry.get("beside", 0.0))  # files of before it was there have none
             return cls(str(entry["method"]), weights, float(entry["damping"]), share)
+        except BadInput:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, BadInput):
-                raise
             raise BadInput(
                 f"not the settings of a fusion ({error!r}): it needs method, weights and damping"
             ) from error
@@ -187,10 +162,8 @@ def scale(
     """
     if method == "rrf":
         return partial(reciprocals, c=damping), None
-    if method == "min-max":
-        return min_max, DECIMALS
-    if method == "z-score":
-        return z_score, DECIMALS
+    if method in ("min-max", "z-score"):
+        return min_max if method == "min-max" else z_score, DECIMALS
     if method != "percentile":
         raise BadInput(f"no scale {method!r}: choose among {', '.join(SCALES)}")
     known = distributions or {}

@@ -131,7 +131,7 @@ def test_percentiles_at_question_time_are_those_of_whole_benchmarks() -> None:
             for hit in ranking:
                 scores[row, column, meaning.order.ids.index(hit.article_id)] = hit.score
     shapes = [engine.searcher.distributions[KEYWORD], engine.searcher.distributions[MEANING]]
-    fused = matrix_fusion.normalised(scores, partial(percentile, distributions=shapes), (0.3, 0.7))
+    fused = matrix_fusion.weighted(scores, partial(percentile, distributions=shapes), (0.3, 0.7))
     for question, mine in zip(questions, fused, strict=True):
         expected = rank(mine, meaning.order, 5, decimals=None)
         result = engine.ask(question, k=5)

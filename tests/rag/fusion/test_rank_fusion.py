@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
@@ -33,18 +34,13 @@ A = ranking(x=3.0, y=2.0, z=1.0)
 B = ranking(y=5.0, w=1.0)
 
 
-def by_percentile(scores: normalisation.Matrix, weights: list[float]) -> normalisation.Matrix:
-    return matrix_fusion.normalised(scores, partial(percentile, distributions=[SHAPE] * len(scores)), weights)
-
-
-FORMS = {
-    "borda": (matrix_fusion.borda, None),
-    "reciprocal rank": (matrix_fusion.reciprocal_rank, None),
-    "min-max": (matrix_fusion.normalised, 5),
-    "z-score": (partial(matrix_fusion.normalised, by=z_score), 5),
-    "percentile": (by_percentile, 5),
-    "CombSUM": (matrix_fusion.comb_sum, 5),
-    "CombMNZ": (matrix_fusion.comb_mnz, 5),
+MATRIX_FORMS: dict[str, tuple[normalisation.Share, Callable[..., tuple[float, ...]], int | None]] = {
+    "borda": (normalisation.borda_points, matrix_fusion.checked, None),
+    "reciprocal rank": (normalisation.reciprocals, matrix_fusion.checked, None),
+    "min-max": (min_max, matrix_fusion.alphas, 5),
+    "z-score": (z_score, matrix_fusion.alphas, 5),
+    "percentile": (lambda scores: percentile(scores, [SHAPE] * len(scores)), matrix_fusion.alphas, 5),
+    "CombSUM": (min_max, matrix_fusion.checked, 5),
 }
 
 
@@ -227,7 +223,7 @@ def test_z_scores_have_mean_0_and_deviation_1(mine: Ranking) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", MATRIX_FORMS)
 @settings(max_examples=40)  # of each fusion
 @given(data=st.data(), systems=st.integers(1, 4), blank=st.integers(0, 3))
 def test_whole_benchmarks_give_what_rankings_give(
@@ -236,8 +232,8 @@ def test_whole_benchmarks_give_what_rankings_give(
     benchmark = data.draw(st.lists(lists(systems, systems), min_size=1, max_size=4))
     ids = data.draw(st.permutations(IDS))
     weights = data.draw(st.lists(st.sampled_from([0.0, 0.05, 0.35, 1.0]), min_size=systems, max_size=systems))
-    form, decimals = FORMS[name]
-    fused = form(stacked(benchmark, ids, blank), weights=weights)
+    share, scaled, decimals = MATRIX_FORMS[name]
+    fused = matrix_fusion.weighted(stacked(benchmark, ids, blank), share, scaled(weights, systems))
     order = ArticleOrder.of([*ids, *(f"none{i}" for i in range(blank))])
     for row, lists_of_one in zip(fused, benchmark, strict=True):
         by_ranking = partial(fusions(systems)[name], weights=weights)(lists_of_one, 20)
@@ -247,7 +243,7 @@ def test_whole_benchmarks_give_what_rankings_give(
 def test_percentiles_of_whole_benchmarks() -> None:
     by = partial(percentile, distributions=(SHAPE, SHAPE))
     ids = ["w", "x", "y", "z"]
-    fused = matrix_fusion.normalised(stacked([[A, B], [B, A]], ids, 0), by, (0.3, 0.7))
+    fused = matrix_fusion.weighted(stacked([[A, B], [B, A]], ids, 0), by, (0.3, 0.7))
     for row, mine in zip(fused, ([A, B], [B, A]), strict=True):
         assert rank(row, ArticleOrder.of(ids), 9) == normalised(mine, 9, by=by, weights=(0.3, 0.7))
 
