@@ -142,7 +142,8 @@ def min_max(scores: Matrix) -> Matrix:
     low = scores.min(axis=-1, keepdims=True, initial=np.inf, where=known)
     high = scores.max(axis=-1, keepdims=True, initial=-np.inf, where=known)
     spreads = known & (high > low)
-    return np.divide(scores - low, high - low, out=np.zeros(scores.shape), where=spreads)
+    shares: Matrix = np.divide(scores - low, high - low, out=np.zeros(scores.shape), where=spreads)
+    return shares
 
 
 def z_score(scores: Matrix) -> Matrix:

@@ -28,6 +28,8 @@ from rag.types import DECIMALS, Ranking
 Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
+_UNSCALED: Mapping[str, Callable[..., Ranking]]
+_UNSCALED = {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}
 DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/results.md)
 
 
@@ -73,8 +75,8 @@ class FusionSettings:
         fuse: Fuse
         if self.method == "rrf":
             fuse = partial(reciprocal_rank, c=self.damping, weights=weights)
-        elif self.method in (unscaled := {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}):
-            fuse = partial(unscaled[self.method], weights=weights)
+        elif self.method in _UNSCALED:
+            fuse = partial(_UNSCALED[self.method], weights=weights)
         else:
             by, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
             fuse = partial(normalised, by=by, weights=weights, decimals=decimals)
@@ -111,7 +113,7 @@ class FusionSettings:
             places = [i for i, hit in enumerate(hits) if hit.article_id in shares_by_id]
             if not places:
                 continue
-            share = borda_points
+            share: Share = borda_points
             if self.method != "borda":
                 method = "min-max" if self.method == "comb-sum" else self.method
                 share, _ = scale(method, damping=self.damping, of=(name,), distributions=distributions)
