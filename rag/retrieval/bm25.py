@@ -16,19 +16,15 @@ import scipy.sparse as sp
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
-from rag.retrieval.term_counts import FieldCounts, add_postings, document_frequency, term_ids
+from rag.retrieval.term_counts import FieldCounts, Postings, document_frequency, term_ids
 from rag.text import Analyser
 from rag.types import ArticleOrder, Floats
 
 RECENT = 2  # questions whose scores stay at hand: a learned fusion looks at them again
 Variant: TypeAlias = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
 # An answer is ten times as long as its question: at full weight it would drown the article's own words.
-EVEN_WEIGHTS: Mapping[str, float] = {
-    "text": 1.0,
-    "headings": 1.0,
-    "code": 1.0,
-    "questions": 1.0,
-    "answers": 0.15,  # 0.1 to 0.5 served STARD alike (docs/results.md)
+EVEN_WEIGHTS: Mapping[str, float] = dict.fromkeys(("text", "headings", "code", "questions"), 1.0) | {
+    "answers": 0.15  # 0.1 to 0.5 served STARD alike (docs/results.md)
 }
 
 
@@ -81,16 +77,13 @@ def term_scores(counts: FieldCounts, settings: BM25Settings) -> sp.csc_array:
 def _idf(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> npt.NDArray[np.float64]:
     """Inverse document frequency by variant; 0 for a term that stands nowhere."""
     seen = np.maximum(df, 1)
-    if variant == "lucene":
-        idf = np.log1p((n_articles - seen + 0.5) / (seen + 0.5))
-    elif variant == "robertson":
-        idf = np.log((n_articles - seen + 0.5) / (seen + 0.5))
+    if variant in ("lucene", "robertson"):
+        odds = (n_articles - seen + 0.5) / (seen + 0.5)
+        idf = np.log1p(odds) if variant == "lucene" else np.log(odds)
     elif variant == "atire":
         idf = np.log(n_articles / seen)
-    elif variant == "bm25l":
-        idf = np.log((n_articles + 1) / (seen + 0.5))
     else:
-        idf = np.log((n_articles + 1) / seen)
+        idf = np.log((n_articles + 1) / (seen + 0.5 if variant == "bm25l" else seen))
     return np.where(df > 0, idf, 0.0)
 
 
@@ -125,9 +118,7 @@ class BM25(ScoredRetriever):
     ) -> None:
         """Take an index made by `build` or read by `load`; its field weights are for explanation."""
         super().__init__(order, mask)
-        self.index = index
-        self.analyser = analyser
-        self.weights = weights
+        self.index, self.analyser, self.weights = index, analyser, weights
         self.recent = lru_cache(maxsize=RECENT)(self._scores)
 
     @classmethod
@@ -135,13 +126,9 @@ class BM25(ScoredRetriever):
         """Score every term of every article."""
         matrix = term_scores(counts, settings)
         index = bm25s.BM25(
-            k1=settings.k1,
-            b=settings.b,
-            delta=settings.delta,
-            method="lucene",
-            backend="numpy",
+            k1=settings.k1, b=settings.b, delta=settings.delta, method="lucene", backend="numpy",
             dtype="float32",
-        )
+        )  # fmt: skip
         index.vocab_dict = dict(counts.vocabulary)
         index.scores = {
             "data": matrix.data,
@@ -167,8 +154,7 @@ class BM25(ScoredRetriever):
     ) -> BM25:
         """Open an index that `save` wrote; its arrays stay on disk, memory-mapped.
 
-        Its scores hold the field weights that it was built with already: who knows them gives them again,
-        so that explanation splits a score by field as it was made.
+        Its scores hold the field weights already: explanation needs them to split a score by field.
         """
         index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
         return cls(index, order, mask, analyser, weights)
@@ -185,8 +171,7 @@ class BM25(ScoredRetriever):
     def _scores(self, question: str) -> Floats:
         """Compute `scores`; `recent` keeps those of the last questions. Not to be written to."""
         ids = term_ids(self.analyser.terms(question), self.index.vocab_dict)
-        m = self.index.scores
-        total, matched = add_postings(ids, m["indptr"], m["indices"], m["data"], len(self.order.ids))
-        scores = np.where(matched, total, -np.inf).astype(np.float32)
+        postings = Postings(*(self.index.scores[part] for part in Postings._fields))
+        scores = postings.scores(ids, len(self.order.ids)).astype(np.float32)
         scores.flags.writeable = False
         return scores

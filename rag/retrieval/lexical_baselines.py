@@ -1,7 +1,4 @@
-"""Query likelihood with Dirichlet smoothing, the other lexical baseline of STARD.
-
-TF-IDF: the oldest baseline of the papers.
-"""
+"""The other lexical baselines of the papers: query likelihood with Dirichlet smoothing, and TF-IDF."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import scipy.sparse as sp
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
-from rag.retrieval.term_counts import FieldCounts, add_postings, document_frequency, term_ids
+from rag.retrieval.term_counts import FieldCounts, Postings, document_frequency, term_ids
 from rag.text import Analyser
 from rag.types import Floats
 
@@ -42,23 +39,20 @@ class QueryLikelihood(ScoredRetriever):
         if not 0 < mu < math.inf:
             raise BadInput(f"query likelihood with mu = {mu}: it must be a number above 0, 2000 is usual")
         super().__init__(counts.order, mask)
-        self.analyser = analyser
-        self.vocabulary = counts.vocabulary
+        self.analyser, self.vocabulary = analyser, counts.vocabulary
         tf = counts.weighted(weights)
-        in_corpus = np.asarray(tf.sum(axis=0)).ravel()
-        share = np.where(in_corpus > 0, in_corpus / (in_corpus.sum() or 1), 1.0)
+        self.in_corpus = np.asarray(tf.sum(axis=0)).ravel()
+        share = np.where(self.in_corpus > 0, self.in_corpus / (self.in_corpus.sum() or 1), 1.0)
         data = np.log1p(tf.data / (mu * share[tf.indices]))
-        self.matrix = sp.csc_array(sp.csr_array((data, tf.indices, tf.indptr), shape=tf.shape))
+        self.postings = Postings.of(sp.csc_array(sp.csr_array((data, tf.indices, tf.indptr), shape=tf.shape)))
         self.length_cost = np.log(mu / (np.asarray(tf.sum(axis=1)).ravel() + mu))
-        self.in_corpus = in_corpus
 
     def scores(self, question: str) -> Floats:
         """Return log-likelihoods up to a constant; -inf for an article that shares no term."""
         ids = term_ids(self.analyser.terms(question), self.vocabulary)
         ids = ids[self.in_corpus[ids] > 0]
-        m = self.matrix
-        total, matched = add_postings(ids, m.indptr, m.indices, m.data, len(self.order.ids))
-        return np.where(matched, total + len(ids) * self.length_cost, -np.inf).astype(np.float32)
+        found = self.postings.scores(ids, len(self.order.ids))
+        return np.asarray(found + len(ids) * self.length_cost, dtype=np.float32)
 
 
 class TfIdf(ScoredRetriever):
@@ -79,23 +73,19 @@ class TfIdf(ScoredRetriever):
     ) -> None:
         """Weigh every term of every article."""
         super().__init__(counts.order, mask)
-        self.analyser = analyser
-        self.vocabulary = counts.vocabulary
+        self.analyser, self.vocabulary = analyser, counts.vocabulary
         tf = counts.weighted(weights)
         df = document_frequency(tf)
-        self.idf = np.where(df > 0, np.log(tf.shape[0] / np.maximum(df, 1)), 0.0)
-        data = tf.data * self.idf[tf.indices]
-        matrix = sp.csr_array((data, tf.indices, tf.indptr), shape=tf.shape)
+        idf = np.where(df > 0, np.log(tf.shape[0] / np.maximum(df, 1)), 0.0)
+        matrix = sp.csr_array((tf.data * idf[tf.indices], tf.indices, tf.indptr), shape=tf.shape)
         if normalised:
             length = np.sqrt(np.asarray(matrix.power(2).sum(axis=1)).ravel())
             length[length == 0] = 1
             matrix.data /= np.repeat(length, np.diff(matrix.indptr))
-            matrix.data *= self.idf[matrix.indices]  # the question's own weights
-        self.matrix = sp.csc_array(matrix)
+            matrix.data *= idf[matrix.indices]  # the question's own weights
+        self.postings = Postings.of(sp.csc_array(matrix))
 
     def scores(self, question: str) -> Floats:
         """Return TF-IDF scores; -inf for an article that shares no term with the question."""
         ids = term_ids(self.analyser.terms(question), self.vocabulary)
-        m = self.matrix
-        total, matched = add_postings(ids, m.indptr, m.indices, m.data, len(self.order.ids))
-        return np.where(matched, total, -np.inf).astype(np.float32)
+        return self.postings.scores(ids, len(self.order.ids)).astype(np.float32)

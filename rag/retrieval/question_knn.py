@@ -8,7 +8,7 @@ single gain of all that was tried (docs/results.md).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import TypeAlias
@@ -21,7 +21,7 @@ from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.retrieval.bm25 import BM25Settings, term_scores
-from rag.retrieval.term_counts import count_texts, sum_postings, term_ids
+from rag.retrieval.term_counts import Postings, count_texts, term_ids
 from rag.text import Analyser
 from rag.types import ArticleOrder, Encoder, Floats, Ints, Question
 
@@ -36,31 +36,26 @@ SHARPNESS = 0.07
 
 @dataclass(frozen=True, slots=True)
 class QuestionVotes:
-    """The votes of annotated questions for the articles that they cite, (n_cited,) each.
+    """The votes of annotated questions for the articles that they cite, (n_cited,) each."""
 
-    Attributes:
-        cosine: of the most similar question that cites the article; 0 without an encoder, and below 0.
-        words: its BM25, the questions being the documents.
-        votes: how far the questions near the one asked agree on the article: a sum over those that
-            cite it, each counting by its cosine against the best one's.
-    """
-
-    cosine: Floats
-    words: Floats
+    cosine: Floats  # of the most similar question that cites the article; 0 without an encoder, and below 0
+    words: Floats  # its BM25, the questions being the documents
+    # how far the questions near the one asked agree on the article: a sum over those that cite it, each
+    # counting by its cosine against the best one's
     votes: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuestionIndex:
     """Annotated questions as documents, with the articles that they cite."""
 
-    questions: tuple[Question, ...] = field(repr=False)
-    cited: np.ndarray = field(repr=False)  # (n_cited,) int64 positions of articles that any of them cites
-    cites: sp.csc_array = field(repr=False)  # (n_questions, n_cited), 1 where it does
-    vocabulary: dict[str, int] = field(repr=False)
-    postings: sp.csc_array = field(repr=False)  # (n_questions, n_terms), what a term adds to BM25
-    vectors: Floats | None = field(repr=False)  # (n_questions, dim) unit vectors
-    terms: Sequence[Sequence[str]] = field(repr=False)  # of each question
+    questions: tuple[Question, ...]
+    cited: Ints  # (n_cited,) positions of articles that any of them cites
+    cites: sp.csc_array  # (n_questions, n_cited), 1 where it does
+    vocabulary: Mapping[str, int]
+    postings: Postings  # of questions: what a term adds to BM25
+    vectors: Floats | None  # (n_questions, dim) unit vectors
+    terms: Sequence[Sequence[str]]  # of each question
 
     @classmethod
     def of(
@@ -71,35 +66,27 @@ class QuestionIndex:
         encoder: Encoder | None,
         cut: Sequence[Sequence[str]] | None = None,
     ) -> QuestionIndex:
-        """Analyse and encode questions; those that cite no article of the corpus are left out.
+        """Analyse and encode questions, those that cite no article of the corpus left out.
 
-        Args:
-            questions: annotated ones.
-            order: of the articles.
-            analyser: cuts the questions.
-            encoder: None compares by words alone.
-            cut: the terms of each question, where they are known.
+        Without an encoder they are compared by words alone; `cut` is the terms of each question, where they
+        are known.
         """
         position = {id_: i for i, id_ in enumerate(order.ids)}
         citing = [any(id_ in position for id_ in q.article_ids) for q in questions]
-        cited_questions = tuple(compress(questions, citing))
-        terms = (
-            [analyser.terms(q.text) for q in cited_questions] if cut is None else list(compress(cut, citing))
-        )
-        pairs = citations(position, cited_questions)
-        cited = np.array(sorted({article for _, article in pairs}), dtype=np.int64)
-        column = {int(article): i for i, article in enumerate(cited)}
-        rows, columns = [row for row, _ in pairs], [column[article] for _, article in pairs]
-        shape = (len(cited_questions), len(cited))
-        cites = sp.csc_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=shape)
+        used = tuple(compress(questions, citing))
+        terms = [analyser.terms(q.text) for q in used] if cut is None else list(compress(cut, citing))
+        pairs = np.array(citations(position, used), dtype=np.int64).reshape(-1, 2)
+        cited, columns = np.unique(pairs[:, 1], return_inverse=True)
+        ones = np.ones(len(pairs), np.float32)
+        cites = sp.csc_array((ones, (pairs[:, 0], columns)), shape=(len(used), len(cited)))
         counts = count_texts(terms)
-        postings = term_scores(counts, BM25Settings())
+        postings = Postings.of(term_scores(counts, BM25Settings()))
         vectors: Floats | None = None
         if isinstance(encoder, StaticEncoder) and encoder.analyser.id == analyser.id:
             vectors = encoder.encode_terms(terms)
         elif encoder is not None:
-            vectors = encoder.encode_questions([q.text for q in cited_questions])
-        return cls(cited_questions, cited, cites, dict(counts.vocabulary), postings, vectors, terms)
+            vectors = encoder.encode_questions([q.text for q in used])
+        return cls(used, cited, cites, counts.vocabulary, postings, vectors, terms)
 
     @cached_property
     def row(self) -> Mapping[str, int]:
@@ -109,12 +96,9 @@ class QuestionIndex:
     def votes(self, terms: Sequence[str], vector: Floats | None) -> Floats:
         """Return how far the questions near the one asked agree on each article, (n_cited,).
 
-        Nearness is the cosine and a tenth of BM25 as a share of the best one's; without an encoder, or for
-        words that it does not know, BM25 alone. Where nothing is near, all is 0.
-
-        Args:
-            terms: of the question.
-            vector: (dim,), None without an encoder.
+        Nearness is the cosine with the question's `vector`, (dim,), and a tenth of BM25 as a share of the
+        best one's; without an encoder, or for words that it does not know, BM25 alone. Where nothing is
+        near, all is 0.
         """
         words = self._words(terms)
         near = words / max(float(words.max(initial=0)), 1e-9)
@@ -128,17 +112,10 @@ class QuestionIndex:
         return np.asarray(each @ self.cites, np.float32)
 
     def _words(self, terms: Sequence[str]) -> Floats:
-        p, n = self.postings, len(self.questions)
-        ids = term_ids(terms, self.vocabulary)
-        return sum_postings(ids, p.indptr, p.indices, p.data, n).astype(np.float32)
+        return self.postings.sums(term_ids(terms, self.vocabulary), len(self.questions)).astype(np.float32)
 
     def nearness(self, terms: Sequence[str], vector: Floats | None) -> QuestionVotes:
-        """Compare a question with all of these.
-
-        Args:
-            terms: of the question.
-            vector: (dim,), None without an encoder.
-        """
+        """Compare a question, and its `vector`, (dim,), with all of these."""
         n, none = len(self.questions), np.zeros(len(self.cited), np.float32)
         if not n:
             return QuestionVotes(none, none, none)
@@ -181,22 +158,13 @@ class QuestionKNN(ScoredRetriever):
     ) -> None:
         """Take annotated questions; without an encoder they are compared by their words alone.
 
-        Args:
-            questions: annotated ones.
-            order: of the articles.
-            mask: which articles a filter admits.
-            analyser: cuts the question asked, and these where `cut` is None.
-            encoder: of questions.
-            cut: gives the terms of each of the questions, kept from when they were analysed.
-            sections: (n_articles,) numbers that articles under the same headings share
-                (`rag.corpus.structure.section_numbers`); without them only cited articles are found.
+        `cut` gives the terms of each of the questions, kept from when they were analysed. `sections` are
+        (n_articles,) numbers that articles under the same headings share
+        (`rag.corpus.structure.section_numbers`); without them only cited articles are found.
         """
         super().__init__(order, mask)
-        self._questions = questions
-        self.analyser = analyser
-        self.encoder = encoder
-        self._cut = cut
-        self._sections = sections
+        self._questions, self._cut, self._sections = questions, cut, sections
+        self.analyser, self.encoder = analyser, encoder
 
     @cached_property
     def index(self) -> QuestionIndex:

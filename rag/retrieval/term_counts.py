@@ -1,7 +1,4 @@
-"""How often each term stands in each field of each article: what every lexical retriever is made of.
-
-Sum what a question's terms add to each article, from a matrix held by term.
-"""
+"""How often each term stands in each field of each article: what every lexical retriever is made of."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,16 +35,12 @@ class FieldCounts:
 
         This is the simple extension of BM25 to fields (Robertson, Zaragoza & Taylor 2004): a field
         of weight 2 counts as if it were written twice, before the term frequency saturates. With
-        weights of 1 it equals the concatenation of the fields.
-
-        Args:
-            weights: field name -> weight of 0 or more; a field not named weighs 0.
+        weights of 1 it equals the concatenation of the fields. A field not named weighs 0.
         """
         shape = (len(self.order.ids), len(self.vocabulary))
         total: Any = sp.csr_array(shape, dtype=np.float32)  # the stubs lose the shape of a sum
         for name, counts in self.fields.items():
-            weight = weights.get(name, 0.0)
-            if weight > 0:
+            if (weight := weights.get(name, 0.0)) > 0:
                 total = total + counts * np.float32(weight)
         made = sp.csr_array(total, shape=shape)
         made.sort_indices()
@@ -58,9 +51,7 @@ class FieldCounts:
     ) -> FieldCounts:
         """Return the counts with two more fields: the questions that cite each article, and their answers.
 
-        Args:
-            questions: annotated questions; a gold id that is not in the corpus is passed over.
-            analyse: question text -> terms.
+        A gold id that is not in the corpus is passed over.
         """
         position = {article_id: i for i, article_id in enumerate(self.order.ids)}
         question_rows: list[list[str]] = [[] for _ in self.order.ids]
@@ -71,23 +62,11 @@ class FieldCounts:
                 terms = analyse(text) if text and cited else []
                 for row in cited:  # a gold id listed twice counts once
                     rows[row].extend(terms)
-        vocabulary = dict(self.vocabulary)
-        made = [_count(rows, vocabulary) for rows in (question_rows, answered)]
-        fields = {name: _widen(counts, len(vocabulary)) for name, counts in self.fields.items()}
-        expansions = zip(ANNOTATED_FIELDS, made, strict=True)
-        fields |= {name: _widen(counts, len(vocabulary)) for name, counts in expansions}
-        return FieldCounts(self.order, vocabulary, fields)
+        return _counted(self.order, zip(ANNOTATED_FIELDS, (question_rows, answered), strict=True), self)
 
 
 def count(articles: Sequence[Article], analyser: Analyser, progress: Progress = no_progress) -> FieldCounts:
-    """Analyse the text, headings and code of every article.
-
-    Args:
-        articles: the corpus, in its order.
-        analyser: cuts the text.
-        progress: called now and then with the articles done.
-    """
-    vocabulary: dict[str, int] = {}
+    """Analyse the text, headings and code of every article."""
     repeated = lru_cache(maxsize=None)(analyser.terms)  # headings and codes stand above many articles
     text: list[list[str]] = []
     for done, article in enumerate(articles, start=1):
@@ -96,18 +75,27 @@ def count(articles: Sequence[Article], analyser: Analyser, progress: Progress = 
             progress("analysing articles", done, len(articles))
     headings = [list(chain.from_iterable(repeated(h) for h in a.headings)) for a in articles]
     codes = [repeated(a.code) for a in articles]
-    made = {
-        name: _count(rows, vocabulary) for name, rows in zip(LAW_FIELDS, (text, headings, codes), strict=True)
-    }
-    fields = {name: _widen(counts, len(vocabulary)) for name, counts in made.items()}
-    return FieldCounts(ArticleOrder.of([a.id for a in articles]), vocabulary, fields)
+    fields = zip(LAW_FIELDS, (text, headings, codes), strict=True)
+    return _counted(ArticleOrder.of([a.id for a in articles]), fields)
 
 
 def count_texts(rows: Sequence[Sequence[str]]) -> FieldCounts:
     """Count texts that are cut already, each a document with nothing but a text; their ids are numbers."""
-    vocabulary: dict[str, int] = {}
-    counts = _widen(_count(rows, vocabulary), len(vocabulary))
-    return FieldCounts(ArticleOrder.of([str(i) for i in range(len(rows))]), vocabulary, {"text": counts})
+    return _counted(ArticleOrder.of([str(i) for i in range(len(rows))]), [("text", rows)])
+
+
+def _counted(
+    order: ArticleOrder,
+    fields: Iterable[tuple[str, Sequence[Sequence[str]]]],
+    known: FieldCounts | None = None,
+) -> FieldCounts:
+    """Count the terms of fields, of each the rows of all articles, beside the counts that are there."""
+    vocabulary = dict(known.vocabulary) if known else {}
+    made = dict(known.fields) if known else {}
+    made |= {name: _count(rows, vocabulary) for name, rows in fields}
+    shape = (len(order.ids), len(vocabulary))  # with the columns of terms that other fields brought in
+    widened = {name: sp.csr_array((c.data, c.indices, c.indptr), shape) for name, c in made.items()}
+    return FieldCounts(order, vocabulary, widened)
 
 
 def term_ids(terms: Iterable[str], vocabulary: Mapping[str, int]) -> Ints:
@@ -136,77 +124,51 @@ def _count(rows: Sequence[Sequence[str]], vocabulary: dict[str, int]) -> sp.csr_
     )
 
 
-def _widen(counts: sp.csr_array, n_terms: int) -> sp.csr_array:
-    """Give the counts the columns of terms that other fields brought in."""
-    return sp.csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], n_terms))
+class Postings(NamedTuple):
+    """What each term adds to the articles that hold it, by term: compressed sparse columns."""
 
+    indptr: npt.NDArray[np.integer]  # (n_terms + 1,), where each term's postings begin
+    indices: npt.NDArray[np.integer]  # positions of articles
+    data: npt.NDArray[np.floating]
 
-def add_postings(
-    ids: Ints,
-    indptr: npt.NDArray[np.integer],
-    indices: npt.NDArray[np.integer],
-    data: npt.NDArray[np.floating],
-    n_articles: int,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return the sums (n_articles,) and which articles hold at least one of the terms.
+    @classmethod
+    def of(cls, matrix: sp.csc_array) -> Postings:
+        """Take those of a matrix, (n_articles, n_terms)."""
+        return cls(matrix.indptr, matrix.indices, matrix.data)
 
-    Args:
-        ids: term numbers; a term that stands twice in the question counts twice.
-        indptr: (n_terms + 1,), where each term's postings begin (compressed sparse columns).
-        indices: article positions.
-        data: what the term adds there.
-        n_articles: size of the corpus.
-    """
-    at, added = _gathered(ids, indptr, indices, data)
-    matched = np.zeros(n_articles, dtype=np.bool_)
-    matched[at] = True
-    return _summed(at, added, n_articles), matched
+    def gather(self, ids: Ints) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]:
+        """Return the positions that terms add to, and what; a term that is there twice counts twice."""
+        # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
+        begins, where, adds = (np.asarray(part) for part in self)
+        terms, times = np.unique(ids, return_counts=True)
+        if not len(terms):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        spans = [slice(int(begins[term]), int(begins[term + 1])) for term in terms]
+        # a product would be rounded where it is not widened first; most terms stand once, and need neither
+        added = [
+            adds[s] if t == 1 else t * adds[s].astype(np.float64) for s, t in zip(spans, times, strict=True)
+        ]
+        return np.concatenate([where[span] for span in spans]), np.concatenate(added)
 
+    def sums(self, ids: Ints, n_articles: int) -> npt.NDArray[np.float64]:
+        """Return what the terms add to each article, (n_articles,)."""
+        at, added = self.gather(ids)
+        return np.asarray(np.bincount(at, weights=added, minlength=n_articles), dtype=np.float64)
 
-def sum_postings(
-    ids: Ints,
-    indptr: npt.NDArray[np.integer],
-    indices: npt.NDArray[np.integer],
-    data: npt.NDArray[np.floating],
-    n_articles: int,
-) -> npt.NDArray[np.float64]:
-    """Return the sums of `add_postings` alone."""
-    return _summed(*_gathered(ids, indptr, indices, data), n_articles)
+    def scores(self, ids: Ints, n_articles: int) -> npt.NDArray[np.float64]:
+        """Return the sums, (n_articles,); -inf for an article that holds none of the terms."""
+        at, added = self.gather(ids)
+        scores = np.full(n_articles, -np.inf)
+        sums = np.bincount(at, weights=added, minlength=n_articles)
+        scores[at] = sums[at]
+        return scores
 
 
 def columns(positions: Ints, n_articles: int) -> npt.NDArray[np.int32]:
-    """Return where each article stands among those asked for, (n_articles,); -1 where it is none of them.
-
-    Args:
-        positions: of the articles asked for, each once.
-        n_articles: size of the corpus.
-    """
+    """Return where each article stands among those asked for, (n_articles,); -1 where it is none of them."""
     column = np.full(n_articles, -1, dtype=np.int32)
     column[positions] = np.arange(len(positions), dtype=np.int32)
     return column
-
-
-def _gathered(
-    ids: Ints,
-    indptr: npt.NDArray[np.integer],
-    indices: npt.NDArray[np.integer],
-    data: npt.NDArray[np.floating],
-) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]:
-    # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
-    begins, where, adds = np.asarray(indptr), np.asarray(indices), np.asarray(data)
-    terms, times = np.unique(ids, return_counts=True)
-    if not len(terms):
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
-    spans = [slice(int(begins[term]), int(begins[term + 1])) for term in terms]
-    # a product would be rounded where it is not widened first; most terms stand once, and need neither
-    added = [adds[s] if t == 1 else t * adds[s].astype(np.float64) for s, t in zip(spans, times, strict=True)]
-    return np.concatenate([where[span] for span in spans]), np.concatenate(added)
-
-
-def _summed(
-    at: npt.NDArray[np.integer], added: npt.NDArray[np.floating], n_articles: int
-) -> npt.NDArray[np.float64]:
-    return np.asarray(np.bincount(at, weights=added, minlength=n_articles), dtype=np.float64)
 
 
 class Frequencies(Protocol):
