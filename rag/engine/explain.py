@@ -24,7 +24,7 @@ from rag.retrieval.dense import Dense
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.question_knn import QuestionKNN
 from rag.retrieval.term_counts import ANSWERS_FIELD, LAW_FIELDS, QUESTIONS_FIELD, Frequencies, term_ids
-from rag.text import Analyser
+from rag.text import Analyser, surface_forms
 from rag.types import Article, Floats, Question, Retriever, WordShare
 
 RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
@@ -161,7 +161,7 @@ class Explainer:
         """
         if not ranks:
             return []
-        surface = self._surface_forms(question)
+        surface = surface_forms(question, self.analyser)
         vector = None if self._dense is None else self._dense.vector(question)
         if vector is not None and not vector.any():
             vector = None  # none of its words is known
@@ -177,13 +177,6 @@ class Explainer:
             cosine, meaning = cosines.get(id_, (None, ()))
             explained.append(Explanation(id_, words.get(id_, ()), cosine, meaning, systems, similar[id_]))
         return explained
-
-    def _surface_forms(self, question: str) -> Mapping[str, str]:
-        """Return each term as the question writes it first."""
-        forms: dict[str, str] = {}
-        for token in self.analyser.tokens(question):
-            forms.setdefault(token.term, question[token.start : token.end])
-        return forms
 
     def _word_shares(
         self,

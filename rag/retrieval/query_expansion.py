@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from rag.retrieval.base import ScoredRetriever
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, TranslationModel
+from rag.text import surface_forms
 from rag.types import Floats, Ints, WordShare
 
 _ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
@@ -25,19 +26,17 @@ SMOOTHING = 0.5
 RECENT = 4  # questions: a search, what is told of it and its explanation ask for the same one's words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LawWords:
     """What the terms of the law that a bridge reaches add to each article, held by term.
 
     They count in the law's own fields alone: annotated questions are in the askers' words already.
     """
 
-    indptr: npt.NDArray[np.int64] = field(
-        repr=False
-    )  # (n_terms + 1,), terms as in `TranslationModel.law_terms`
-    indices: npt.NDArray[np.int32] = field(repr=False)  # positions of articles, ascending in each term
-    adds: Floats = field(repr=False)  # what the term adds to their BM25
-    shares: Floats = field(repr=False)  # its weighted part of all terms of the article, 0 to 1
+    indptr: npt.NDArray[np.int64]  # (n_terms + 1,), terms as in `TranslationModel.law_terms`
+    indices: npt.NDArray[np.int32]  # positions of articles, ascending in each term
+    adds: Floats  # what the term adds to their BM25
+    shares: Floats  # its weighted part of all terms of the article, 0 to 1
 
     @classmethod
     def of(cls, counts: FieldCounts, settings: BM25Settings, terms: Sequence[str]) -> LawWords:
@@ -49,16 +48,11 @@ class LawWords:
         part = np.repeat(np.where(length > 0, length, 1), np.diff(often.indptr))
         shares = sp.csc_array(sp.csr_array((often.data / part, often.indices, often.indptr), often.shape))
         columns = [counts.vocabulary[term] for term in terms]
-        taken = [sp.csc_array(matrix[:, columns]) for matrix in (scores, shares)]
-        for matrix in taken:
-            matrix.sort_indices()
-        adds, of = taken
-        return cls(
-            adds.indptr.astype(np.int64),
-            adds.indices.astype(np.int32),
-            adds.data.astype(np.float32),
-            of.data.astype(np.float32),
-        )
+        adds, parts = (sp.csc_array(matrix[:, columns]) for matrix in (scores, shares))
+        adds.sort_indices()
+        parts.sort_indices()
+        arrays = zip((adds.indptr, adds.indices, adds.data, parts.data), _ARRAYS.values(), strict=True)
+        return cls(*(array.astype(dtype) for array, dtype in arrays))
 
     def save(self, folder: Path) -> None:
         """Write the arrays under the folder."""
@@ -73,52 +67,26 @@ class LawWords:
             BadInput: an array is of another type or size.
             OSError, ValueError: one cannot be read.
         """
-        arrays = {
-            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS
-        }
+        paths = {name: folder / f"{name}.npy" for name in _ARRAYS}
+        arrays = {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
         for name, array in arrays.items():
             held = int(arrays["indptr"][-1]) if name != "indptr" else len(array)
             if array.dtype != _ARRAYS[name] or array.shape != (held,):
-                raise BadInput(
-                    f"{folder / name}.npy holds {array.dtype} of {array.shape}, not {held} numbers"
-                )
+                raise BadInput(f"{paths[name]} holds {array.dtype} of {array.shape}, not {held} numbers")
         return cls(**{name: np.asarray(array) for name, array in arrays.items()})
 
     def span(self, number: int) -> slice:
         """Return where the articles of a term stand."""
         return slice(int(self.indptr[number]), int(self.indptr[number + 1]))
 
-    @cached_property
-    def sums(self) -> npt.NDArray[np.float64]:
-        """The sum of each term's shares of all articles, (n_terms,)."""
-        of_term = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
-        sums = np.bincount(of_term, weights=self.shares, minlength=len(self.indptr) - 1)
-        return np.asarray(sums, np.float64)
-
-
-@dataclass(frozen=True)
-class ByArticle:
-    """The same held by article: a thousand candidates have few of all numbers."""
-
-    indptr: npt.NDArray[np.int64] = field(repr=False)  # (n_articles + 1,)
-    terms: npt.NDArray[np.int32] = field(repr=False)
-    adds: Floats = field(repr=False)
-    shares: Floats = field(repr=False)
-
-    @classmethod
-    def of(cls, words: LawWords, n_articles: int) -> ByArticle:
-        """Turn what is held by term."""
-        at = np.argsort(words.indices, kind="stable")
-        often = np.bincount(words.indices, minlength=n_articles)
-        of_term = np.repeat(np.arange(len(words.indptr) - 1, dtype=np.int32), np.diff(words.indptr))
-        return cls(np.concatenate([[0], np.cumsum(often)]), of_term[at], words.adds[at], words.shares[at])
-
-    def entries(self, positions: Ints) -> tuple[Ints, Ints]:
-        """Return where the numbers of some articles stand, and of which of them each is, from 0."""
-        begins, lengths = self.indptr[positions], np.diff(self.indptr)[positions]
-        offsets = np.cumsum(lengths) - lengths
-        at = np.arange(lengths.sum()) + np.repeat(begins - offsets, lengths)
-        return at, np.repeat(np.arange(len(positions)), lengths)
+    def by_article(self, n_articles: int) -> tuple[sp.csr_array, sp.csr_array]:
+        """Return `adds` and `shares`, (n_articles, n_terms), for a few candidates among all articles."""
+        shape = (n_articles, len(self.indptr) - 1)
+        adds, shares = (
+            sp.csr_array(sp.csc_array((data, self.indices, self.indptr), shape))
+            for data in (self.adds, self.shares)
+        )
+        return adds, shares
 
 
 class ExpandedBM25(ScoredRetriever):
@@ -131,17 +99,12 @@ class ExpandedBM25(ScoredRetriever):
         words: LawWords,
         weight: float = WEIGHT,
         without: Removed = KEEP_ALL,
-        by_article: Callable[[], ByArticle] | None = None,
+        by_article: Callable[[], tuple[sp.csr_array, sp.csr_array]] | None = None,
     ) -> None:
-        """Expand what `keyword` is asked.
+        """Expand what `keyword` is asked, less the pairs in `without`.
 
-        Args:
-            keyword: scores what was typed.
-            model: of the same corpus.
-            words: of the bridge's law terms.
-            weight: what an expanded term counts beside a typed one, times its probability.
-            without: pairs that are not to be used.
-            by_article: gives the words held by article; left out, they are turned when first asked for.
+        An expanded term counts `weight` times its probability beside a typed one. `by_article` gives the
+        words held by article; left out, they are turned when first asked for.
 
         Raises:
             BadInput: the words are of another bridge.
@@ -153,7 +116,7 @@ class ExpandedBM25(ScoredRetriever):
         self.weight, self.without = weight, without
         self._number = {term: number for number, term in enumerate(model.law_terms)}
         self.used = lru_cache(maxsize=RECENT)(self._used)
-        self._by_article = by_article or cache(partial(ByArticle.of, words, len(self.order.ids)))
+        self._by_article = by_article or cache(partial(words.by_article, len(self.order.ids)))
 
     def leaving_out(self, without: Removed) -> ExpandedBM25:
         """Return the same without these pairs."""
@@ -164,9 +127,7 @@ class ExpandedBM25(ScoredRetriever):
     def _used(self, question: str) -> tuple[ExpansionTerm, ...]:
         """Return what a question is expanded by, each lay term as it is typed there."""
         analyser = self.keyword.analyser
-        typed: dict[str, str] = {}
-        for token in analyser.tokens(question):
-            typed.setdefault(token.term, question[token.start : token.end])
+        typed = surface_forms(question, analyser)
         expanded = self.bridge.expand(analyser.terms(question), self.without)
         return tuple(replace(pair, typed=typed.get(pair.lay, pair.lay)) for pair in expanded)
 
@@ -180,14 +141,10 @@ class ExpandedBM25(ScoredRetriever):
     @cached_property
     def _rarity(self) -> npt.NDArray[np.float64]:
         """How many times its share of all articles 1 is, of each law term; 0 where no article has it."""
-        everywhere = self.words.sums / max(len(self.order.ids), 1)
-        return np.divide(1, everywhere, out=np.zeros_like(everywhere), where=everywhere > 0)
-
-    def _reached(self, term: str) -> tuple[Ints, npt.NDArray[np.float64]]:
-        """Return the numbers of the law terms that a term stands for, and their probabilities."""
-        pairs = [pair for pair in self.bridge.pairs.get(term, ()) if (term, pair.law) not in self.without]
-        numbers = np.array([self._number[pair.law] for pair in pairs], dtype=np.int64)
-        return numbers, np.array([pair.probability for pair in pairs])
+        of_term = np.repeat(np.arange(len(self._number)), np.diff(self.words.indptr))
+        sums = np.bincount(of_term, weights=self.words.shares, minlength=len(self._number))
+        everywhere = sums / max(len(self.order.ids), 1)
+        return np.divide(1, everywhere, out=np.zeros_like(everywhere, dtype=np.float64), where=everywhere > 0)
 
     def expanded(self, terms: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return what the expanded terms alone add, (n_articles,), before the weight."""
@@ -200,11 +157,7 @@ class ExpandedBM25(ScoredRetriever):
     def of_articles(
         self, terms: Sequence[str], positions: Ints
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return what a bridge says of some articles, (n,) each.
-
-        Args:
-            terms: of the question.
-            positions: (n,) of the articles.
+        """Return what a bridge says of the articles at some positions, (n,) each.
 
         Returns:
             What the expanded terms alone add, before the weight; and how much likelier the question is of the
@@ -218,20 +171,16 @@ class ExpandedBM25(ScoredRetriever):
         times = np.array([often[term] for term in lay], np.float64)
         weights, ratios = np.zeros(len(self._number)), np.zeros((len(self._number), len(lay)))
         for column, term in enumerate(lay):
-            numbers, probabilities = self._reached(term)
-            weights[numbers] += times[column] * probabilities
-            ratios[numbers, column] = probabilities * self._rarity[numbers]
+            for pair in self.bridge.pairs[term]:
+                if (term, pair.law) not in self.without:
+                    number = self._number[pair.law]
+                    weights[number] += times[column] * pair.probability
+                    ratios[number, column] = pair.probability * self._rarity[number]
         weights[[self._number[term] for term in often if term in self._number]] = 0  # searched by already
-        held = self._by_article()
-        at, row = held.entries(positions)
-        number = held.terms[at]
-        there = (ratios.sum(axis=1) > 0)[number]
-        at, row, number = at[there], row[there], number[there]
-        n = len(positions)
-        added = np.bincount(row, weights=weights[number] * held.adds[at], minlength=n)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
-        shares = sp.csr_array((held.shares[at].astype(np.float64), number, starts), (n, len(weights)))
-        likelier = np.log1p((1 - SMOOTHING) / SMOOTHING * (shares @ ratios))
+        adds, shares = (matrix[positions] for matrix in self._by_article())
+        row = np.repeat(np.arange(len(positions)), np.diff(adds.indptr))
+        added = np.bincount(row, weights=weights[adds.indices] * adds.data, minlength=len(positions))
+        likelier = np.log1p((1 - SMOOTHING) / SMOOTHING * (shares.astype(np.float64) @ ratios))
         return np.asarray(added, np.float64), (likelier * times).sum(axis=1)
 
     def shares(
@@ -242,10 +191,8 @@ class ExpandedBM25(ScoredRetriever):
     ) -> dict[str, tuple[WordShare, ...]]:
         """Return what each expanded term adds to the score of articles, the largest share first.
 
-        Args:
-            question: what was searched for.
-            positions: article id -> where it stands in the corpus.
-            fields: article id -> field -> law term -> how often it stands there.
+        `positions` are of the articles by id, `fields` is article id -> field -> law term -> how often it
+        stands there.
         """
         found: dict[str, list[WordShare]] = {}
         rows = np.array(list(positions.values()), dtype=self.words.indices.dtype)

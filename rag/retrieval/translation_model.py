@@ -21,10 +21,8 @@ PAIRS = "pairs.json"
 # What an expanded term counts, times its probability, beside one that was typed. At 2, words alone find a
 # little more, and a fusion with lists that know the law's words without it loses (docs/ranking.md).
 WEIGHT = 1.0
-MAX_SHOWN_PAIRS = 4  # pairs that people are told, one for each word, and
-MIN_SHOWN_PROBABILITY = (
-    0.1  # the probability from which: what is less likely than that is seldom what was meant
-)
+MAX_SHOWN_PAIRS = 4  # pairs that people are told, one for each word, and the probability
+MIN_SHOWN_PROBABILITY = 0.1  # from which on: what is less likely than that is seldom what was meant
 OTHER = 2.0  # and how much likelier than that the law uses the same word
 Removed: TypeAlias = frozenset[tuple[str, str]]  # (lay term, law term) of pairs that are not to be used
 KEEP_ALL: Removed = frozenset()
@@ -74,27 +72,19 @@ class TranslationModel:
     def expand(self, terms: Iterable[str], without: Removed = KEEP_ALL) -> tuple[ExpansionTerm, ...]:
         """Return what the law says for these terms, in the order of the terms.
 
-        A term of the law that the question has itself is left out: it is searched by already.
-
-        Args:
-            terms: of a question; one that stands twice counts twice.
-            without: pairs that are not to be used.
+        A term of the law that the question has itself is left out: it is searched by already. A term that
+        stands twice counts twice.
         """
         often = Counter(terms)
-        return tuple(
-            ExpansionTerm(
-                lay,
-                p.law,
-                times * p.probability,
-                self.form(p.law),
-                p.questions,
-                p.near,
-                own=next((own.probability for own in self.pairs[lay] if own.law == lay), 0.0),
-            )
-            for lay, times in often.items()
-            for p in self.pairs.get(lay, ())
-            if p.law not in often and (lay, p.law) not in without
-        )
+        expanded = []
+        for lay, times in often.items():
+            pairs = self.pairs.get(lay, ())
+            own = next((pair.probability for pair in pairs if pair.law == lay), 0.0)
+            for p in pairs:
+                if p.law not in often and (lay, p.law) not in without:
+                    weight, form = times * p.probability, self.form(p.law)
+                    expanded.append(ExpansionTerm(lay, p.law, weight, form, p.questions, p.near, own=own))
+        return tuple(expanded)
 
     def form(self, term: str) -> str:
         """Return a term of the law as articles write it."""
@@ -122,9 +112,7 @@ class TranslationModel:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             pairs = {
-                lay: tuple(
-                    Pair(lay, str(law), float(p), int(word), float(near)) for law, p, word, near in entries
-                )
+                lay: tuple(Pair(lay, str(law), float(p), int(n), float(near)) for law, p, n, near in entries)
                 for lay, entries in record["pairs"].items()
             }
             forms = {str(term): str(form) for term, form in record["forms"].items()}
@@ -137,10 +125,6 @@ def telling(used: Sequence[ExpansionTerm], there: Collection[str]) -> tuple[Expa
     """Return the few pairs that people are told: strong ones whose law term stands in what is shown.
 
     A word that the law uses itself, more often than the other, is not told: nothing is explained by it.
-
-    Args:
-        used: what a question was expanded by.
-        there: those of the law's terms that stand in a shown article.
     """
     strong = [p for p in used if p.law in there and p.weight >= max(MIN_SHOWN_PROBABILITY, OTHER * p.own)]
     shown: list[ExpansionTerm] = []

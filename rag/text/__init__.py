@@ -43,3 +43,8 @@ class Analyser(Protocol):
     def terms(self, text: str) -> list[str]:
         """Return the terms in order; the same as `[t.term for t in self.tokens(text)]`, faster."""
         ...
+
+
+def surface_forms(text: str, analyser: Analyser) -> dict[str, str]:
+    """Return each term of a text as it is written there first."""
+    return {token.term: text[token.start : token.end] for token in reversed(analyser.tokens(text))}
