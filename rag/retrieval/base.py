@@ -34,8 +34,7 @@ class ScoredRetriever(ABC):
 
     def __init__(self, order: ArticleOrder, mask: Mask) -> None:
         """Rank the articles of `order`; `mask` turns filters into positions."""
-        self.order = order
-        self.mask = mask
+        self.order, self.mask = order, mask
 
     @abstractmethod
     def scores(self, question: str) -> Floats:
@@ -43,10 +42,7 @@ class ScoredRetriever(ABC):
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; an unmatched question has none."""
-        if k <= 0:
-            return [() for _ in questions]
-        by_id, keep = self.order.by_id, self.mask(where)
-        return [hits(self.order, *first(self.scores(q), by_id, k, keep)) for q in questions]
+        return [hits(self.order, *self.first(question, k, where)) for question in questions]
 
     def first(self, question: str, k: int, where: Filter | None = None) -> Found:
         """Return the positions of the hits of one question, best first, and their scores."""

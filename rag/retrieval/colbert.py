@@ -9,7 +9,7 @@ something quicker proposes: the tokens' neighbourhoods (`rag.retrieval.token_ind
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -22,9 +22,8 @@ from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Rankin
 Propose: TypeAlias = Callable[[str, Floats, int, Filter | None], Ints]
 
 RECENT = 8  # questions whose vectors stay at hand: who searches for one has the answer explained next
-SLACK = (
-    2e-5  # a token of the question: scores as near to the last place are computed again; 32 bits err by less
-)
+# a token of the question: scores as near to the last place are computed again; 32 bits err by less
+SLACK = 2e-5
 
 
 class TokenEncoder(Protocol):
@@ -51,22 +50,13 @@ class ColBERT:
         propose: Propose | None = None,
         depth: int = 1000,
     ) -> None:
-        """Search these vectors.
+        """Search the token vectors of articles, in the positions of `order`.
 
-        Args:
-            encoder: of questions.
-            articles: their token vectors, in the positions of `order`.
-            order: the ids.
-            mask: turns filters into positions.
-            propose: what the candidates are; None compares every article.
-            depth: candidates, or as many as are asked for where these are more.
+        Without something that proposes candidates every article is compared. They are `depth`, or as many
+        as are asked for where these are more.
         """
-        self.encoder = encoder
-        self.articles = articles
-        self.order = order
-        self.mask = mask
-        self.propose = propose
-        self.depth = depth
+        self.encoder, self.articles, self.order, self.mask = encoder, articles, order, mask
+        self.propose, self.depth = propose, depth
         self._held = articles.counts > 0
         self.encoded = lru_cache(maxsize=RECENT)(self._encoded)
 
@@ -94,10 +84,6 @@ class ColBERT:
     def nbytes(self) -> int:
         """Bytes of the index on disk, with what proposes where that tells."""
         return self.articles.nbytes + int(getattr(self.propose, "nbytes", 0))
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {id_: position for position, id_ in enumerate(self.order.ids)}
 
     def _candidates(self, question: str, query: Floats, k: int, where: Filter | None) -> Ints:
         if self.propose is not None:

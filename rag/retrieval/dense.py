@@ -65,10 +65,7 @@ class Dense:
 
     def __init__(self, encoder: Encoder, index: faiss.Index, order: ArticleOrder, mask: Mask) -> None:
         """Search the index, whose row i is the article at position i of `order`."""
-        self.encoder = encoder
-        self.index = index
-        self.order = order
-        self.mask = mask
+        self.encoder, self.index, self.order, self.mask = encoder, index, order, mask
         self._threads = os.cpu_count() or 1
         self.vector = lru_cache(maxsize=RECENT)(self._vector)
 
@@ -146,9 +143,8 @@ class Dense:
             if isinstance(self.index, faiss.IndexHNSW) and walk >= n:
                 break  # it would meet more than there are: all that are admitted are scored instead
             selected = None if keep is None else admitted
-            scores, positions = self.index.search(
-                vectors[pending], depth, params=self._params(walk, selected)
-            )
+            params = self._params(walk, selected)
+            scores, positions = self.index.search(vectors[pending], depth, params=params)
             done = scores[:, -1] < scores[:, k - 1] - 2e-5  # what rounding to 5 decimals could still tie
             for i, row in zip(pending[done], positions[done], strict=True):
                 found[i] = row[row >= 0]

@@ -27,9 +27,7 @@ class Hybrid:
             raise BadInput(f"a hybrid of {list(parts)}: name at least two retrievers")
         if depth < 1:
             raise BadInput(f"a hybrid of depth {depth}: it must look at 1 article or more")
-        self.parts = dict(parts)
-        self.fuse = fuse
-        self.depth = depth
+        self.parts, self.fuse, self.depth = dict(parts), fuse, depth
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one fused ranking of at most k hits a question."""
@@ -43,8 +41,5 @@ class Hybrid:
             return [((), dict.fromkeys(self.parts, ())) for _ in questions]
         depth = max(k, self.depth)
         lists = {name: part.search(questions, depth, where) for name, part in self.parts.items()}
-        answers: list[tuple[Ranking, Mapping[str, Ranking]]] = []
-        for i in range(len(questions)):
-            mine = {name: rankings[i] for name, rankings in lists.items()}
-            answers.append((self.fuse(list(mine.values()), k), mine))
-        return answers
+        by_question = [{name: rankings[i] for name, rankings in lists.items()} for i in range(len(questions))]
+        return [(self.fuse(list(mine.values()), k), mine) for mine in by_question]

@@ -1,12 +1,9 @@
 """Questions that name an article by its number: straight to it, and to where its content moved.
 
-What stands at the head of a result: the articles that a question names by their numbers.
-
-Versions of one article: which of them held on a day, and never two of one article in a list.
-
-A corpus may hold an article as it was and as it is. They bear the same number of the same code, and no
-day is in the time of both. Two articles of one number whose times do overlap, such as the first
-articles of two annexes, are different articles.
+Versions of one article: which of them held on a day, and never two of one article in a list. A corpus may
+hold an article as it was and as it is. They bear the same number of the same code, and no day is in the
+time of both. Two articles of one number whose times do overlap, such as the first articles of two annexes,
+are different articles.
 """
 
 from __future__ import annotations
@@ -28,7 +25,8 @@ from rag.types import Article, Filter, KnownItem, Shown, Why, in_force
 
 def together(one: Article, other: Article) -> bool:
     """Tell whether there is a day on which both are in force; what has no date always is."""
-    return _in_force_before(one, other.valid_to) and _in_force_before(other, one.valid_to)
+    ends = ((one, other.valid_to), (other, one.valid_to))
+    return all(a.valid_from is None or end is None or a.valid_from < end for a, end in ends)
 
 
 def most_versions(articles: Iterable[Article]) -> int:
@@ -41,11 +39,7 @@ def versions_in_force(articles: Sequence[Article], day: date | None) -> list[Art
     """Return, of each article's versions, those in force on a day, in their order.
 
     Where none is, the one nearest to the day is returned: the last one before it, else the first one
-    after it.
-
-    Args:
-        articles: of one number or of several.
-        day: None takes the newest version.
+    after it. Without a day it is the newest.
     """
     groups: dict[tuple[str, str], list[Article]] = {}
     for article in articles:
@@ -55,21 +49,15 @@ def versions_in_force(articles: Sequence[Article], day: date | None) -> list[Art
 
 
 def best_versions(ranked: Iterable[Article], taken: Iterable[Article] = ()) -> Iterator[Article]:
-    """Yield ranked articles, only the best version of each.
-
-    Args:
-        ranked: best first.
-        taken: articles that are listed already.
-    """
+    """Yield ranked articles, only the best version of each, beside those that are taken already."""
     listed: dict[tuple[str, str], list[Article]] = {}
     for article in taken:
         listed.setdefault((article.code, article.article_no), []).append(article)
     for article in ranked:
         there = listed.setdefault((article.code, article.article_no), [])
-        if article.article_no.strip() and not all(together(article, other) for other in there):
-            continue
-        there.append(article)
-        yield article
+        if not article.article_no.strip() or all(together(article, other) for other in there):
+            there.append(article)
+            yield article
 
 
 def _of_day(group: Sequence[Article], day: date | None) -> list[Article]:
@@ -83,10 +71,6 @@ def _of_day(group: Sequence[Article], day: date | None) -> list[Article]:
     if expired := [article for article in group if article.valid_to is not None and article.valid_to <= day]:
         return [max(expired, key=lambda a: (a.valid_to or date.min, a.id))]
     return [min(group, key=lambda a: (a.valid_from or date.min, a.id))]
-
-
-def _in_force_before(article: Article, end: date | None) -> bool:
-    return article.valid_from is None or end is None or article.valid_from < end
 
 
 LONGEST_RANGE = 20  # articles that a range such as "205 à 211" names, its ends among them
@@ -112,11 +96,7 @@ class KnownItems:
     """The articles of a corpus by code and number.
 
     Numbers match whatever their spelling: "L. 1234-5" and "L1234-5", "2 bis" and "2-bis", "1er" and
-    "1", "第一千零三十二条" and "第1032条".
-
-    Args:
-        articles: in corpus order.
-        card: its language, its codes' short forms and its renumbered articles.
+    "1", "第一千零三十二条" and "第1032条". Articles come in corpus order.
     """
 
     def __init__(self, articles: Sequence[Article], card: CorpusCard) -> None:
@@ -124,13 +104,10 @@ class KnownItems:
         self._by_number: dict[str, list[Article]] = {}
         self._by_bare_number: dict[str, list[Article]] = {}  # without L, R, D: 1234-5
         for article in articles:
-            key = number_key(article.article_no)
-            if not key:
-                continue
-            self._by_number.setdefault(key, []).append(article)
-            bare = _SERIES_LETTERS.sub("", key)
-            if bare != key:
-                self._by_bare_number.setdefault(bare, []).append(article)
+            if key := number_key(article.article_no):
+                self._by_number.setdefault(key, []).append(article)
+                if (bare := _SERIES_LETTERS.sub("", key)) != key:
+                    self._by_bare_number.setdefault(bare, []).append(article)
         self._places = {article.id: place for place, article in enumerate(articles)}
         self._articles = tuple(articles)
         self._law_date = card.law_date
@@ -138,12 +115,8 @@ class KnownItems:
         for row in card.moved:
             self._renumbered.setdefault(number_key(row.old), []).append(row)
         framing = (files("rag.text") / "codes" / "framing.txt").read_text(encoding="utf-8")
-        self._framing = frozenset(
-            word
-            for line in framing.splitlines()
-            for word in map(fold, line.partition("#")[0].split())
-            if word
-        )
+        words = (fold(word) for line in framing.splitlines() for word in line.partition("#")[0].split())
+        self._framing = frozenset(filter(None, words))
         signs = sorted((word for word in self._framing if not word.isascii()), key=len, reverse=True)
         self._framing_signs = re.compile("|".join(map(re.escape, signs)))
 
@@ -159,24 +132,24 @@ class KnownItems:
         LONGEST_RANGE. "Ancien" before a reference marks it `former`.
 
         Of the versions of an article the one in force on the day is found, or the nearest to it; without
-        a day, that of the corpus's own date, or the newest.
-
-        Args:
-            question: or a text of the law.
-            day: for which articles are wanted.
-            within: code that a number alone is of, for a text of that code; None looks in all of them.
+        a day, that of the corpus's own date, or the newest. In a text of the law, a number alone is
+        `within` its code, else of any.
         """
         day = day or self._law_date
         items: dict[tuple[str, str | None], KnownItem] = {}
         opening: Reference | None = None
         former = False
         for read in find_references(question, self._names):
-            reference = read if within is None else _of_its_own_law(read, within)
+            reference = read
+            if within is not None and (
+                read.code_named is None or (read.unresolved and _OWN.search(read.code_named))
+            ):
+                reference = replace(read, code=within)  # it names no law, or "this law"
             named = [reference]
             if reference.through and opening is not None:
                 named = [*self._between(opening, reference, day), reference]
             joined = opening is not None and _JOINED.fullmatch(question, opening.end, reference.start)
-            former = bool(_FORMER.search(question[: reference.start])) or (former and bool(joined))
+            former = bool(_FORMER.search(question[: reference.start]) or (former and joined))
             opening = reference
             for one in named:
                 item = replace(self._item(one, day), former=former)
@@ -201,11 +174,8 @@ class KnownItems:
             if len(held) <= LONGEST_RANGE:  # versions of one article count as one
                 ends_here = (number_key(article.article_no), number_key(ends[article.code].article_no))
                 numbers |= {number: article.code for number in held if number not in ends_here}
-        return [
-            replace(closing, number=number, code=closing.code or code)
-            for number, code in numbers.items()
-            if number
-        ]
+        numbers.pop("", None)
+        return [replace(closing, number=n, code=closing.code or code) for n, code in numbers.items()]
 
     def remainder(self, question: str) -> str:
         """Return what is left of a question without its references and the words around them.
@@ -216,16 +186,11 @@ class KnownItems:
         references = find_references(question, self._names)
         if not references:
             return question.strip()
-        pieces, at = [], 0
-        for reference in references:
-            pieces.append(question[at : reference.start])
-            at = reference.end
-        pieces.append(question[at:])
+        starts, ends = [0, *(r.end for r in references)], [*(r.start for r in references), None]
+        pieces = (question[start:end] for start, end in zip(starts, ends, strict=True))
         left = " ".join(" ".join(pieces).split()).strip(" ?!.,;:'\"’")
         plain = self._framing_signs.sub(" ", level(left))
-        if all(fold(word) in self._framing for word in _WORD.findall(plain)):
-            return ""
-        return left
+        return "" if all(fold(word) in self._framing for word in _WORD.findall(plain)) else left
 
     def _item(self, reference: Reference, day: date | None) -> KnownItem:
         typed = _SERIES_LETTERS.sub(lambda letters: letters[0].upper(), reference.number)
@@ -234,12 +199,10 @@ class KnownItems:
         found = self._bearing(reference.number, reference.code, day)
         numbers = {article.article_no for article in found}
         shown = numbers.pop() if len(numbers) == 1 else typed
-        rows = tuple(
-            row for row in self._renumbered.get(reference.number, ()) if reference.code in (None, row.code)
-        )
-        return KnownItem(
-            reference.text.strip(), shown, reference.code, tuple(article.id for article in found), rows
-        )
+        renumbered = self._renumbered.get(reference.number, ())
+        rows = tuple(row for row in renumbered if reference.code in (None, row.code))
+        ids = tuple(article.id for article in found)
+        return KnownItem(reference.text.strip(), shown, reference.code, ids, rows)
 
     def _bearing(self, number: str, code: str | None, day: date | None) -> list[Article]:
         """Return the articles of a number; one that lacks its letter finds L, R and D of a code."""
@@ -250,17 +213,11 @@ class KnownItems:
         return []
 
 
-def _of_its_own_law(reference: Reference, code: str) -> Reference:
-    """Return what a text of this code refers to: one of its own where it names no law, or "this law"."""
-    own = reference.code_named is None or (reference.unresolved and _OWN.search(reference.code_named))
-    return replace(reference, code=code) if own else reference
-
-
 class Pins:
     """Shows the articles that a question names, and those that took over an old number's content."""
 
     def __init__(self, articles: Mapping[str, Article]) -> None:
-        """Take a corpus by its ids."""
+        """Take the articles of a corpus by their ids."""
         self._articles = articles
         self._by_number: dict[tuple[str, str], list[Article]] = {}
         for article in articles.values():
@@ -273,22 +230,18 @@ class Pins:
         that is named is shown whether it is in force on the filter's day or not, for it was asked for;
         whoever shows it says so.
         """
+        day = where.in_force_on if where else None
         bearing: dict[str, Why] = {}
         heirs: dict[str, Why] = {}
         for item in known:
             bearing |= {article_id: Why(known=True) for article_id in item.found}
             for move in item.moved:
                 for number in move.new:
-                    heirs |= {a.id: Why(moved_from=move.old) for a in self._heirs(move.code, number, where)}
+                    now = versions_in_force(self._by_number.get((move.code, number), []), day)
+                    heirs |= {a.id: Why(moved_from=move.old) for a in now if where is None or where.admits(a)}
         named = None if where is None else replace(where, in_force_on=None)
         bearing = {i: w for i, w in bearing.items() if named is None or named.admits(self._articles[i])}
         former = bool(known) and all(item.former for item in known)
         first, then = (heirs, bearing) if former else (bearing, heirs)
         whys = {**first, **{i: why for i, why in then.items() if i not in first}}
         return [Shown(n, self._articles[i], 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]
-
-    def _heirs(self, code: str, number: str, where: Filter | None) -> Sequence[Article]:
-        bearing = versions_in_force(
-            self._by_number.get((code, number), []), where.in_force_on if where else None
-        )
-        return [article for article in bearing if where is None or where.admits(article)]

@@ -26,12 +26,9 @@ class Reranked:
             return [() for _ in questions]
         found = self.retriever.search(questions, max(k, self.depth), where)
         heads = self.reranker.rerank(questions, [ranking[: self.depth] for ranking in found], self.depth)
-        return [
-            (*head, *_below(head, ranking[self.depth :]))[:k]
-            for head, ranking in zip(heads, found, strict=True)
-        ]
-
-
-def _below(head: Ranking, tail: Ranking) -> Ranking:
-    least = head[-1].score if head else 0.0
-    return tuple(Hit(hit.article_id, least - place) for place, hit in enumerate(tail, 1))
+        answers: list[Ranking] = []
+        for head, ranking in zip(heads, found, strict=True):
+            least = head[-1].score if head else 0.0
+            below = (Hit(hit.article_id, least - n) for n, hit in enumerate(ranking[self.depth :], 1))
+            answers.append((*head, *below)[:k])
+        return answers

@@ -35,21 +35,18 @@ class Splade(ScoredRetriever):
         terms: Sequence[str] = (),
         uncut: float | None = None,
     ) -> None:
-        """Invert the articles' weights.
+        """Invert the articles' weights, (n_articles, n_terms).
 
         Args:
             encoder: of questions.
-            weights: (n_articles, n_terms), row i of the article at position i of `order`.
+            weights: row i is of the article at position i of `order`.
             order: the ids.
             mask: turns filters into positions.
             terms: what the columns stand for, to show; may be left out.
             uncut: terms that the encoder gave an article, on average, before the lightest were left out.
         """
         super().__init__(order, mask)
-        self.encoder = encoder
-        self.weights = weights
-        self.terms = terms
-        self.uncut = uncut
+        self.encoder, self.weights, self.terms, self.uncut = encoder, weights, terms, uncut
         self._inverted = sp.csc_array(weights)
 
     def scores(self, question: str) -> Floats:
@@ -81,6 +78,5 @@ class Splade(ScoredRetriever):
         row = slice(self.weights.indptr[position], self.weights.indptr[position + 1])
         columns, data = self.weights.indices[row], self.weights.data[row]
         best = np.lexsort((columns, -data))[:n]
-        return [
-            (self.terms[columns[i]] if len(self.terms) else str(columns[i]), float(data[i])) for i in best
-        ]
+        names = self.terms if len(self.terms) else range(self.weights.shape[1])
+        return [(str(names[columns[i]]), float(data[i])) for i in best]
