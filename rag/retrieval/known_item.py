@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from importlib.resources import files
 
 from rag.corpus.card import CorpusCard, Moved
+from rag.text import data_lines
 from rag.text.article_numbers import number_key
 from rag.text.code_names import CodeNames
 from rag.text.folding import fold, level
@@ -114,8 +114,7 @@ class KnownItems:
         self._renumbered: dict[str, list[Moved]] = {}
         for row in card.moved:
             self._renumbered.setdefault(number_key(row.old), []).append(row)
-        framing = (files("rag.text") / "codes" / "framing.txt").read_text(encoding="utf-8")
-        words = (fold(word) for line in framing.splitlines() for word in line.partition("#")[0].split())
+        words = (fold(word) for line in data_lines("codes/framing.txt") for word in line.split())
         self._framing = frozenset(filter(None, words))
         signs = sorted((word for word in self._framing if not word.isascii()), key=len, reverse=True)
         self._framing_signs = re.compile("|".join(map(re.escape, signs)))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from importlib.resources import files
+from typing import NamedTuple, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Token(NamedTuple):
@@ -43,6 +47,30 @@ class Analyser(Protocol):
     def terms(self, text: str) -> list[str]:
         """Return the terms in order; the same as `[t.term for t in self.tokens(text)]`, faster."""
         ...
+
+
+class RememberedTerms(dict[str, T]):
+    """What pieces of text give, made when first asked for; all is forgotten when it is full."""
+
+    def __init__(self, make: Callable[[str], T], most: int, longest: int) -> None:
+        """Remember what `make` returns of at most so many pieces, none longer than so many characters."""
+        super().__init__()
+        self._make, self._most, self._longest = make, most, longest
+
+    def __missing__(self, piece: str) -> T:
+        """Make what is not there."""
+        made = self._make(piece)
+        if len(piece) <= self._longest:
+            if len(self) >= self._most:
+                self.clear()
+            self[piece] = made
+        return made
+
+
+def data_lines(name: str) -> list[str]:
+    """Return the lines of a list that ships here, such as "stopwords/fr.txt", less its # comments."""
+    text = (files(__name__) / name).read_text(encoding="utf-8")
+    return [line for typed in text.splitlines() if (line := typed.partition("#")[0].strip())]
 
 
 def surface_forms(text: str, analyser: Analyser) -> dict[str, str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
-from importlib.resources import files
 
 import Stemmer
 
 from rag.errors import BadInput
-from rag.text import Analyser
+from rag.text import Analyser, data_lines
 from rag.text.chinese import DICTIONARY, ChineseAnalyser, Units
 from rag.text.folding import fold, level
 from rag.text.stemming import DIALECTS, WordAnalyser
@@ -22,16 +21,13 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words that ship for a language, as they are written there.
-
-    Each list says at its top what it leaves out on purpose.
+    """Return the stop words that ship for a language; each list says at its top what it leaves out.
 
     Raises:
         BadInput: no analyser for this language.
     """
     _check(language)
-    text = (files("rag.text") / "stopwords" / f"{language}.txt").read_text(encoding="utf-8")
-    return frozenset(word for line in text.splitlines() for word in line.partition("#")[0].split())
+    return frozenset(word for line in data_lines(f"stopwords/{language}.txt") for word in line.split())
 
 
 def analyser(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal, TypeAlias
 
-from rag.text import Analyser, Token
+from rag.text import Analyser, RememberedTerms, Token
 from rag.text.article_numbers import CHINESE_REFERENCE, chinese_number, chinese_reference_term, number_term
 from rag.text.folding import INVISIBLE, fold, level
 
@@ -63,26 +64,13 @@ class ChineseAnalyser:
         units: what a run is cut into.
     """
 
+    language = "zh"
+
     def __init__(self, name: str, stop: frozenset[str], units: Units) -> None:
-        self._id, self._stop, self._units = name, stop, units
-        self._known: dict[str, tuple[str, ...]] = {}
+        self.id, self._stop, self.units = name, stop, units
+        self._run_terms = RememberedTerms(self._terms_of_run, REMEMBERED, LONGEST)
         self._last = lru_cache(maxsize=4)(self._terms)  # every part of a search asks for a question's terms
         self._recent = lru_cache(maxsize=RECENT)(self._pieces)  # who finds terms asks for their places next
-
-    @property
-    def id(self) -> str:
-        """Everything that changes the terms."""
-        return self._id
-
-    @property
-    def language(self) -> str:
-        """ISO 639-1."""
-        return "zh"
-
-    @property
-    def units(self) -> Units:
-        """What a run of Chinese characters is cut into."""
-        return self._units
 
     def tokens(self, text: str) -> list[Token]:
         """Return the terms in order, each with its place in `text`."""
@@ -104,15 +92,15 @@ class ChineseAnalyser:
         It goes by the term, not by the place that it was cut from: a pair that the dictionary knows is a
         word too where it stands across two others, and a single character is a word.
         """
-        if units == "both" or self._units != "both" or not _HAN.fullmatch(term):
+        if units == "both" or self.units != "both" or not _HAN.fullmatch(term):
             return True
-        return len(term) == 2 if units == "bigrams" else len(term) != 2 or len(self._words(term)) == 1
+        return len(term) == 2 if units == "bigrams" else len(term) != 2 or len(segment(term)) == 1
 
     def _terms(self, text: str) -> list[str]:
         found: list[str] = []
         for _, _, part, han in self._parts(level(text)):
             if han:
-                found += self._run_terms(part)
+                found += self._run_terms[part]
             elif part not in self._stop:
                 found.append(part)
         return found
@@ -134,40 +122,22 @@ class ChineseAnalyser:
             elif term := number_term(m[0]) if m.lastindex == 2 else fold(m[0]):
                 yield m.start(), m.end(), term, False
 
-    def _run_terms(self, run: str) -> tuple[str, ...]:
-        known = self._known.get(run)
-        if known is None:
-            known = tuple(term for _, _, term in self._recent(run))
-            if len(run) <= LONGEST:
-                if len(self._known) >= REMEMBERED:
-                    self._known.clear()
-                self._known[run] = known
-        return known
+    def _terms_of_run(self, run: str) -> tuple[str, ...]:
+        return tuple(term for _, _, term in self._recent(run))
 
     def _pieces(self, run: str) -> list[Piece]:
-        stop = self._stop
-        if self._units == "words":
-            return [piece for piece in self._words(run) if piece[2] not in stop]
-        if self._units == "bigrams":
-            return [piece for piece in _bigrams(run) if piece[2] not in stop]
-        pairs = _bigrams(run) if len(run) > 1 else []
-        return [piece for piece in sorted([*self._words(run), *pairs]) if piece[2] not in stop]
-
-    def _words(self, run: str) -> list[Piece]:
-        pieces, at = [], 0
-        for word in segment(run):
-            pieces.append((at, at + len(word), word))
-            at += len(word)
-        return pieces
+        pieces: list[Piece] = []
+        if self.units != "bigrams":
+            words = segment(run)
+            ends = list(accumulate(map(len, words)))
+            pieces += zip([0, *ends], ends, words, strict=False)
+        if self.units == "bigrams" and len(run) == 1:
+            pieces.append((0, 1, run))  # it is its own pair
+        if self.units != "words":
+            pieces += ((i, i + 2, run[i : i + 2]) for i in range(len(run) - 1))
+        return [piece for piece in sorted(pieces) if piece[2] not in self._stop]
 
 
 def uses_words_and_bigrams(analyser: Analyser) -> bool:
     """Return whether an analyser cuts Chinese into words and into pairs of characters."""
     return isinstance(analyser, ChineseAnalyser) and analyser.units == "both"
-
-
-def _bigrams(run: str) -> list[Piece]:
-    """Return the overlapping pairs of a run; a run of one character is its own."""
-    if len(run) == 1:
-        return [(0, 1, run)]
-    return [(i, i + 2, run[i : i + 2]) for i in range(len(run) - 1)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
+from rag.text import data_lines
 from rag.text.folding import fold, level
 
 _WORD = re.compile(r"[^\W_]+")
@@ -24,25 +25,12 @@ def _chinese_key(name: str) -> str:
     return _QUOTES.sub("", level(name))
 
 
-def _groups(language: str) -> list[list[str]]:
-    file = files("rag.text") / "codes" / f"{language}.txt"
-    if not file.is_file():
-        return []
-    lines = (line.partition("#")[0] for line in file.read_text(encoding="utf-8").splitlines())
-    return [[name.strip() for name in line.split("|")] for line in lines if line.strip()]
-
-
 class CodeNames:
     """Finds which code a piece of text names; also knows names of laws that are not in the corpus.
 
     Names come from the corpus (in full, without a bracket at the end, without 中华人民共和国), from
-    `aliases` and from a table of usual abbreviations; the corpus wins over its aliases, these over
-    the table.
-
-    Args:
-        codes: the names of the codes as the corpus has them.
-        aliases: code -> short forms.
-        language: ISO 639-1; one without a table has only the other two sources.
+    `aliases` (code -> short forms) and from the language's table of usual abbreviations, where it has one;
+    the corpus wins over its aliases, these over the table.
     """
 
     def __init__(
@@ -55,13 +43,15 @@ class CodeNames:
         for code in self.codes:
             self._add(code, code)
         for code in self.codes:
-            self._add(_BRACKETS.sub("", code), code)
-            self._add(code.removeprefix(_STATE), code)
-            self._add(_BRACKETS.sub("", code).removeprefix(_STATE), code)
+            plain = _BRACKETS.sub("", code)
+            for name in (plain, code.removeprefix(_STATE), plain.removeprefix(_STATE)):
+                self._add(name, code)
         for code, forms in (aliases or {}).items():
             for form in forms:
                 self._add(form, code if code in self.codes else self._of(code))
-        for group in _groups(language):
+        table = f"codes/{language}.txt"
+        for line in data_lines(table) if (files("rag.text") / table).is_file() else ():
+            group = [name.strip() for name in line.split("|")]
             loaded = next((code for code in map(self._of, group) if code is not None), None)
             for name in group:
                 self._add(name, loaded)
@@ -82,9 +72,7 @@ class CodeNames:
     def after(self, text: str, at: int) -> tuple[int, str | None] | None:
         """Return where the longest name that begins at `at` ends, and its code (None: not loaded).
 
-        Args:
-            text: as `level` gives it.
-            at: where the first word of the name must begin.
+        The text is as `level` gives it.
         """
         words: list[str] = []
         best: tuple[int, str | None] | None = None
@@ -104,17 +92,11 @@ class CodeNames:
         words = list(_WORD.finditer(text, window_start, end))[-self._longest_words :]
         if not words or text[words[-1].end() : end].strip(" .)") or self._longest_words == 0:
             return None
-        folded = [fold(word[0]) for word in words]
-        for first, word in enumerate(words):
-            key = tuple(folded[first:])
-            if key in self._words:
-                return word.start(), self._words[key]
-        return None
+        folded = tuple(fold(word[0]) for word in words)
+        longest = (i for i in range(len(words)) if folded[i:] in self._words)
+        return next(((words[i].start(), self._words[folded[i:]]) for i in longest), None)
 
     def before_sign(self, text: str, end: int) -> tuple[int, str | None] | None:
         """Return the same as `before`, for names written without spaces."""
-        for length in range(min(self._longest_signs, end), 1, -1):
-            name = text[end - length : end]
-            if name in self._signs:
-                return end - length, self._signs[name]
-        return None
+        starts = range(end - min(self._longest_signs, end), end - 1)
+        return next(((at, self._signs[text[at:end]]) for at in starts if text[at:end] in self._signs), None)

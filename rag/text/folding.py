@@ -25,25 +25,20 @@ _IDEOGRAPHS = (range(0x2F00, 0x2FD6), range(0xF900, 0xFADA))  # radicals and com
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
 
 
-def _same_length() -> dict[int, str]:
-    table = {code: chr(code - 0xFEE0) for code in _FULL_WIDTH}
-    for block in _IDEOGRAPHS:
-        for code in block:
-            normal = unicodedata.normalize("NFKC", chr(code))
-            if len(normal) == 1:
-                table[code] = normal
-    table |= dict.fromkeys(map(ord, _APOSTROPHES), "'")
-    table |= dict.fromkeys(map(ord, _HYPHENS), "-")
-    return table | dict.fromkeys(map(ord, _SPACES), " ")
-
-
-SAME_LENGTH = _same_length()
+_NORMAL = {code: unicodedata.normalize("NFKC", chr(code)) for block in _IDEOGRAPHS for code in block}
+SAME_LENGTH = (
+    {code: chr(code - 0xFEE0) for code in _FULL_WIDTH}
+    | {code: normal for code, normal in _NORMAL.items() if len(normal) == 1}
+    | dict.fromkeys(map(ord, _APOSTROPHES), "'")
+    | dict.fromkeys(map(ord, _HYPHENS), "-")
+    | dict.fromkeys(map(ord, _SPACES), " ")
+)
 
 
 def level(text: str) -> str:
-    """Return the text with apostrophes, hyphens, spaces and full-width signs unified.
+    """Return the text with apostrophes, hyphens, spaces and full-width signs unified, sign by sign.
 
-    One character gives one character, so a place in the result is the same place in `text`.
+    A place in the result is the same place in `text`.
     """
     return text.translate(SAME_LENGTH)
 
@@ -83,7 +78,7 @@ def _with_endings(folded: str) -> str:
     return folded
 
 
-def stem_french(folded: str, snowball: Callable[[str], str], fold: Callable[[str], str]) -> str:
+def stem_french(folded: str, snowball: Callable[[str], str]) -> str:
     """Return the stem of a folded word; "résilié", "resilie" and "résiliation" give one."""
     if folded in _EXCEPTIONS:
         return _EXCEPTIONS[folded]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import Stemmer
 
-from rag.text import Token
+from rag.text import RememberedTerms, Token
 from rag.text.article_numbers import number_pattern, number_term
 from rag.text.folding import INVISIBLE, fold, level, stem_french
 
@@ -19,21 +19,9 @@ LONGEST = 64  # letters of a word worth remembering
 Stem = Callable[[str], str]
 
 
-def _accent_ita(folded: str) -> str:
-    """Put back the accent of Italian -ità, which is often left out or typed as an apostrophe."""
-    return folded[:-1] + "à" if folded.endswith("ita") else folded
-
-
-def _plain(folded: str, snowball: Stem) -> str:
-    return fold(snowball(folded))
-
-
-def _italian(folded: str, snowball: Stem) -> str:
-    return fold(snowball(_accent_ita(folded)))
-
-
-def _french(folded: str, snowball: Stem) -> str:
-    return stem_french(folded, snowball, fold)
+def stem_italian(folded: str, snowball: Stem) -> str:
+    """Return the stem of a folded word; the accent of -ità is often left out or typed as an apostrophe."""
+    return fold(snowball(folded[:-1] + "à" if folded.endswith("ita") else folded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +32,7 @@ class Dialect:
     elided: tuple[str, ...] = ()  # dropped before an apostrophe: l'article
     possessive: bool = False  # dropped after one: the tenant's, foto's
     spaced_ordinals: bool = False  # "2 bis" is one number
-    stem: Callable[[str, Stem], str] = _plain
+    stem: Callable[[str, Stem], str] | None = None  # rules around Snowball's stemmer
 
 
 _FRENCH = (
@@ -56,20 +44,12 @@ _ITALIAN = (
     *("c", "d", "m", "t", "s", "v", "n"),
 )
 DIALECTS: Mapping[str, Dialect] = {
-    "fr": Dialect("french", elided=_FRENCH, spaced_ordinals=True, stem=_french),
+    "fr": Dialect("french", elided=_FRENCH, spaced_ordinals=True, stem=stem_french),
     "nl": Dialect("dutch", possessive=True, spaced_ordinals=True),
     "en": Dialect("english", possessive=True),
     "de": Dialect("german", possessive=True),
-    "it": Dialect("italian", elided=_ITALIAN, spaced_ordinals=True, stem=_italian),
+    "it": Dialect("italian", elided=_ITALIAN, spaced_ordinals=True, stem=stem_italian),
 }
-
-
-def _pattern(dialect: Dialect) -> re.Pattern[str]:
-    word = rf"[^\W\d][\w{INVISIBLE}]*"
-    parts = [number_pattern(dialect.spaced_ordinals), rf"{word}(?:'{word})*"]
-    if dialect.elided:
-        parts.insert(0, rf"(?<![\w'])(?i:{'|'.join(dialect.elided)})'(?=\w)")
-    return re.compile("|".join(parts))
 
 
 class WordAnalyser:
@@ -85,72 +65,40 @@ class WordAnalyser:
     """
 
     def __init__(self, language: str, name: str, stop: frozenset[str], stem: bool) -> None:
-        dialect = DIALECTS[language]
-        self._language, self._id, self._stop = language, name, stop
-        self._possessive, self._rules = dialect.possessive, dialect.stem if stem else None
-        self._elided = tuple(f"{head}'" for head in dialect.elided)
-        self._pattern = _pattern(dialect)
-        self._snowball = Stemmer.Stemmer(dialect.algorithm, 0)
+        self.language, self.id, self._stop, self._stems = language, name, stop, stem
+        self._dialect = DIALECTS[language]
+        word = rf"[^\W\d][\w{INVISIBLE}]*"
+        parts = [number_pattern(self._dialect.spaced_ordinals), rf"{word}(?:'{word})*"]
+        if self._dialect.elided:
+            parts.insert(0, rf"(?<![\w'])(?i:{'|'.join(self._dialect.elided)})'(?=\w)")
+        self._pattern = re.compile("|".join(parts))
+        self._snowball = Stemmer.Stemmer(self._dialect.algorithm, 0)
         self._lock = threading.Lock()  # Snowball's object is not re-entrant
-        self._known: dict[str, str] = {}
-
-    @property
-    def id(self) -> str:
-        """Everything that changes the terms."""
-        return self._id
-
-    @property
-    def language(self) -> str:
-        """ISO 639-1."""
-        return self._language
+        self._terms = RememberedTerms(self._term, REMEMBERED, LONGEST)
 
     def tokens(self, text: str) -> list[Token]:
         """Return the terms in order, each with its place in `text`."""
-        known = self._known.get
-        found = []
-        for match in self._pattern.finditer(level(text)):
-            typed = match.group()
-            term = known(typed)
-            if term is None:
-                term = self._term(typed)
-            if term:
-                found.append(Token(match.start(), match.end(), term))
-        return found
+        terms, found = self._terms, self._pattern.finditer(level(text))
+        return [Token(m.start(), m.end(), term) for m in found if (term := terms[m.group()])]
 
     def terms(self, text: str) -> list[str]:
         """Return the terms in order."""
-        known = self._known.get
-        found = []
-        for typed in self._pattern.findall(level(text)):
-            term = known(typed)
-            if term is None:
-                term = self._term(typed)
-            if term:
-                found.append(term)
-        return found
+        terms = self._terms
+        return [term for typed in self._pattern.findall(level(text)) if (term := terms[typed])]
 
     def _term(self, typed: str) -> str:
-        """Return the term of one match, "" for none; remembers it."""
-        term = self._known.get(typed)
-        if term is None:
-            term = self._stem(typed)
-            if len(typed) <= LONGEST:
-                if len(self._known) >= REMEMBERED:
-                    self._known.clear()
-                self._known[typed] = term
-        return term
-
-    def _stem(self, typed: str) -> str:
+        """Return the term of one match, "" for none."""
         if typed.endswith("'"):  # an elided article
             return ""
         if any(map(str.isdigit, typed)):
             return number_term(typed)
-        if self._possessive and typed[-2:].lower() == "'s":
+        if self._dialect.possessive and typed[-2:].lower() == "'s":
             typed = typed[:-2]
         folded = fold(typed)
         if folded in self._stop or not folded:
             return ""
-        if self._rules is None:
+        if not self._stems:
             return folded
         with self._lock:
-            return self._rules(folded, self._snowball.stemWord) or folded
+            stem, rules = self._snowball.stemWord, self._dialect.stem
+            return (rules(folded, stem) if rules else fold(stem(folded))) or folded
