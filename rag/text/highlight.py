@@ -22,9 +22,15 @@ def segments(text: str, terms: Collection[str], analyser: Analyser) -> list[tupl
 
     The pieces joined give the text exactly; no piece is empty and no two neighbours are alike.
     """
+    spans: list[tuple[int, int]] = []  # of matches; those that touch become one
+    for token in _matching(text, terms, analyser):
+        if spans and token.start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], token.end))
+        else:
+            spans.append((token.start, token.end))
     pieces: list[tuple[str, bool]] = []
     at = 0
-    for start, end in _merged(_matching(text, terms, analyser)):
+    for start, end in spans:
         if at < start:
             pieces.append((text[at:start], False))
         pieces.append((text[start:end], True))
@@ -41,25 +47,16 @@ def best_passage(text: str, terms: Collection[str], analyser: Analyser, width: i
     sentence, and ends with one where that is near; for this it may grow to half as much again. Where
     the terms lie deep in one sentence longer than that, it begins with a clause, else with a word. It
     never cuts a word unless one alone is longer than the window. With no term in the text, it is the
-    beginning.
-
-    Args:
-        text: the article.
-        terms: analysed terms of the question.
-        analyser: the one that made them.
-        width: characters; half as many more at most, to keep sentences whole.
+    beginning. `width` is in characters.
     """
     width = max(1, width)
-    first = len(text) - len(text.lstrip())
-    last = len(text.rstrip())
+    first, last = len(text) - len(text.lstrip()), len(text.rstrip())
     if last - first <= width:
         return (first, last) if first < last else (0, 0)
     tokens = _matching(text, terms, analyser)
     start, needed, limit = _window(text, tokens, first, width)
     end = _end(text, start, max(needed, start + 1), min(limit, last), min(start + width * 3 // 2, last))
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    return start, start + len(text[start:end].rstrip())
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -75,17 +72,6 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def _matching(text: str, terms: Collection[str], analyser: Analyser) -> list[Token]:
     wanted = frozenset(terms)
     return [token for token in analyser.tokens(text) if token.term in wanted] if wanted else []
-
-
-def _merged(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the spans of tokens in order; those that touch become one."""
-    spans: list[tuple[int, int]] = []
-    for token in tokens:
-        if spans and token.start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(spans[-1][1], token.end))
-        else:
-            spans.append((token.start, token.end))
-    return spans
 
 
 def _densest(tokens: Sequence[Token], width: int) -> tuple[int, int] | None:
@@ -119,14 +105,13 @@ def _window(text: str, tokens: Sequence[Token], first: int, width: int) -> tuple
     holding = dict.fromkeys(starts[max(0, bisect_right(starts, token.start) - 1)] for token in tokens)
     counts = {start: _count(tokens, start, start + width) for start in holding}
     best = max(counts, key=lambda start: counts[start])
-    if counts[best] and counts[best][0] >= _count(tokens, left, right)[0]:
+    most, stretched = counts[best][0], width * 3 // 2
+    crossing = bisect_right(starts, right) > bisect_right(starts, left)  # over two sentences
+    if most >= _count(tokens, left, right)[0] or (most and crossing and right - own > stretched):
         inside = [token.end for token in tokens if best <= token.start and token.end <= best + width]
         return best, inside[-1], best + width
-    if right - own <= width * 3 // 2:
-        return own, right, own + width * 3 // 2
-    if counts[best][0] and bisect_right(starts, right) > bisect_right(starts, left):  # over two sentences
-        inside = [token.end for token in tokens if best <= token.start and token.end <= best + width]
-        return best, inside[-1], best + width
+    if right - own <= stretched:
+        return own, right, own + stretched
     start = _inside(text, max(first, right - width), left, right, width)
     return start, right, start + width
 
@@ -153,23 +138,21 @@ def _inside(text: str, earliest: int, left: int, right: int, width: int) -> int:
     """Return the beginning of a clause before `left`, in a sentence too long to show; else of a word."""
     back = max(earliest, left - (width - (right - left)) // 2)  # context on both sides
     clauses = [found.end() for found in _CLAUSE.finditer(text, max(0, earliest - 2), left)]
-    clauses = [at for at in clauses if earliest <= at <= left]
-    if clauses:
+    if clauses := [at for at in clauses if earliest <= at <= left]:
         return next((at for at in clauses if at >= back), clauses[-1])
     blank = _BLANK.search(text, max(0, back - 1), left)
-    if blank is None:
-        return left
-    return blank.end() + len(text[blank.end() : left]) - len(text[blank.end() : left].lstrip())
+    return left if blank is None else left - len(text[blank.end() : left].lstrip())
 
 
 def _end(text: str, start: int, needed: int, limit: int, stretched: int) -> int:
     """Return the last end of a sentence in the window if far, else the next, a clause's or a word's."""
-    if limit >= len(text.rstrip()):
+    last = len(text.rstrip())
+    if limit >= last:
         return limit
-    ends = [at for at in _starts(text, start)[1:] if at >= needed]
-    ends = [start + len(text[start:at].rstrip()) for at in ends if at <= stretched + 2] + (
-        [len(text.rstrip())] if stretched >= len(text.rstrip()) else []
-    )
+    starts = (at for at in _starts(text, start)[1:] if needed <= at <= stretched + 2)
+    ends = [start + len(text[start:at].rstrip()) for at in starts]
+    if stretched >= last:
+        ends.append(last)
     within = [at for at in ends if at <= limit and at - start >= (limit - start) // 2]
     beyond = [at for at in ends if limit < at <= stretched]
     if within or beyond:

@@ -1,28 +1,24 @@
-"""Numbers in words in six languages: "dreißig", "drie", "twenty-one", "trentasei", "三十".
-
-French numbers in words: "dix-huit" is 18, "deux cent quatre-vingts" is 280, "troisième" is 3.
-"""
+"""Numbers in words in six languages: "dix-huit", "dreißig", "drie", "twenty-one", "trentasei", "三十"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 
 from rag.text.article_numbers import chinese_number
 
 # All words folded, without accents.
-_FRENCH_SMALL = MappingProxyType({
+_FRENCH_SMALL = {
     "zero": 0, "un": 1, "une": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7,
     "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12, "treize": 13, "quatorze": 14, "quinze": 15,
     "seize": 16,
-})  # fmt: skip
-_FRENCH_TENS = MappingProxyType({
+}  # fmt: skip
+_FRENCH_TENS = {
     "vingt": 20, "vingts": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
     "septante": 70, "huitante": 80, "octante": 80, "nonante": 90,
-})  # fmt: skip
-_LARGE = MappingProxyType({"mille": 1000, "million": 10**6, "milliard": 10**9})
+}  # fmt: skip
+_LARGE = {"mille": 1000, "million": 10**6, "milliard": 10**9}
 _FRENCH_HUNDRED = ("cent", "cents")
 _ALL = (*_FRENCH_SMALL, *_FRENCH_TENS, *_FRENCH_HUNDRED, *_LARGE, "millions", "milliards")
 _WORDS = "|".join(sorted(_ALL, key=len, reverse=True))
@@ -32,34 +28,24 @@ FRENCH_ORDINAL = re.compile(
     rf"(?<![\w-])(?:(?:{_WORDS}){_JOINT})*(?:[a-z]+iemes?|premiere?s?|secondes?|seconds?)(?!\w)"
 )
 _PART = re.compile(r"[a-z]+")
-_SPECIAL = MappingProxyType({"premier": 1, "premiere": 1, "second": 2, "seconde": 2})
-_SPELT = MappingProxyType({"cinqu": "cinq", "neuv": "neuf"})
+_SPECIAL = {"premier": 1, "premiere": 1, "second": 2, "seconde": 2}
+_SPELT = {"cinqu": "cinq", "neuv": "neuf"}
 
 
 def french_numbers_in(run: str, at: int = 0) -> Iterator[tuple[int, int, int]]:
-    """Yield the numbers of a run of number words, as value, start and end.
+    """Yield the numbers of what `FRENCH_RUN` matched, as value, start and end; the run begins at `at`.
 
     Words that make no one number together are several: "deux trois" is 2 and 3.
-
-    Args:
-        run: what `FRENCH_RUN` matched.
-        at: where the run stands; places are counted from there.
     """
     parts = [part for part in _PART.finditer(run) if part[0] != "et"]
+    words = [part[0] for part in parts]
     first = 0
     while first < len(parts):
-        count, value = _longest([part[0] for part in parts[first:]])
-        yield value, at + parts[first].start(), at + parts[first + count - 1].end()
-        first += count
-
-
-def _longest(parts: Sequence[str]) -> tuple[int, int]:
-    """Return how many of the first words make one number, and its value."""
-    for count in range(len(parts), 1, -1):
-        value = _value(parts[:count])
-        if value is not None:
-            return count, value
-    return 1, _value(parts[:1]) or _LARGE.get(parts[0].rstrip("s"), 0)
+        values = ((past, _value(words[first:past])) for past in range(len(parts), first, -1))
+        alone = first + 1, _LARGE.get(words[first].rstrip("s"), 0)
+        past, value = next(((past, value) for past, value in values if value is not None), alone)
+        yield value, at + parts[first].start(), at + parts[past - 1].end()
+        first = past
 
 
 def _value(parts: Sequence[str]) -> int | None:
@@ -67,9 +53,8 @@ def _value(parts: Sequence[str]) -> int | None:
     for word, times in sorted(_LARGE.items(), key=lambda item: -item[1]):
         places = [place for place, part in enumerate(parts) if part in (word, word + "s")]
         if places:
-            hundreds = (
-                _french_below_thousand(parts[: places[0]]) if places[0] else (1 if times == 1000 else None)
-            )
+            bare = 1 if times == 1000 else None  # "mille" is a number, "million" none
+            hundreds = _french_below_thousand(parts[: places[0]]) if places[0] else bare
             after = _rest(_value, parts[places[0] + 1 :])
             if not hundreds or after is None or after >= times:
                 return None
@@ -122,55 +107,46 @@ def french_ordinal(word: str) -> int | None:
 
 
 # All words folded: lower case, without accents (umlauts too), "ß" kept.
-_ENGLISH = MappingProxyType({
+_ENGLISH = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
     "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40,
     "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
-})  # fmt: skip
-_ENGLISH_LARGE = MappingProxyType({"hundred": 100, "thousand": 1000, "million": 10**6})
+}  # fmt: skip
+_ENGLISH_LARGE = {"hundred": 100, "thousand": 1000, "million": 10**6}
 _ENGLISH_WORD = "|".join((*_ENGLISH, *_ENGLISH_LARGE))
 _ENGLISH_RUN = re.compile(
     rf"\b(?:a (?=hundred|thousand|million))?(?:{_ENGLISH_WORD})(?:[ -](?:and )?(?:{_ENGLISH_WORD}))*\b"
 )
 
-_SMALL = MappingProxyType({
+_SMALL = {
     "de": "null ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn funfzehn "
           "sechzehn siebzehn achtzehn neunzehn",
     "nl": "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien "
           "zestien zeventien achttien negentien",
     "it": "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici "
           "quindici sedici diciassette diciotto diciannove",
-})  # fmt: skip
-_TENS = MappingProxyType(
-    {
-        "de": "zwanzig dreißig vierzig funfzig sechzig siebzig achtzig neunzig",
-        "nl": "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
-        "it": "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
-    }
-)
-_HUNDRED = MappingProxyType({"de": "hundert", "nl": "honderd", "it": "cento"})
-_THOUSAND = MappingProxyType(
-    {
-        "de": re.compile(r"(\w*?)tausend(?:und)?(\w*)"),
-        "nl": re.compile(r"(\w*?)duizend(?:en)?(\w*)"),
-        "it": re.compile(r"(\w*?)(?:mila|mille)(\w*)"),
-    }
-)
-_ONE = MappingProxyType({
+}  # fmt: skip
+_TENS = {
+    "de": "zwanzig dreißig vierzig funfzig sechzig siebzig achtzig neunzig",
+    "nl": "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
+    "it": "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
+}
+_HUNDRED = {"de": "hundert", "nl": "honderd", "it": "cento"}
+_THOUSAND = {
+    "de": re.compile(r"(\w*?)tausend(?:und)?(\w*)"),
+    "nl": re.compile(r"(\w*?)duizend(?:en)?(\w*)"),
+    "it": re.compile(r"(\w*?)(?:mila|mille)(\w*)"),
+}
+_ONE = {
     "de": "eins eine einen einem einer eines", "nl": "", "it": "un una",
-})  # fmt: skip
+}  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
 _HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十百千万两]+")
 
 
 def parse_number_words(plain: str, language: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the numbers written in words of a folded text, as value, start and end.
-
-    Args:
-        plain: lower case, without accents.
-        language: "fr", "nl", "en", "de", "it" or "zh".
-    """
+    """Yield the numbers written in words of a folded text, as value, start and end."""
     if language == "fr":
         for run in FRENCH_RUN.finditer(plain):
             yield from french_numbers_in(run[0], run.start())
@@ -221,12 +197,14 @@ def _below_thousand(language: str) -> Mapping[str, int]:
     small = dict(known)
     for place, tens in enumerate(_TENS[language].split(), start=2):
         known[tens] = place * 10
-        if tens == "dreißig":
-            known["dreissig"] = 30
         for word, unit in small.items():
             if 0 < unit < 10:
-                for joined in _tens(language, tens, word):
-                    known[joined] = place * 10 + unit
+                if language == "it":
+                    joined = (tens[:-1] if word in ("uno", "otto") else tens) + word
+                else:
+                    joined = f"{word}{'und' if language == 'de' else 'en'}{tens}"
+                known[joined] = place * 10 + unit
+    known |= {word.replace("ß", "ss"): value for word, value in known.items()}
     below = {word: value for word, value in known.items() if value}
     hundred = _HUNDRED[language]
     for word, unit in small.items():
@@ -237,12 +215,3 @@ def _below_thousand(language: str) -> Mapping[str, int]:
             for rest, less in below.items():
                 known[f"{head}{hundred}{rest}"] = known[f"{head}{hundred}und{rest}"] = value + less
     return known | dict.fromkeys(_ONE[language].split(), 1)
-
-
-def _tens(language: str, tens: str, unit: str) -> tuple[str, ...]:
-    if language == "de":
-        spellings = (tens, tens.replace("ß", "ss"))
-        return tuple(f"{unit}und{each}" for each in spellings)
-    if language == "nl":
-        return (f"{unit}en{tens}",)
-    return (f"{tens[:-1]}{unit}",) if unit in ("uno", "otto") else (f"{tens}{unit}",)

@@ -4,8 +4,6 @@ The words that one error could have come from are made and looked up, as in Kern
 letter too many, too few, another, two swapped, or another spelling of the same sound. Accents need no
 help: folding takes them off law and question alike. Articles hold no unknown word, so that the same
 analyser cuts both.
-
-Which words a search knows: those that a typing error is not looked for in, and may be an error of.
 """
 
 from __future__ import annotations
@@ -59,12 +57,7 @@ def keyboard(language: str) -> tuple[str, ...]:
 
 
 def tolerant(inner: Analyser, known: Mapping[str, int]) -> Analyser:
-    """Return the analyser of questions; Chinese has no letters to mistype.
-
-    Args:
-        inner: the analyser of the law.
-        known: term -> in how many documents it stands.
-    """
+    """Return the analyser of questions beside that of the law; Chinese has no letters to mistype."""
     return inner if inner.language == "zh" else TolerantAnalyser(inner, known)
 
 
@@ -74,29 +67,22 @@ class TolerantAnalyser:
     def __init__(self, inner: Analyser, known: Mapping[str, int]) -> None:
         """Mend what `inner` cuts.
 
-        Args:
-            inner: cuts the text.
-            known: term -> in how many documents it stands; what stands in fewer than two is known, but no
-                other word is read as it.
+        `known` is in how many documents each term stands; what stands in fewer than two is known, but no
+        other word is read as it.
         """
         self._inner, self._known = inner, known
+        self.id, self.language = inner.id, inner.language  # what it gives for the law is the same
         self._common = max(known.values(), default=LEAST)  # a stop word is in no index, and in every text
         self._stop = frozenset(map(fold, stop_words(inner.language)))
-        self._sounds = sounds(inner.language)
-        self._adjacent_keys = _adjacent_keys(keyboard(inner.language))
+        pairs = sounds(inner.language)
+        self._sounds = [(wrong, right) for a, b in pairs for wrong, right in ((a, b), (b, a)) if wrong]
+        rows = keyboard(inner.language)
+        self._adjacent = {
+            row[i]: row[max(i - 1, 0) : i] + row[i + 1 : i + 2] for row in rows for i in range(len(row))
+        }
         self._read = lru_cache(maxsize=4096)(self._look)
         self._last = lru_cache(maxsize=QUESTIONS)(self._terms)
         self._recent = lru_cache(maxsize=RECENT)(self._tokens)
-
-    @property
-    def id(self) -> str:
-        """That of the analyser inside: what it gives for the law is the same."""
-        return self._inner.id
-
-    @property
-    def language(self) -> str:
-        """ISO 639-1."""
-        return self._inner.language
 
     def terms(self, text: str) -> list[str]:
         """Return the terms in order, mended."""
@@ -118,11 +104,8 @@ class TolerantAnalyser:
         if not read:  # every article
             return tokens
         found = [(token, read.get(text[token.start : token.end])) for token in tokens]
-        return [
-            token if other is None else Token(token.start, token.end, other.term)
-            for token, other in found
-            if other is None or other.term
-        ]
+        terms = [token._replace(term=other.term) if other else token for token, other in found]
+        return [token for token in terms if token.term]  # a stop word gives none
 
     def mended(self, text: str) -> tuple[SpellingCorrection, ...]:
         """Return the words that were read as others, each once, in order, but for stop words."""
@@ -134,9 +117,7 @@ class TolerantAnalyser:
         unknown = (t for t in tokens if t.term not in self._known)
         typed = dict.fromkeys(text[token.start : token.end] for token in unknown)
         read = ((word, self._read(fold(word))) for word in islice(typed, MOST))
-        return {
-            word: SpellingCorrection(word, found[1], found[0]) for word, found in read if found is not None
-        }
+        return {word: SpellingCorrection(word, found[1], found[0]) for word, found in read if found}
 
     def _look(self, word: str) -> tuple[str, str] | None:
         """Return the term and the spelling that a word is read as, "" for a stop word's term.
@@ -146,7 +127,7 @@ class TolerantAnalyser:
         if not SHORTEST <= len(word) <= LONGEST or not word.isalpha() or not word.isascii():
             return None
         ways: dict[str, float] = {}  # spelling -> how likely
-        for way, likely in _ways(word, self._sounds, self._adjacent_keys):
+        for way, likely in self._ways(word):
             ways[way] = max(likely, ways.get(way, 0.0))
         line = " ".join(ways)
         found = [(token.term, line[token.start : token.end]) for token in self._inner.tokens(line)]
@@ -164,48 +145,31 @@ class TolerantAnalyser:
         _, term, _, spelling = min(ranked)
         return term, spelling
 
-
-def _adjacent_keys(rows: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the keys to the left and right of each letter."""
-    return {
-        letter: "".join(row[j] for j in (i - 1, i + 1) if 0 <= j < len(row))
-        for row in rows
-        for i, letter in enumerate(row)
-    }
-
-
-def _ways(word: str, same: Sounds, adjacent: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    """Yield what the word may have been before one error, and how likely; the first letter is right."""
-    n = len(word)
-    for i in range(1, n + 1):
-        yield from ((word[:i] + letter + word[i:], MISSING) for letter in ascii_lowercase)
-    for i in range(1, n if n >= SHORTEST_OTHER else 0):
-        yield word[:i] + word[i + 1 :], 1.0
-        yield from ((word[:i] + letter + word[i + 1 :], 1.0) for letter in ascii_lowercase)
-    for i in range(1, n):
-        yield word[:i] + word[i - 1] + word[i:], SWAPPED
-        yield from (
-            (word[:i] + letter + word[i + 1 :], ERROR_WEIGHTS) for letter in adjacent.get(word[i], "")
-        )
-        if word[i] == word[i - 1]:
-            yield word[:i] + word[i + 1 :], DOUBLED
-        if i + 1 < n:
-            yield word[:i] + word[i + 1] + word[i] + word[i + 2 :], SWAPPED
-    for one, other in same:
-        yield from ((way, SOUND) for way in (*_respelt(word, one, other), *_respelt(word, other, one)))
-
-
-def _respelt(word: str, wrong: str, right: str) -> Iterator[str]:
-    at = word.find(wrong, 1) if wrong else -1
-    while at > 0:
-        yield word[:at] + right + word[at + len(wrong) :]
-        at = word.find(wrong, at + 1)
+    def _ways(self, word: str) -> Iterator[tuple[str, float]]:
+        """Yield what the word may have been before one error, and how likely; the first letter is right."""
+        for i in range(1, len(word) + 1):
+            before, letter, after = word[:i], word[i : i + 1], word[i + 1 :]
+            yield from ((before + other + word[i:], MISSING) for other in ascii_lowercase)
+            if not letter:
+                return
+            if len(word) >= SHORTEST_OTHER:
+                yield before + after, 1.0
+                yield from ((before + other + after, 1.0) for other in ascii_lowercase)
+            yield before + word[i - 1] + word[i:], SWAPPED
+            yield from ((before + other + after, ERROR_WEIGHTS) for other in self._adjacent.get(letter, ""))
+            if letter == word[i - 1]:
+                yield before + after, DOUBLED
+            if after:
+                yield before + after[0] + letter + after[1:], SWAPPED
+            for wrong, right in self._sounds:
+                if word.startswith(wrong, i):
+                    yield before + right + word[i + len(wrong) :], SOUND
 
 
 def document_frequencies(
     documents: Mapping[str, int], vocabulary: Collection[str], card: CorpusCard, cut: Analyser
 ) -> dict[str, int]:
-    """Return term -> number of documents, for `rag.text.spelling`.
+    """Return the words that a search knows: term -> number of documents.
 
     Args:
         documents: of the law and the questions that it carries.
@@ -213,8 +177,7 @@ def document_frequencies(
         card: its topics of other laws are known, and meant by who mistypes them.
         cut: the analyser of the law.
     """
-    known = dict.fromkeys(vocabulary, 1)
-    known |= documents
+    known = {**dict.fromkeys(vocabulary, 1), **documents}
     for topic in card.elsewhere:
         for phrase in topic.phrases:
             for term in cut.terms(phrase):
