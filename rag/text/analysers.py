@@ -49,11 +49,13 @@ def analyser(
     if chinese not in ("words", "bigrams", "both"):
         raise BadInput(f'chinese={chinese!r}: expected "words", "bigrams" or "both"')
     stop = _stop_set(language, stop_words)
+    content = json.dumps([RULES, chinese if language == "zh" else str(stem), sorted(stop)])
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     if language == "zh":
         made = DICTIONARY if chinese != "bigrams" else "bigrams"
-        return ChineseAnalyser(f"zh:{made}:{_digest(stop, chinese)}", stop, chinese)
+        return ChineseAnalyser(f"zh:{made}:{digest}", stop, chinese)
     algorithm = f"snowball-{DIALECTS[language].algorithm}-{Stemmer.version()}" if stem else "words"
-    return WordAnalyser(language, f"{language}:{algorithm}:{_digest(stop, str(stem))}", stop, stem)
+    return WordAnalyser(language, f"{language}:{algorithm}:{digest}", stop, stem)
 
 
 def _check(language: str) -> None:
@@ -73,9 +75,3 @@ def _stop_set(language: str, wanted: bool | Collection[str]) -> frozenset[str]:
     if language == "de":  # für is also typed fuer
         typed |= {fold(word.casefold().translate(_UMLAUTS)) for word in words}
     return frozenset(typed - {""})
-
-
-def _digest(stop: frozenset[str], options: str) -> str:
-    """Return 8 hexadecimal digits that change with the stop list, the options and the rules."""
-    content = json.dumps([RULES, options, sorted(stop)])
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:8]

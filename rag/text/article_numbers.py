@@ -12,9 +12,8 @@ LATIN_ORDINALS = (
 )
 CHINESE_DIGITS = "0-9〇零一二三四五六七八九十百千万两○"
 CHINESE_UNITS = "条章节编款项目"
-CHINESE_REFERENCE = (
-    rf"第 ?[{CHINESE_DIGITS}]+ ?[{CHINESE_UNITS}](?:之[{CHINESE_DIGITS}]+)?"  # 第五十四条, 第133条之一
-)
+# 第五十四条, 第133条之一
+CHINESE_REFERENCE = rf"第 ?[{CHINESE_DIGITS}]+ ?[{CHINESE_UNITS}](?:之[{CHINESE_DIGITS}]+)?"
 
 # L. 1234-5, L1234-5, R.* 421-1, LO 123; a letter and a space only before what looks like an article.
 _SERIES = (
@@ -31,11 +30,7 @@ _POWERS = {"十": 10, "百": 100, "千": 1000}
 
 
 def number_pattern(spaced_ordinals: bool) -> str:
-    """Return the pattern of a number in running text.
-
-    Args:
-        spaced_ordinals: whether "2 bis" is one number; in German and English "bis" stands alone.
-    """
+    """Return the pattern of a number in running text; where ordinals are spaced, "2 bis" is one number."""
     gap = "[- ]?" if spaced_ordinals else "-?"
     ordinal = rf"{gap}(?:{LATIN_ORDINALS})(?!\w)"
     rest = rf"(?:{ordinal}|\w*{_LETTERED})"
@@ -49,8 +44,7 @@ def number_term(typed: str) -> str:
         day, month, year = date.groups()
         return f"{int(day):02}/{int(month):02}/{year}"
     text = _SERIES_SIGNS.sub(lambda series: series[1].replace(".", ""), text)
-    text = _ORDINAL_SIGNS.sub("", text)
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    plain = unicodedata.normalize("NFKD", _ORDINAL_SIGNS.sub("", text))
     return "".join(c for c in plain if c.isalnum() or c in "-.:/,")
 
 
@@ -79,10 +73,7 @@ def chinese_reference_term(typed: str) -> str:
     """Return the one spelling of a place in a law: "第五十四条" and "第 54 条" give "第54条"."""
     text = level(typed).replace(" ", "")
     found = re.fullmatch(rf"第([{CHINESE_DIGITS}]+)([{CHINESE_UNITS}])(?:之([{CHINESE_DIGITS}]+))?", text)
-    if found is None:
-        return text
-    value = chinese_number(found[1])
-    if value is None:
+    if found is None or (value := chinese_number(found[1])) is None:
         return text
     inserted = chinese_number(found[3]) if found[3] else None
     return f"第{value}{found[2]}" + (f"之{inserted}" if inserted is not None else "")
@@ -102,8 +93,7 @@ def number_key(article_no: str) -> str:
     """
     text = unicodedata.normalize("NFKC", level(article_no)).casefold().strip().rstrip(".:")
     if text.startswith("第"):
-        term = chinese_reference_term(text)
-        return term[1:].replace("条之", "-").rstrip(CHINESE_UNITS)
+        return chinese_reference_term(text)[1:].replace("条之", "-").rstrip(CHINESE_UNITS)
     text = _LABELS.sub("", text.replace("–", "-"))
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     if _FIRST.match(plain.replace(" ", "")):

@@ -1,13 +1,11 @@
-"""Article references in a question: "art. 515-1 C. civ.", "§ 573c BGB", "民法典第1032条".
-
-The patterns that references to articles are read with, compiled once.
-"""
+"""Article references in a question: "art. 515-1 C. civ.", "§ 573c BGB", "民法典第1032条"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rag.text.article_numbers import CHINESE_DIGITS, LATIN_ORDINALS, number_key
 from rag.text.code_names import CodeNames
@@ -126,15 +124,7 @@ CHINESE_QUOTED = re.compile(r"《[^》]{2,40}》(?=[^《。?？]{0,6}$)")
 CHINESE_THIS = ("本法", "该法", "此法", "的法", "规定", "办法", "解释")  # ends of runs that name nothing
 
 
-def marks(marker: str, language: str) -> bool:
-    """Tell whether a marker means an article in this language."""
-    only = _ONLY.get(marker.casefold().rstrip("."))
-    return only is None or language in only
-
-
-LONGEST = (
-    2_000  # characters of a question that are looked at; a reference stands in a sentence, not in a file
-)
+LONGEST = 2_000  # characters that are looked at; a reference stands in a sentence, not in a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +146,12 @@ class Reference:
         return self.code_named is not None and self.code is None
 
 
-@dataclass(frozen=True, slots=True)
-class _Code:
+class _Code(NamedTuple):
     """A law named beside a number."""
 
     start: int
     end: int
-    code: str | None
+    code: str | None  # None: one that the corpus does not hold
 
 
 def find_references(text: str, names: CodeNames) -> tuple[Reference, ...]:
@@ -175,17 +164,16 @@ def find_references(text: str, names: CodeNames) -> tuple[Reference, ...]:
     flat = level(text[:LONGEST])
     found = _chinese(text, flat, names)
     taken = [(ref.start, ref.end) for ref in found]
-    at = 0
+    latin, at = _Latin(text, flat, names), 0
     for item in ITEM.finditer(flat):
         start, end = item.span()
         if start < at or any(a < end and start < b for a, b in taken):
             continue
-        new = _Latin(text, flat, names).read(item)
-        if new and new[0].start < at:  # the code between two numbers already stands in the reference before
-            begin = item.start()
-            new[0] = replace(new[0], start=begin, text=text[begin : new[0].end])
-        found += new
-        at = new[-1].end if new else at
+        if new := latin.read(item):
+            if new[0].start < at:  # the code between two numbers already stands in the reference before
+                new[0] = replace(new[0], start=start, text=text[start : new[0].end])
+            found += new
+            at = new[-1].end
     return tuple(sorted(found, key=lambda ref: ref.start))
 
 
@@ -200,7 +188,8 @@ class _Latin:
         """Return the references that begin at a match of ITEM; none if it is only a number."""
         if item["marker"] is None:
             return self._unmarked(item)
-        if not marks(item["marker"], self.names.language):
+        language = self.names.language
+        if language not in _ONLY.get(item["marker"].casefold().rstrip("."), (language,)):
             return []
         spans = [(item.start(), item.start("number"), item.end("number"))]
         through: set[int] = set()  # places in `spans` that close a range
@@ -209,8 +198,8 @@ class _Latin:
         while more := MORE.match(self.flat, end):
             after = self._past_parts(more.end("number"))
             second = several and len(spans) == 1 and NUMBER_END.match(self.flat, more.end("number"))
-            if not (more["marker"] or second or self._ends_there(after)):
-                break
+            if not (more["marker"] or second or LIST_END.match(self.flat, after) or self._code_after(after)):
+                break  # not "article 205 et 3 enfants"
             if more["through"]:
                 through.add(len(spans))
             spans.append((more.start("number"), more.start("number"), more.end("number")))
@@ -239,47 +228,36 @@ class _Latin:
         marked: bool,
         through: Collection[int] = (),
     ) -> list[Reference]:
+        begin, past, held = code or (spans[0][0], end, None)
+        named = self.text[begin:past].strip() if code else None
         made = []
         for place, (start, first, last) in enumerate(spans):
-            stop = last
-            if place == len(spans) - 1:
-                stop = max(end, code.end if code else end)
-            if place == 0 and code and code.start < start:
-                start = code.start
-            named = self.text[code.start : code.end].strip() if code else None
-            number = number_key(self.flat[first:last])
-            held = code.code if code else None
-            made.append(
-                Reference(self.text[start:stop], start, stop, number, held, named, place in through, marked)
-            )
+            start = min(start, begin) if place == 0 else start
+            stop = max(end, past) if place == len(spans) - 1 else last
+            number, closes = number_key(self.flat[first:last]), place in through
+            made.append(Reference(self.text[start:stop], start, stop, number, held, named, closes, marked))
         return made
 
     def _past_parts(self, at: int) -> int:
         """Return where the paragraphs, sentences and letters that follow a number end."""
-        german = self.names.language == "de"
-        return (GERMAN_PARTS if german else PARTS).match(self.flat, at).end()  # type: ignore[union-attr]
-
-    def _ends_there(self, at: int) -> bool:
-        """Tell whether a number of a list stands alone: not "article 205 et 3 enfants"."""
-        return bool(LIST_END.match(self.flat, at)) or self._code_after(at) is not None
+        parts = GERMAN_PARTS if self.names.language == "de" else PARTS
+        return parts.match(self.flat, at).end()  # type: ignore[union-attr]  # nothing is a match
 
     def _code_after(self, at: int, known_only: bool = False) -> _Code | None:
         link = LINK.match(self.flat, at)
-        for begin in (link.end(), link.end("gap")) if link else ():
+        begins = (link.end(), link.end("gap")) if link else ()
+        for begin in begins:
             if begin < len(self.flat) and (known := self.names.after(self.flat, begin)):
                 return _Code(begin, *known)
-        if known_only or self.unnamed is None or link is None:
-            return None
-        for begin in (link.end(), link.end("gap")):
-            other = self.unnamed.match(self.flat, begin)
-            if other and other.end() > begin:
-                return _Code(begin, other.end(), None)
+        unnamed = None if known_only else self.unnamed
+        for other in (unnamed.match(self.flat, begin) for begin in begins) if unnamed else ():
+            if other and other.end() > other.start():
+                return _Code(*other.span(), None)
         return None
 
     def _code_before(self, at: int) -> _Code | None:
         end = len(self.flat[:at].rstrip(" ,:;(-'"))
-        known = self.names.before(self.flat, end) or self.names.before_sign(self.flat, end)
-        if known:
+        if known := self.names.before(self.flat, end) or self.names.before_sign(self.flat, end):
             return _Code(known[0], end, known[1])
         if self.unnamed is not None and self.names.language == "fr":  # loi du 6 juillet 1989, article 22
             for other in self.unnamed.finditer(self.flat, max(0, end - 80), end):
