@@ -1,12 +1,9 @@
 """How sure the engine may be that an answering article is among the first ten.
 
-A logistic regression over the named features of `rag.engine.confidence`, fitted by `training.confidence` to
-questions with and without an answer. No weight goes against what its feature means: a higher score,
-a wider margin or more agreement never lowers the probability.
-
-Features of one question's lists, from which `rag.engine.confidence` tells how sure the engine may be.
-
-Query performance prediction calls them post-retrieval predictors (Carmel & Yom-Tov 2010).
+A logistic regression over named features of one question's lists, fitted by `training.confidence` to
+questions with and without an answer. Query performance prediction calls them post-retrieval predictors
+(Carmel & Yom-Tov 2010). No weight goes against what its feature means: a higher score, a wider margin or
+more agreement never lowers the probability.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.question_knn import QuestionKNN
+from rag.retrieval.term_counts import term_ids
 from rag.text import Analyser
 from rag.types import Encoder, Floats, Question, Ranking
 
@@ -67,7 +65,7 @@ def features(
     """Return the features of one question's lists, by the names of `SIGNS`; all are finite.
 
     Args:
-        words: the question's terms.
+        words: what the corpus knows of the question's terms.
         keyword: the BM25 list, best first; only the first 100 are looked at.
         meaning: the dense list, likewise; scores are cosines.
         nearest: mean cosine of the nearest annotated questions.
@@ -126,12 +124,10 @@ class Signals:
 
         Where a learned fusion compares questions with them too, `nearest` has their vectors already.
         """
-        self.analyser = analyser
-        self.encoder = encoder
+        self.analyser, self.encoder = analyser, encoder
         self.vocabulary: Mapping[str, int] = keyword.index.vocab_dict
         self._scores: Mapping[str, Any] = keyword.index.scores
-        self._annotated = [question.text for question in annotated]
-        self._nearest = nearest
+        self._annotated, self._nearest = [question.text for question in annotated], nearest
         self._wider = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
 
     @cached_property
@@ -156,15 +152,14 @@ class Signals:
         most = np.maximum.reduceat(np.asarray(self._scores["data"]), begins[:-1][held])
         return math.fsum(np.maximum(most, 0.0).tolist()) / len(held)
 
-    def _reach(self, term: int) -> float:
-        begin, end = self._scores["indptr"][term : term + 2]
-        return max(float(np.max(self._scores["data"][begin:end], initial=0.0)), 0.0)
-
     def words(self, question: str) -> WordSignals:
         """Return what the corpus knows of the question's terms."""
         terms = self.analyser.terms(question)
-        reach = [self._reach(self.vocabulary[t]) if t in self.vocabulary else self._unknown for t in terms]
         fresh = [t for t in terms if t not in self.vocabulary]
+        reach = [self._unknown] * len(fresh)
+        for number in term_ids(terms, self.vocabulary):
+            begin, end = self._scores["indptr"][number : number + 2]
+            reach.append(float(np.max(self._scores["data"][begin:end], initial=0.0)))
         other = sum(t in self._wider for t in fresh)
         return WordSignals(len(terms), len(terms) - len(fresh), other, math.fsum(reach))
 
@@ -222,11 +217,7 @@ class Confidence:
         return {n: self.weights[n] * (values[n] - self.means[n]) / self.scales[n] for n in NAMES}
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """Return the probability that an answering article is among the first ten, from 0 to 1.
-
-        Args:
-            values: what `rag.engine.confidence.features` returned.
-        """
+        """Return the probability, 0 to 1, that an answering article is among the first ten."""
         odds = math.fsum((self.bias, *self.parts(values).values()))
         raised = math.exp(-abs(odds))  # at most 1, whichever the sign
         return (1.0 if odds >= 0 else raised) / (1 + raised)
@@ -241,11 +232,7 @@ class Confidence:
 
     @classmethod
     def from_json(cls, text: str) -> Confidence:
-        """Read what `to_json` wrote.
-
-        Raises:
-            BadInput: it is something else, or of another version.
-        """
+        """Read what `to_json` wrote; anything else, or of another version, is `BadInput`."""
         try:
             record = json.loads(text)
             if record.pop("format") != FORMAT:

@@ -68,20 +68,13 @@ class Engine:
         notices: Notices,
     ) -> None:
         """Take the parts that `indexes.store.open_index` made."""
-        self.card = card
-        self.info = info
+        self.card, self.info = card, info
         self.articles: Mapping[str, Article] = {a.id: a for a in articles}
-        self.searcher = searcher
-        self.explainer = explainer
-        self.notices = notices
+        self.searcher, self.explainer, self.notices = searcher, explainer, notices
+        self.analyser: Analyser = explainer.analyser  # cuts questions into terms
         self._known_items = KnownItems(articles, card)
         self._pin = Pins(self.articles)
         self._versions = most_versions(articles)
-
-    @property
-    def analyser(self) -> Analyser:
-        """What cuts questions into terms."""
-        return self.explainer.analyser
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -168,21 +161,11 @@ class Engine:
             if not known and where is None:  # it was calibrated on searches of the whole corpus
                 probability = self.notices.probability(query, lists, elsewhere=bool(elsewhere))
         return Result(
-            question,
-            "found" if shown else "nothing",
-            tuple(shown),
-            known,
-            elsewhere,
-            (time.perf_counter() - start) * 1000,
-            mode,
-            confidence=probability,
-            doubtful=self.notices.doubtful(probability),
-            in_force_on=day,
-            where=where,
-            mended=self.notices.corrections(query),
-            bridged=displayed,
-            without=without,
-        )
+            question, "found" if shown else "nothing", tuple(shown), known, elsewhere,
+            (time.perf_counter() - start) * 1000, mode, confidence=probability,
+            doubtful=self.notices.doubtful(probability), in_force_on=day, where=where,
+            mended=self.notices.corrections(query), bridged=displayed, without=without,
+        )  # fmt: skip
 
     def _show(
         self,

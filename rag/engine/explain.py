@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TypeAlias
@@ -30,7 +30,7 @@ from rag.types import Article, Floats, Question, Retriever, WordShare
 RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
 MAX_QUESTIONS = 3  # annotated questions that are shown
 COMPARED = (
-    12  # annotated questions of one article that a static encoder compares, those that share most words
+    12  # annotated questions of one article that a static encoder compares: those that share most words
 )
 
 
@@ -75,16 +75,11 @@ class Explainer:
         counts: CountTerms | None = None,
         nearest: QuestionKNN | None = None,
     ) -> None:
-        """Take an index apart.
+        """Take an index and the annotated questions that it learnt from apart.
 
-        Args:
-            articles: of the index.
-            questions: the annotated ones that it learnt from.
-            analyser: cuts both into terms.
-            keyword: a BM25 tells what each word adds.
-            meaning: a dense retriever tells cosines.
-            counts: gives the terms of an article where the index stores them, which saves analysing it.
-            nearest: has the terms and vectors of the annotated questions, which saves analysing them.
+        A BM25 tells what each word adds, a dense retriever cosines. `counts` gives the terms of an article
+        where the index stores them, which saves analysing it; `nearest` has the terms and vectors of the
+        annotated questions.
         """
         self.articles = {article.id: article for article in articles}
         self.cited: dict[str, list[Question]] = {}  # article id -> annotated questions, each once
@@ -97,10 +92,8 @@ class Explainer:
         self._counts = counts
         self._encode_questions = nearest.vectors if nearest is not None else None
         self.contents = lru_cache(maxsize=RECENT)(self._contents)
-        # articles that are shown together share questions
-        self._question_terms = lru_cache(maxsize=RECENT)(
-            nearest.terms if nearest is not None else analyser.terms
-        )
+        terms = nearest.terms if nearest is not None else analyser.terms
+        self._question_terms = lru_cache(maxsize=RECENT)(terms)  # articles shown together share questions
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -150,12 +143,12 @@ class Explainer:
         shares: Mapping[str, Mapping[str, float]] | None = None,
         expanded: ExpandedBM25 | None = None,
     ) -> list[Explanation]:
-        """Explain where articles stand for one question.
+        """Explain where articles stand for one question; what did not count in this mode is left out.
 
         Args:
             question: what was searched for.
-            ranks: article id -> system -> rank in its list, as `rag.fusion.ranks` counts.
-            mode: how it was searched: what did not count is left out.
+            ranks: article id -> system -> rank in its list.
+            mode: how it was searched.
             shares: article id -> system -> what its list adds to the fused score, where that is known.
             expanded: what searched by the words, where they were expanded.
         """
@@ -171,9 +164,7 @@ class Explainer:
         explained = []
         for id_, places in ranks.items():
             adds = (shares or {}).get(id_, {})
-            systems = tuple(
-                ResultPlace(system, places[system], adds.get(system)) for system in sorted(places)
-            )
+            systems = tuple(ResultPlace(name, places[name], adds.get(name)) for name in sorted(places))
             cosine, meaning = cosines.get(id_, (None, ()))
             explained.append(Explanation(id_, words.get(id_, ()), cosine, meaning, systems, similar[id_]))
         return explained
@@ -205,8 +196,10 @@ class Explainer:
                     if at == past or where[at] != row:
                         continue
                     share = times * float(adds[at])
-                    own = _parts(term, counts[article_id], bm25.weights)
-                    parts = {f: share * p for f, p in own.items()}
+                    fields = counts[article_id].items()
+                    held = {f: bm25.weights.get(f, 0.0) * of[term] for f, of in fields if term in of}
+                    total = sum(held.values())
+                    parts = {f: share * (value / total) for f, value in held.items() if value > 0}
                     word = WordShare(term, surface.get(term, term), share, parts)
                     shares.setdefault(article_id, []).append(word)
         if expanded is not None:
@@ -250,35 +243,24 @@ class Explainer:
     ) -> Mapping[str, tuple[SimilarQuestion, ...]]:
         """Return the annotated questions nearest to this one, by article; all are encoded in one batch."""
         terms = frozenset(self.analyser.terms(question))
-        known = {
-            article_id: _nearest_questions(terms, self.contents(article_id)) for article_id in article_ids
-        }
+        known = {id_: _nearest_questions(terms, self.contents(id_)) for id_ in article_ids}
         if vector is not None and self._dense is not None:
             encoder = self._dense.encoder
             # a large model takes its time: it compares only those that are shown
             most = COMPARED if isinstance(encoder, StaticEncoder) else MAX_QUESTIONS
-            known = {article_id: found[:most] for article_id, found in known.items()}
+            known = {id_: found[:most] for id_, found in known.items()}
             texts = sorted({similar.text for found in known.values() for similar in found})
             encode = self._encode_questions or encoder.encode_questions
             vectors = encode(texts) if texts else np.zeros((0, encoder.dim), np.float32)
             cosines = {t: float(v @ vector) if v.any() else None for t, v in zip(texts, vectors, strict=True)}
             known = {
-                article_id: [SimilarQuestion(a.text, a.shared, a.overlap, cosines[a.text]) for a in found]
-                for article_id, found in known.items()
+                id_: [replace(similar, cosine=cosines[similar.text]) for similar in found]
+                for id_, found in known.items()
             }
         return {
-            article_id: tuple(sorted(found, key=lambda a: (-a.nearness, -a.overlap, a.text))[:MAX_QUESTIONS])
-            for article_id, found in known.items()
+            id_: tuple(sorted(found, key=lambda a: (-a.nearness, -a.overlap, a.text))[:MAX_QUESTIONS])
+            for id_, found in known.items()
         }
-
-
-def _parts(
-    term: str, counts: Mapping[str, Mapping[str, int]], weights: Mapping[str, float]
-) -> Mapping[str, float]:
-    """Return the part of a term's weighted count that each field has; they add up to 1."""
-    held = {name: weights.get(name, 0.0) * of[term] for name, of in counts.items() if term in of}
-    total = sum(held.values())
-    return {name: value / total for name, value in held.items() if value > 0}
 
 
 def _nearest_questions(terms: frozenset[str], contents: Contents) -> list[SimilarQuestion]:

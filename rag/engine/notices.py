@@ -19,19 +19,12 @@ from rag.types import Question, Ranking
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """Finds what a reader must be told of one question besides its articles.
+    """Finds what a reader must be told of one question besides its articles."""
 
-    Attributes:
-        topics: what another law governs.
-        analyser: of questions; only one that reads typing errors has corrections to tell.
-        confidence: a calibrated probability that an article answers; None: nothing was calibrated.
-        signals: its features; None where there is no confidence.
-    """
-
-    topics: Topics
-    analyser: Analyser
-    confidence: Confidence | None = None
-    signals: Signals | None = None
+    topics: Topics  # what another law governs
+    analyser: Analyser  # of questions; only one that reads typing errors has corrections to tell
+    confidence: Confidence | None = None  # None: nothing was calibrated
+    signals: Signals | None = None  # its features; None where there is no confidence
 
     def calibrated(
         self,
@@ -40,13 +33,9 @@ class Notices:
         corpus_sha256: str,
         questions: Sequence[Question],
     ) -> Notices:
-        """Return the same with a confidence, if it was calibrated for this corpus and this ranking.
+        """Return the same with a confidence; one of another corpus or ranking is ignored.
 
-        Args:
-            confidence: read from a file; one of another corpus or ranking is ignored.
-            searcher: that ranks.
-            corpus_sha256: of the corpus that is searched.
-            questions: annotated ones, whose similarity is a feature.
+        The similarity of the annotated questions is a feature.
         """
         keyword, meaning = searcher.keyword, searcher.meaning
         if confidence is None or not isinstance(keyword, BM25) or not isinstance(meaning, Dense):
@@ -66,24 +55,18 @@ class Notices:
         return self.analyser.mended(question) if isinstance(self.analyser, TolerantAnalyser) else ()
 
     def probability(self, question: str, lists: Mapping[str, Ranking], *, elsewhere: bool) -> float | None:
-        """Return the calibrated probability that one of the first ten answers.
+        """Return the calibrated probability, 0 to 1, that one of the first ten answers.
 
-        Args:
-            question: what was searched for.
-            lists: those that were fused.
-            elsewhere: whether a topic of another law was matched.
-
-        Returns:
-            0 to 1; None where nothing was calibrated, or a list is missing.
+        None where nothing was calibrated, or a list is missing of those that were fused. `elsewhere` tells
+        whether a topic of another law was matched.
         """
         if self.confidence is None or self.signals is None or not {KEYWORD, MEANING} <= set(lists):
             return None
-        return self.confidence.probability(
-            self.signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
-        )
+        features = self.signals(question, lists[KEYWORD], lists[MEANING], elsewhere=elsewhere)
+        return self.confidence.probability(features)
 
     def doubtful(self, probability: float | None) -> bool:
         """Tell whether to say that there is probably no relevant article."""
-        return (
-            probability is not None and self.confidence is not None and self.confidence.doubtful(probability)
-        )
+        if probability is None or self.confidence is None:
+            return False
+        return self.confidence.doubtful(probability)

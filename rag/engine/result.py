@@ -1,7 +1,4 @@
-"""What the engine answers: articles in order, each with the reason it is there.
-
-Why an article stands where it does, as data: every total is the sum of the parts beside it.
-"""
+"""What the engine answers: articles in order, and why each stands there, every total the sum of its parts."""
 
 from __future__ import annotations
 
@@ -18,11 +15,8 @@ from rag.types import Filter, KnownItem, Reason, Shown, WordShare
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "meaning"]
 Status: TypeAlias = Literal["empty", "found", "nothing"]
-
-
-CONFIDENCE_THRESHOLD = (
-    0.7  # calibrated probability; 181 of 185 test questions above it were answered: docs/ranking.md
-)
+# calibrated probability; 181 of 185 test questions above it were answered: docs/ranking.md
+CONFIDENCE_THRESHOLD = 0.7
 
 
 class Level(StrEnum):
@@ -48,12 +42,8 @@ class Result:
     doubtful: bool = False  # the confidence is below its threshold: probably no article answers
     in_force_on: date | None = None  # the day whose law was asked for; None: of any day
     where: Filter | None = None  # which articles could be shown
-    mended: tuple[
-        SpellingCorrection, ...
-    ] = ()  # words of the question that were read as others: typing errors
-    bridged: tuple[
-        ExpansionTerm, ...
-    ] = ()  # words of the law that it was searched by too: the strongest, if shown
+    mended: tuple[SpellingCorrection, ...] = ()  # words that were read as others: typing errors
+    bridged: tuple[ExpansionTerm, ...] = ()  # words of the law that it was searched by too: the strongest
     without: Removed = frozenset()  # those that it was not to be searched by
 
     @property

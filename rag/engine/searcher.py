@@ -60,34 +60,19 @@ class SingleList:
 
 @dataclass
 class Searcher:
-    """The retrievers of one index and how a hybrid search fuses them.
-
-    Attributes:
-        keyword: BM25.
-        meaning: dense retrieval; None for an index without an encoder, which searches by keywords alone.
-        fusion: how a hybrid search fuses its lists.
-        distributions: system -> its scores over the corpus; a fusion by percentiles needs them.
-        learned: reranks hybrid searches, where there is one.
-        question_knn: the list of the most similar annotated questions, for a fusion that names it.
-        expanded: BM25 with query expansion, where the index has a translation model.
-        sections: gives article id -> number of its headings; a fusion with a section boost needs it.
-    """
+    """The retrievers of one index and how a hybrid search fuses them."""
 
     keyword: Retriever
-    meaning: Retriever | None = None
+    meaning: Retriever | None = None  # None: an index without an encoder is searched by keywords alone
     fusion: FusionSettings = field(default_factory=FusionSettings)
-    distributions: Mapping[str, Distribution] = field(default_factory=dict)
-    learned: LearnedReranker | None = None
-    question_knn: QuestionKNN | None = None
-    expanded: ExpandedBM25 | None = None
-    sections: Group | None = None
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)  # for a fusion by percentiles
+    learned: LearnedReranker | None = None  # reranks hybrid searches
+    question_knn: QuestionKNN | None = None  # for a fusion that names its list
+    expanded: ExpandedBM25 | None = None  # BM25 with query expansion
+    sections: Group | None = None  # for a fusion with a section boost
 
     def __post_init__(self) -> None:
-        """Refuse a fusion that the retrievers cannot serve.
-
-        Raises:
-            BadInput: a fusion of one list or of a missing one, or by percentiles without distributions.
-        """
+        """Refuse a fusion of one list or of a missing one, or by percentiles without distributions."""
         self.systems = self.fusion.systems or (KEYWORD, MEANING)
         self._fuse = None
         if self.meaning is not None:
@@ -134,16 +119,10 @@ class Searcher:
     ) -> QueryExpansion | None:
         """Return the query expansion of a search; None for a search by its own words alone.
 
-        A question that names an article by its number is never expanded.
-
-        Args:
-            mode: how it is searched, in fact.
-            without: pairs that are not to be used.
-            known: articles that the question names.
+        A question that names articles by their number (`known`) is never expanded.
         """
-        if self.expanded is None or known or mode == "meaning":
-            return None
-        if mode == "hybrid" and not self.expands_hybrids:
+        expands = mode == "keyword" or (mode == "hybrid" and self.expands_hybrids)
+        if self.expanded is None or known or not expands:
             return None
         return QueryExpansion(self.expanded.leaving_out(without), without)
 
@@ -180,16 +159,10 @@ class Searcher:
     def contributions(
         self, ranking: Ranking, lists: Mapping[str, Ranking], wanted: Collection[str]
     ) -> tuple[dict[str, Mapping[str, int]], Mapping[str, Mapping[str, float]]]:
-        """Return what placed some articles of a fused ranking.
+        """Return what placed the wanted articles in a ranking that was fused of these lists.
 
-        Args:
-            ranking: what was fused.
-            lists: system -> its ranking, of which it was made.
-            wanted: ids of articles.
-
-        Returns:
-            system -> article id -> rank in its list; and article id -> system -> share of the score, empty
-            where the score is no sum of shares.
+        That is system -> article id -> rank in its list; and article id -> system -> share of the score,
+        empty where the score is no sum of shares.
         """
         places: dict[str, Mapping[str, int]] = {name: ranks(hits, wanted) for name, hits in lists.items()}
         if len(lists) < 2 or self.learned is not None:  # a learned reranker has reasons of its own
