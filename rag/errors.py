@@ -1,7 +1,4 @@
-"""Errors that a person can act on: what came, what was expected, what to type.
-
-What the log may hold: of an unexpected error one line, and which loggers are to be kept from more.
-"""
+"""Errors that a person can act on: what came, what was expected, what to type; and what the log may hold."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import logging
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from traceback import walk_tb
 
 STAMP = "pandect-home"  # ./pandect writes it into the environment that it makes: its root, a bar, the place
 
@@ -58,16 +56,13 @@ def install_hint(extra: str) -> str:
 
 
 def log_failure(error: BaseException, what: str) -> None:
-    """Log what kind an unexpected error is and where it arose; its message may quote the question.
+    """Log that something, such as "the search", failed by an unexpected error of which kind, and where.
 
-    Args:
-        error: what came.
-        what: failed, such as "the search".
+    The message is left out: it may quote the question.
     """
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = "unknown" if place is None else f"{place.tb_frame.f_globals.get('__name__')}:{place.tb_lineno}"
+    where = "unknown"
+    for frame, line in walk_tb(error.__traceback__):
+        where = f"{frame.f_globals.get('__name__')}:{line}"
     _log.error("%s failed with %s at %s", what, type(error).__name__, where)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -91,18 +91,12 @@ class Feedback:
         """Write one word; what is older than the days goes in the same breath, so that the promise holds.
 
         Raises:
-            NotKept: it could not be written. What was there before is whole.
+            FeedbackNotSaved: it could not be written. What was there before is whole.
         """
-        row = (
-            word.day.isoformat(),
-            word.index,
-            word.version,
-            json.dumps(word.shown, ensure_ascii=False),
-            word.article_id,
-            str(word.reason),
-            _text(word.question, LONGEST_QUESTION),
-            _text(word.comment, LONGEST_COMMENT) if self.comments else None,
-        )
+        shown, comment = json.dumps(word.shown, ensure_ascii=False), word.comment if self.comments else None
+        texts = _text(word.question, LONGEST_QUESTION), _text(comment, LONGEST_COMMENT)
+        day, reason = word.day.isoformat(), str(word.reason)
+        row = (day, word.index, word.version, shown, word.article_id, reason, *texts)
         with _opened(self.path, make=True) as db, db:
             db.execute(f"INSERT INTO word ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608 - ours
             _delete(db, word.day - timedelta(days=self.days))
@@ -111,27 +105,20 @@ class Feedback:
         """Yield all that is kept, oldest first.
 
         Raises:
-            NotKept: the file is not there, or not one of feedback.
+            FeedbackNotSaved: the file is not there, or not one of feedback.
         """
         with _opened(self.path) as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
-        for day, index, version, shown, article_id, reason, question, comment in rows:
-            yield FeedbackEntry(
-                date.fromisoformat(day),
-                index,
-                version,
-                tuple(json.loads(shown)),
-                FeedbackReason(reason),
-                article_id,
-                question,
-                comment,
-            )
+        for day, index, version, listed, article_id, reason, *texts in rows:
+            shown = tuple(json.loads(listed))
+            said = FeedbackReason(reason)
+            yield FeedbackEntry(date.fromisoformat(day), index, version, shown, said, article_id, *texts)
 
     def prune(self, day: date) -> int:
         """Delete what was said before a day, and return how many words; no trace stays in the file.
 
         Raises:
-            NotKept: the file is not there, or could not be written.
+            FeedbackNotSaved: the file is not there, or could not be written.
         """
         with _opened(self.path) as db:
             with db:
@@ -165,32 +152,24 @@ def _opened(path: Path, *, make: bool = False) -> Iterator[sqlite3.Connection]:
             _prepare(db, path)
             yield db
     except sqlite3.Error as error:  # its messages name a file's state, never what was to be written
-        raise FeedbackNotSaved(f"{path}: {error}. {_cure(error)}") from None
+        cure = _CURES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, _WRITABLE)
+        raise FeedbackNotSaved(f"{path}: {error}. {cure}") from None
     except OSError as error:
         raise FeedbackNotSaved(f"{path}: {error.strerror}. {_WRITABLE}") from None
 
 
 _WRITABLE = "Name a place that may be written, with room on its disk: PANDECT_FEEDBACK=FILE"
-
-
-def _cure(error: sqlite3.Error) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return "Move that file away: a new one is begun"
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return "Another program holds it; try again"
-    return _WRITABLE
+_BAD = "Move that file away: a new one is begun"
+_HELD = "Another program holds it; try again"
+_CURES = {
+    sqlite3.SQLITE_NOTADB: _BAD, sqlite3.SQLITE_CORRUPT: _BAD,
+    sqlite3.SQLITE_BUSY: _HELD, sqlite3.SQLITE_LOCKED: _HELD,
+}  # fmt: skip
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Make the table in a new file; refuse another program's, and one of another schema.
-
-    Raises:
-        NotKept: it is not ours.
-    """
-    if _stamp(db) == (APPLICATION, SCHEMA):
-        db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
-        return
+    """Make the table in a new file; refuse another program's, and one of another schema."""
+    db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
     if _stamp(db) == (0, 0) and _empty(db):
         _write_ahead(db)
         db.isolation_level = None
@@ -202,7 +181,6 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
             db.execute(f"PRAGMA user_version = {SCHEMA}")
         db.execute("COMMIT")
         db.isolation_level = "DEFERRED"
-        db.execute("PRAGMA secure_delete = ON")
     application, schema = _stamp(db)
     if application != APPLICATION:
         raise FeedbackNotSaved(f"{path}: a file of another program. Name another one: PANDECT_FEEDBACK=FILE")
@@ -242,10 +220,10 @@ def _stamp(db: sqlite3.Connection) -> tuple[int, int]:
 
 def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[FeedbackReason, int]]:
     """Return index name -> reason -> number of votes."""
-    found: dict[str, Counter[FeedbackReason]] = {}
+    found: defaultdict[str, Counter[FeedbackReason]] = defaultdict(Counter)
     for word in words:
-        found.setdefault(word.index, Counter())[word.reason] += 1
-    return found
+        found[word.index][word.reason] += 1
+    return dict(found)
 
 
 def from_environment(environ: Mapping[str, str]) -> Feedback | None:

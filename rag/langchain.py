@@ -31,19 +31,15 @@ and quote them; texts of the kind "summary" are unofficial summaries, not the wo
 articles are legal information, not advice."""
 
 
+@cache
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the class is made when it is first asked for
     """Return PandectRetriever.
 
     Raises:
         MissingExtra: langchain-core is not installed.
     """
-    if name == "PandectRetriever":
-        return _retriever_class()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@cache
-def _retriever_class() -> type:
+    if name != "PandectRetriever":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         from langchain_core.documents import Document
         from langchain_core.retrievers import BaseRetriever
@@ -72,13 +68,7 @@ def _retriever_class() -> type:
 
 
 def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
-    """Return what is known of a shown article, of JSON's types.
-
-    Args:
-        shown: the article, where it stands and why.
-        result: the answer that it is of.
-        card: of the corpus.
-    """
+    """Return what is known of a shown article of a result, of JSON's types."""
     article, why = shown.article, shown.why
     return {
         "id": article.id,
@@ -103,13 +93,7 @@ def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
 
 
 def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str = "search_law") -> BaseTool:
-    """Return a tool that an agent calls with a question; it returns articles and notices, JSON-able.
-
-    Args:
-        engine: such as `indexes.open()` returns.
-        k: articles at most.
-        where: which articles may be shown.
-        name: what the model calls the tool.
+    """Return a tool that an agent calls by name with a question; it returns articles and notices, JSON-able.
 
     Raises:
         MissingExtra: langchain-core is not installed.

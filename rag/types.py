@@ -79,13 +79,12 @@ class Filter:
 
     def admits(self, article: Article) -> bool:
         """Tell whether the article passes; one with no date or no region is never shut out by it."""
-        if self.codes and article.code not in self.codes:
-            return False
-        if self.law_types and article.law_type is not None and article.law_type not in self.law_types:
-            return False
-        if self.regions and article.region is not None and article.region not in self.regions:
-            return False
-        return self.in_force_on is None or in_force(article, self.in_force_on)
+        return (
+            (not self.codes or article.code in self.codes)
+            and (not self.law_types or article.law_type is None or article.law_type in self.law_types)
+            and (not self.regions or article.region is None or article.region in self.regions)
+            and (self.in_force_on is None or in_force(article, self.in_force_on))
+        )
 
 
 def in_force(article: Article, day: date) -> bool:
@@ -155,15 +154,7 @@ def rank(
     *,
     decimals: int | None = DECIMALS,
 ) -> Ranking:
-    """Sort articles by score, as `first` does.
-
-    Args:
-        scores: (n_articles,) of float; -inf or nan marks an article that was not scored.
-        order: the ids at the same positions.
-        k: how many hits at most; 0 or less gives none.
-        keep: (n_articles,) bool; only these may be returned.
-        decimals: None for scores that are exact already (sums over whole ranks).
-    """
+    """Sort articles by their scores, (n_articles,), as `first` does, and return the hits."""
     return hits(order, *first(scores, order.by_id, k, keep, decimals=decimals))
 
 
@@ -189,12 +180,12 @@ def first(
     Args:
         scores: (n_articles,) of float; -inf or nan marks an article that was not scored.
         by_id: (n_articles,) what breaks ties: `ArticleOrder.by_id`.
-        k: how many hits at most; 0 or less gives none.
+        k: how many at most; 0 or less gives none.
         keep: (n_articles,) bool; only these may be returned.
         decimals: None for scores that are exact already (sums over whole ranks).
 
     Returns:
-        At most k positions, best first, and their scores as they were rounded.
+        Positions, best first, and their scores as they were rounded.
     """
     if k <= 0 or not len(scores):
         return NOTHING
@@ -221,9 +212,7 @@ class Why:
     known: bool = False  # the question named this article by number
     moved_from: str | None = None  # the old number, when this article took over its content
     shares: Mapping[str, float] = field(default_factory=dict)  # system -> what its list adds to the score
-    bridged: frozenset[str] = (
-        frozenset()
-    )  # terms of the law, told in `Result.bridged`, that stand in the article
+    bridged: frozenset[str] = frozenset()  # terms of the law of `Result.bridged` that stand in the article
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,7 @@ from rag.types import Article, Floats, Question, Retriever, WordShare
 
 RECENT = 512  # articles whose contents stay at hand: those of some fifty questions
 MAX_QUESTIONS = 3  # annotated questions that are shown
-COMPARED = (
-    12  # annotated questions of one article that a static encoder compares: those that share most words
-)
+COMPARED = 12  # questions of one article that a static encoder compares: those that share most words
 
 
 class AnalysedText(Counter[str]):
