@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -131,12 +131,17 @@ class Encoder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ArticleOrder:
     """The ids of a corpus in their positions, with the order that breaks ties."""
 
     ids: tuple[str, ...]
     by_id: Ints = field(repr=False)  # by_id[i] < by_id[j] just when ids[i] < ids[j]
+
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Where each id stands."""
+        return {id_: position for position, id_ in enumerate(self.ids)}
 
     @classmethod
     def of(cls, ids: Sequence[str]) -> ArticleOrder:

@@ -13,7 +13,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -126,7 +125,7 @@ class Signals:
         """
         self.analyser, self.encoder = analyser, encoder
         self.vocabulary: Mapping[str, int] = keyword.index.vocab_dict
-        self._scores: Mapping[str, Any] = keyword.index.scores
+        self._postings = keyword.postings
         self._annotated, self._nearest = [question.text for question in annotated], nearest
         self._wider = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
 
@@ -145,11 +144,11 @@ class Signals:
     @cached_property
     def _unknown(self) -> float:
         """What a term counts that the corpus has not: the most its terms reach, on average."""
-        begins = np.asarray(self._scores["indptr"])
+        begins = np.asarray(self._postings.indptr)
         held = begins[:-1] < begins[1:]  # a term that no article has reaches nothing
         if not held.any():
             return 0.0
-        most = np.maximum.reduceat(np.asarray(self._scores["data"]), begins[:-1][held])
+        most = np.maximum.reduceat(np.asarray(self._postings.data), begins[:-1][held])
         return math.fsum(np.maximum(most, 0.0).tolist()) / len(held)
 
     def words(self, question: str) -> WordSignals:
@@ -158,8 +157,8 @@ class Signals:
         fresh = [t for t in terms if t not in self.vocabulary]
         reach = [self._unknown] * len(fresh)
         for number in term_ids(terms, self.vocabulary):
-            begin, end = self._scores["indptr"][number : number + 2]
-            reach.append(float(np.max(self._scores["data"][begin:end], initial=0.0)))
+            begin, end = self._postings.indptr[number : number + 2]
+            reach.append(float(np.max(self._postings.data[begin:end], initial=0.0)))
         other = sum(t in self._wider for t in fresh)
         return WordSignals(len(terms), len(terms) - len(fresh), other, math.fsum(reach))
 

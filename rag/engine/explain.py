@@ -8,10 +8,11 @@ anew from the one article, whose contents stay at hand for a while.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias
 
@@ -93,16 +94,6 @@ class Explainer:
         terms = nearest.terms if nearest is not None else analyser.terms
         self._question_terms = lru_cache(maxsize=RECENT)(terms)  # articles shown together share questions
 
-    @cached_property
-    def _rows(self) -> Mapping[str, int]:
-        """Position of each article in BM25's matrix."""
-        return {} if self._bm25 is None else {id_: i for i, id_ in enumerate(self._bm25.order.ids)}
-
-    @cached_property
-    def _vectors(self) -> Mapping[str, int]:
-        """Position of each article in the vector index."""
-        return {} if self._dense is None else {id_: i for i, id_ in enumerate(self._dense.order.ids)}
-
     def _contents(self, article_id: str) -> Contents:
         article, terms = self.articles[article_id], self.analyser.terms
         cited = self.cited.get(article_id, ())
@@ -178,48 +169,47 @@ class Explainer:
         bm25 = self._bm25
         if bm25 is None:
             return {}
-        known = [id_ for id_ in article_ids if id_ in self._rows]
-        rows, vocabulary = np.array([self._rows[id_] for id_ in known], dtype=np.int64), bm25.index.vocab_dict
-        # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
-        begins, where, adds = (np.asarray(bm25.index.scores[part]) for part in ("indptr", "indices", "data"))
+        positions = {id_: bm25.order.positions[id_] for id_ in article_ids if id_ in bm25.order.positions}
+        rows = np.array(list(positions.values()), dtype=np.int64)
         shares: dict[str, list[WordShare]] = {}
-        rows = rows.astype(where.dtype)  # of one type: else numpy would first widen all postings of a term
         terms = Counter(self.analyser.terms(question))
-        counts = self._field_counts(known, frozenset(terms))
+        counts = self._field_counts(positions, frozenset(terms))
         for term, times in terms.items():
-            for number in term_ids([term], vocabulary):  # one, or none
-                first, past = int(begins[number]), int(begins[number + 1])
-                places = first + np.searchsorted(where[first:past], rows)  # articles come in their order
-                for article_id, row, at in zip(known, rows.tolist(), places.tolist(), strict=True):
-                    if at == past or where[at] != row:
-                        continue
-                    share = times * float(adds[at])
-                    fields = counts[article_id].items()
-                    held = {f: bm25.weights.get(f, 0.0) * of[term] for f, of in fields if term in of}
-                    total = sum(held.values())
-                    parts = {f: share * (value / total) for f, value in held.items() if value > 0}
-                    word = WordShare(term, surface.get(term, term), share, parts)
-                    shares.setdefault(article_id, []).append(word)
+            if (number := bm25.index.vocab_dict.get(term)) is None:
+                continue
+            adds = bm25.postings.of_term(number, rows).tolist()
+            for article_id, added in zip(positions, adds, strict=True):
+                if math.isnan(added):
+                    continue
+                share = times * added
+                fields = counts[article_id].items()
+                held = {f: bm25.weights.get(f, 0.0) * of[term] for f, of in fields if term in of}
+                total = sum(held.values())
+                parts = {f: share * (value / total) for f, value in held.items() if value > 0}
+                word = WordShare(term, surface.get(term, term), share, parts)
+                shares.setdefault(article_id, []).append(word)
         if expanded is not None:
-            counts = self._field_counts(known, frozenset(pair.law for pair in expanded.used(question)))
-            added = expanded.shares(question, {id_: self._rows[id_] for id_ in known}, counts)
-            shares = {id_: [*shares.get(id_, ()), *added.get(id_, ())] for id_ in {**shares, **added}}
+            counts = self._field_counts(positions, frozenset(pair.law for pair in expanded.used(question)))
+            for id_, own in expanded.shares(question, positions, counts).items():
+                shares.setdefault(id_, []).extend(own)
         return {id_: tuple(sorted(own, key=lambda s: (-s.share, s.term))) for id_, own in shares.items()}
 
     def _field_counts(
-        self, article_ids: Sequence[str], terms: frozenset[str]
+        self, article_ids: Iterable[str], terms: frozenset[str]
     ) -> dict[str, dict[str, Mapping[str, int]]]:
-        """Return how often these terms stand in each field of each article."""
         return {id_: {f: c.of(terms) for f, c in self.contents(id_).counts.items()} for id_ in article_ids}
 
     def _cosine_shares(
         self, question: str, article_ids: Sequence[str], vector: Floats | None, surface: Mapping[str, str]
     ) -> Mapping[str, tuple[float, tuple[MeaningShare, ...]]]:
         """Return the cosine of each article, and what each term adds to it if the encoder is a sum."""
-        known = [id_ for id_ in article_ids if id_ in self._vectors]
-        if self._dense is None or vector is None or not known:
+        if self._dense is None or vector is None:
             return {}
-        rows = np.array([self._vectors[id_] for id_ in known], dtype=np.int64)
+        positions = self._dense.order.positions
+        known = [id_ for id_ in article_ids if id_ in positions]
+        if not known:
+            return {}
+        rows = np.array([positions[id_] for id_ in known], dtype=np.int64)
         stored = self._dense.index.reconstruct_batch(rows).astype(np.float64)
         cosines = (stored @ vector.astype(np.float64)).tolist()
         encoder = self._dense.encoder

@@ -119,6 +119,7 @@ class BM25(ScoredRetriever):
         """Take an index made by `build` or read by `load`; its field weights are for explanation."""
         super().__init__(order, mask)
         self.index, self.analyser, self.weights = index, analyser, weights
+        self.postings = Postings(*(index.scores[part] for part in Postings._fields))
         self.recent = lru_cache(maxsize=RECENT)(self._scores)
 
     @classmethod
@@ -161,7 +162,7 @@ class BM25(ScoredRetriever):
 
     def documents(self) -> dict[str, int]:
         """Return in how many articles each term stands."""
-        often = np.diff(np.asarray(self.index.scores["indptr"])).tolist()
+        often = np.diff(np.asarray(self.postings.indptr)).tolist()
         return {term: often[number] for term, number in self.index.vocab_dict.items()}
 
     def scores(self, question: str) -> Floats:
@@ -171,7 +172,6 @@ class BM25(ScoredRetriever):
     def _scores(self, question: str) -> Floats:
         """Compute `scores`; `recent` keeps those of the last questions. Not to be written to."""
         ids = term_ids(self.analyser.terms(question), self.index.vocab_dict)
-        postings = Postings(*(self.index.scores[part] for part in Postings._fields))
-        scores = postings.scores(ids, len(self.order.ids)).astype(np.float32)
+        scores = self.postings.scores(ids, len(self.order.ids)).astype(np.float32)
         scores.flags.writeable = False
         return scores

@@ -16,7 +16,7 @@ import numpy as np
 
 from rag.retrieval.base import Mask
 from rag.retrieval.token_index import EncodedText, TokenVectors, max_sim
-from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, Retriever, first, hits
+from rag.types import NOTHING, ArticleOrder, Filter, Floats, Found, Ints, Ranking, first, hits
 
 # question, its vectors, how many, filter -> positions of articles that are admitted, in any order
 Propose: TypeAlias = Callable[[str, Floats, int, Filter | None], Ints]
@@ -95,14 +95,3 @@ class ColBERT:
     def _encoded(self, question: str) -> EncodedText:
         """Return the tokens of one question; `encoded` keeps the last few. Not to be written to."""
         return self.encoder.encode_questions([question])[0]
-
-
-def candidate_proposer(retriever: Retriever, order: ArticleOrder) -> Propose:
-    """Return a proposer of candidates: the first places of another retriever over the same articles."""
-    positions = {id_: position for position, id_ in enumerate(order.ids)}
-
-    def propose(question: str, query: Floats, n: int, where: Filter | None) -> Ints:
-        [ranking] = retriever.search([question], n, where)
-        return np.array([positions[hit.article_id] for hit in ranking], dtype=np.int64)
-
-    return propose

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 from rag.errors import BadInput
 from rag.retrieval.base import ScoredRetriever
 from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
-from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts
+from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts, Postings
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, TranslationModel
 from rag.text import surface_forms
 from rag.types import Floats, Ints, WordShare
@@ -195,15 +196,14 @@ class ExpandedBM25(ScoredRetriever):
         stands there.
         """
         found: dict[str, list[WordShare]] = {}
-        rows = np.array(list(positions.values()), dtype=self.words.indices.dtype)
+        rows = np.array(list(positions.values()), dtype=np.int64)
+        postings = Postings(self.words.indptr, self.words.indices, self.words.adds)
         for pair in self.used(question):
-            span = self.words.span(self._number[pair.law])
-            where = self.words.indices[span]
-            places = np.searchsorted(where, rows).tolist()
-            for id_, position, at in zip(positions, rows.tolist(), places, strict=True):
-                if at == len(where) or where[at] != position:
+            adds = postings.of_term(self._number[pair.law], rows).tolist()
+            for id_, added in zip(positions, adds, strict=True):
+                if math.isnan(added):
                     continue
-                share = self.weight * pair.weight * float(self.words.adds[span][at])
+                share = self.weight * pair.weight * added
                 held = {
                     name: self.keyword.weights.get(name, 0.0) * of[pair.law]
                     for name, of in fields[id_].items()

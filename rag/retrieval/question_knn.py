@@ -71,11 +71,10 @@ class QuestionIndex:
         Without an encoder they are compared by words alone; `cut` is the terms of each question, where they
         are known.
         """
-        position = {id_: i for i, id_ in enumerate(order.ids)}
-        citing = [any(id_ in position for id_ in q.article_ids) for q in questions]
+        citing = [any(id_ in order.positions for id_ in q.article_ids) for q in questions]
         used = tuple(compress(questions, citing))
         terms = [analyser.terms(q.text) for q in used] if cut is None else list(compress(cut, citing))
-        pairs = np.array(citations(position, used), dtype=np.int64).reshape(-1, 2)
+        pairs = np.array(citations(order.positions, used), dtype=np.int64).reshape(-1, 2)
         cited, columns = np.unique(pairs[:, 1], return_inverse=True)
         ones = np.ones(len(pairs), np.float32)
         cites = sp.csc_array((ones, (pairs[:, 0], columns)), shape=(len(used), len(cited)))

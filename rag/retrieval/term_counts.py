@@ -53,7 +53,7 @@ class FieldCounts:
 
         A gold id that is not in the corpus is passed over.
         """
-        position = {article_id: i for i, article_id in enumerate(self.order.ids)}
+        position = self.order.positions
         question_rows: list[list[str]] = [[] for _ in self.order.ids]
         answered: list[list[str]] = [[] for _ in self.order.ids]
         for question in questions:
@@ -149,6 +149,18 @@ class Postings(NamedTuple):
             adds[s] if t == 1 else t * adds[s].astype(np.float64) for s, t in zip(spans, times, strict=True)
         ]
         return np.concatenate([where[span] for span in spans]), np.concatenate(added)
+
+    def of_term(self, term: int, positions: Ints) -> npt.NDArray[np.float64]:
+        """Return what one term adds to the articles at some positions; nan for those that lack it."""
+        begin, end = (int(at) for at in self.indptr[term : term + 2])
+        where, adds = np.asarray(self.indices)[begin:end], np.asarray(self.data)[begin:end]
+        rows = positions.astype(where.dtype)  # of one type: else numpy would first widen all postings
+        at = np.searchsorted(where, rows)  # articles come in their order
+        held = at < len(where)
+        held[held] = where[at[held]] == rows[held]
+        found = np.full(len(rows), np.nan)
+        found[held] = adds[at[held]]
+        return found
 
     def sums(self, ids: Ints, n_articles: int) -> npt.NDArray[np.float64]:
         """Return what the terms add to each article, (n_articles,)."""

@@ -1,18 +1,16 @@
 """A vector for every token of every article, in half precision on disk: what late interaction searches.
 
-Candidates for late interaction: articles with a token near one of the question's.
-
-Token vectors are put into neighbourhoods, each of which lists its articles (an inverted file; Jégou et
-al. 2011, as in ColBERT's). A question's tokens look into the nearest of them, and an article counts as
-the sum of the neighbourhoods that it was found in: MaxSim with each vector moved to its centre (PLAID,
-Santhanam et al. 2022).
+For candidates, token vectors are put into neighbourhoods, each of which lists its articles (an inverted
+file; Jégou et al. 2011, as in ColBERT's). A question's tokens look into the nearest of them, and an article
+counts as the sum of the neighbourhoods that it was found in: MaxSim with each vector moved to its centre
+(PLAID, Santhanam et al. 2022).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -39,25 +37,22 @@ class EncodedText(NamedTuple):
     tokens: Ints  # (n_tokens,) numbers in the encoder's vocabulary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TokenVectors:
     """The token vectors of a corpus: row `offsets[i]` to row `offsets[i + 1]` are those of article i.
 
     Half precision keeps three digits of a number, so a cosine of unit vectors is off by less than 1e-3.
     """
 
-    vectors: Halves = field(repr=False)  # (n_tokens, dim)
-    tokens: npt.NDArray[np.int32] = field(repr=False)  # (n_tokens,)
-    offsets: Ints = field(repr=False)  # (n_articles + 1,)
+    vectors: Halves  # (n_tokens, dim)
+    tokens: npt.NDArray[np.int32]  # (n_tokens,)
+    offsets: Ints  # (n_articles + 1,)
 
     @classmethod
     def write(cls, folder: Path, dim: int, batches: Iterable[Sequence[EncodedText]]) -> TokenVectors:
         """Write the articles' vectors as they come, and open them; only a batch is held in memory.
 
-        Args:
-            folder: is there; what it holds of former vectors is written over.
-            dim: numbers a vector.
-            batches: the articles in their order, some at a time.
+        What the folder, which is there, holds of former vectors is written over.
         """
         counts = [0]
         with (folder / _VECTORS).open("wb") as vectors, (folder / _TOKENS).open("wb") as tokens:
@@ -84,9 +79,8 @@ class TokenVectors:
             sizes = {_VECTORS: 2 * total * dim, _TOKENS: 4 * total}
             wrong = [name for name, size in sizes.items() if (folder / name).stat().st_size != size]
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            raise DamagedIndex(
-                f"{folder} holds no token vectors ({error}): encode the articles again"
-            ) from error
+            fault = f"{folder} holds no token vectors ({error}): encode the articles again"
+            raise DamagedIndex(fault) from error
         if wrong or stamp.get("format") != _FORMAT:
             name = wrong[0] if wrong else _STAMP
             raise DamagedIndex(f"{folder / name} is not as it was written: encode the articles again")
@@ -100,11 +94,6 @@ class TokenVectors:
     def counts(self) -> Ints:
         """(n_articles,) tokens of each article."""
         return np.diff(self.offsets)
-
-    @property
-    def dim(self) -> int:
-        """Numbers a vector."""
-        return int(self.vectors.shape[1])
 
     @property
     def nbytes(self) -> int:
@@ -134,12 +123,10 @@ class TokenVectors:
 def max_sim(
     query: npt.NDArray[np.floating], articles: TokenVectors, positions: Ints
 ) -> npt.NDArray[np.floating]:
-    """Return sum_i max_j asked_i . article_j of each article (Khattab & Zaharia 2020), (n_positions,).
+    """Return sum_i max_j query_i . article_j of each article (Khattab & Zaharia 2020), (n_positions,).
 
-    Args:
-        query: (n_question_tokens, dim), at least one; its type is that of the arithmetic.
-        articles: of the corpus.
-        positions: of articles with at least one token.
+    `query` is (n_question_tokens, dim), at least one; its type is that of the arithmetic. Each of the
+    articles at `positions` must have a token.
     """
     found = np.zeros(len(positions), dtype=query.dtype)
     for piece in articles.blocks(positions):
@@ -156,25 +143,23 @@ PROBES = 8  # neighbourhoods that a token looks into
 PER_ROOT = 4  # neighbourhoods a square root of tokens; ColBERTv2's 16 take four times as long to find
 SAMPLED = 64  # tokens a neighbourhood that its centre is found from
 ROUNDS = 8  # of k-means
-_PARTS = ("centres", "listed", "offsets")
+# token vectors, which may lie beside them, have offsets too
+_FILES = {part: f"neighbourhoods-{part}.npy" for part in ("centres", "listed", "offsets")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Neighbourhoods:
     """Centres of token vectors, and the articles that have a token there."""
 
-    centres: Floats = field(repr=False)  # (n_centres, dim), of unit length
-    listed: npt.NDArray[np.int32] = field(repr=False)  # positions of articles, of one centre after the other
-    offsets: Ints = field(repr=False)  # (n_centres + 1,)
+    centres: Floats  # (n_centres, dim), of unit length
+    listed: npt.NDArray[np.int32]  # positions of articles, of one centre after the other
+    offsets: Ints  # (n_centres + 1,)
 
     @classmethod
     def build(cls, articles: TokenVectors, centres: int | None = None, seed: int = 1) -> Neighbourhoods:
         """Find centres by spherical k-means over a sample of the tokens, and list every article.
 
-        Args:
-            articles: of the corpus.
-            centres: how many; None has four a square root of tokens. Never more than tokens.
-            seed: of sample and first centres.
+        None has four centres a square root of tokens; there are never more than tokens.
         """
         total, dim = articles.vectors.shape
         wanted = min(centres or round(PER_ROOT * np.sqrt(total)), total)
@@ -201,13 +186,13 @@ class Neighbourhoods:
 
     def save(self, folder: Path) -> None:
         """Write centres and lists into a folder that is there."""
-        for part in _PARTS:
-            np.save(folder / _file(part), getattr(self, part), allow_pickle=False)
+        for part, name in _FILES.items():
+            np.save(folder / name, getattr(self, part), allow_pickle=False)
 
     @classmethod
     def load(cls, folder: Path) -> Neighbourhoods:
         """Open what `save` wrote; it stays on disk, memory-mapped."""
-        return cls(*(np.load(folder / _file(part), mmap_mode="r", allow_pickle=False) for part in _PARTS))
+        return cls(*(np.load(folder / name, mmap_mode="r", allow_pickle=False) for name in _FILES.values()))
 
     @property
     def nbytes(self) -> int:
@@ -215,15 +200,10 @@ class Neighbourhoods:
         return int(self.centres.nbytes + self.listed.nbytes + self.offsets.nbytes)
 
 
-def _file(part: str) -> str:
-    return f"neighbourhoods-{part}.npy"  # token vectors, which may lie beside them, have offsets too
-
-
 class TokenSearch:
     """Proposes the articles whose neighbourhoods are nearest to a question's tokens."""
 
     def __init__(self, near: Neighbourhoods, order: ArticleOrder, mask: Mask, probes: int = PROBES) -> None:
-        """Search these lists, whose positions are those of `order`."""
         self.near, self.order, self.mask, self.probes = near, order, mask, probes
 
     def __call__(self, question: str, query: Floats, n: int, where: Filter | None) -> Ints:

@@ -21,7 +21,7 @@ from rag.ltr.reranker import LearnedReranker
 from rag.ltr.trees import Trees
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25, BM25Settings, Variant
-from rag.retrieval.colbert import ColBERT, Propose, candidate_proposer
+from rag.retrieval.colbert import ColBERT, Propose
 from rag.retrieval.dense import Dense, Kind, build_vectors
 from rag.retrieval.hybrid import Hybrid
 from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
@@ -31,7 +31,7 @@ from rag.retrieval.splade import Splade
 from rag.retrieval.term_counts import count, term_ids
 from rag.retrieval.token_index import Neighbourhoods, TokenSearch, TokenVectors
 from rag.retrieval.translation_model import Pair, TranslationModel
-from rag.types import Article, ArticleOrder, Encoder, Filter, Question, Ranking, Retriever
+from rag.types import Article, ArticleOrder, Encoder, Filter, Floats, Ints, Question, Ranking, Retriever
 from tests.fakes.law.law import SPLIT, Words, law, random_encoder
 from tests.fakes.ranking.features import evidence_of, stump
 
@@ -143,7 +143,13 @@ def colbert(articles: Sequence[Article], folder: Path, *, by: str) -> Retriever:
     vectors = TokenVectors.write(folder, words.dim, batches)
     propose: Propose | None = None
     if by == "words":
-        propose = candidate_proposer(bm25(articles, folder, variant="lucene"), order)
+        keyword = bm25(articles, folder, variant="lucene")
+
+        def first_of_keyword(question: str, query: Floats, n: int, where: Filter | None) -> Ints:
+            [ranking] = keyword.search([question], n, where)
+            return np.array([order.positions[hit.article_id] for hit in ranking], dtype=np.int64)
+
+        propose = first_of_keyword
     elif by == "tokens":
         Neighbourhoods.build(vectors).save(folder)
         propose = TokenSearch(Neighbourhoods.load(folder), order, mask, probes=1000)
