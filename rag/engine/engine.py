@@ -18,7 +18,7 @@ from rag.engine.notices import Notices
 from rag.engine.result import Explanation, Mode, Result
 from rag.engine.searcher import QueryExpansion, Searcher
 from rag.retrieval.hybrid import DEPTH
-from rag.retrieval.known_item import KnownItems, Pins, best_versions, most_versions
+from rag.retrieval.known_item import KnownItems, best_versions, most_versions
 from rag.retrieval.translation_model import KEEP_ALL, ExpansionTerm, Removed
 from rag.text import Analyser
 from rag.types import Article, Filter, Ranking, Shown, Why
@@ -67,13 +67,11 @@ class Engine:
         explainer: Explainer,
         notices: Notices,
     ) -> None:
-        """Take the parts that `indexes.store.open_index` made."""
         self.card, self.info = card, info
         self.articles: Mapping[str, Article] = {a.id: a for a in articles}
         self.searcher, self.explainer, self.notices = searcher, explainer, notices
         self.analyser: Analyser = explainer.analyser  # cuts questions into terms
         self._known_items = KnownItems(articles, card)
-        self._pin = Pins(self.articles)
         self._versions = most_versions(articles)
 
     @property
@@ -146,7 +144,7 @@ class Engine:
         day = where.in_force_on if where else None
         known = self._known_items.find(text, day)
         query = self._known_items.remainder(text) if known else text
-        shown = self._pin(known, where)[: max(k, 0)]
+        shown = self._known_items.pinned(known, where)[: max(k, 0)]
         elsewhere = self.notices.elsewhere(text)
         expansion = self.searcher.expansion(mode, without, known=known)
         probability: float | None = None

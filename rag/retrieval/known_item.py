@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -211,18 +211,7 @@ class KnownItems:
                 return versions_in_force(found, day)
         return []
 
-
-class Pins:
-    """Shows the articles that a question names, and those that took over an old number's content."""
-
-    def __init__(self, articles: Mapping[str, Article]) -> None:
-        """Take the articles of a corpus by their ids."""
-        self._articles = articles
-        self._by_number: dict[tuple[str, str], list[Article]] = {}
-        for article in articles.values():
-            self._by_number.setdefault((article.code, article.article_no), []).append(article)
-
-    def __call__(self, known: Sequence[KnownItem], where: Filter | None) -> list[Shown]:
+    def pinned(self, known: Sequence[KnownItem], where: Filter | None) -> list[Shown]:
         """Return the articles named by number, then those that took over an old number's content.
 
         Who asks for the "ancien article" means the content of then: its heirs come first. An article
@@ -232,15 +221,20 @@ class Pins:
         day = where.in_force_on if where else None
         bearing: dict[str, Why] = {}
         heirs: dict[str, Why] = {}
+        named = replace(where or Filter(), in_force_on=None)
         for item in known:
-            bearing |= {article_id: Why(known=True) for article_id in item.found}
+            found = (i for i in item.found if named.admits(self._article(i)))
+            bearing |= {article_id: Why(known=True) for article_id in found}
             for move in item.moved:
                 for number in move.new:
-                    now = versions_in_force(self._by_number.get((move.code, number), []), day)
-                    heirs |= {a.id: Why(moved_from=move.old) for a in now if where is None or where.admits(a)}
-        named = None if where is None else replace(where, in_force_on=None)
-        bearing = {i: w for i, w in bearing.items() if named is None or named.admits(self._articles[i])}
+                    same = self._by_number.get(number_key(number), ())
+                    held = [a for a in same if (a.code, a.article_no) == (move.code, number)]
+                    admitted = (a for a in versions_in_force(held, day) if where is None or where.admits(a))
+                    heirs |= {a.id: Why(moved_from=move.old) for a in admitted}
         former = bool(known) and all(item.former for item in known)
         first, then = (heirs, bearing) if former else (bearing, heirs)
         whys = {**first, **{i: why for i, why in then.items() if i not in first}}
-        return [Shown(n, self._articles[i], 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]
+        return [Shown(n, self._article(i), 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]
+
+    def _article(self, article_id: str) -> Article:
+        return self._articles[self._places[article_id]]
