@@ -63,12 +63,8 @@ def features(
 ) -> dict[str, float]:
     """Return the features of one question's lists, by the names of `SIGNS`; all are finite.
 
-    Args:
-        words: what the corpus knows of the question's terms.
-        keyword: the BM25 list, best first; only the first 100 are looked at.
-        meaning: the dense list, likewise; scores are cosines.
-        nearest: mean cosine of the nearest annotated questions.
-        elsewhere: whether a topic of another law was matched.
+    Of the lists of BM25 and of dense retrieval only the first 100 are looked at. `nearest` is the mean cosine
+    of the nearest annotated questions.
     """
     by_keyword = [hit.article_id for hit in keyword[:_DEEP]]
     by_meaning = [hit.article_id for hit in meaning[:_DEEP]]

@@ -134,12 +134,8 @@ class Explainer:
     ) -> list[Explanation]:
         """Explain where articles stand for one question; what did not count in this mode is left out.
 
-        Args:
-            question: what was searched for.
-            ranks: article id -> system -> rank in its list.
-            mode: how it was searched.
-            shares: article id -> system -> what its list adds to the fused score, where that is known.
-            expanded: what searched by the words, where they were expanded.
+        Of each article id, `ranks` are those in the systems' lists, and `shares` what these lists add to the
+        fused score, where that is known. `expanded` searched by the words, where they were expanded.
         """
         if not ranks:
             return []
@@ -159,17 +155,13 @@ class Explainer:
         return explained
 
     def _word_shares(
-        self,
-        question: str,
-        article_ids: Sequence[str],
-        surface: Mapping[str, str],
-        expanded: ExpandedBM25 | None,
+        self, question: str, ids: Sequence[str], surface: Mapping[str, str], expanded: ExpandedBM25 | None
     ) -> Mapping[str, tuple[WordShare, ...]]:
         """Return what each term adds to the BM25 of each article that holds one."""
         bm25 = self._bm25
         if bm25 is None:
             return {}
-        positions = {id_: bm25.order.positions[id_] for id_ in article_ids if id_ in bm25.order.positions}
+        positions = {id_: bm25.order.positions[id_] for id_ in ids if id_ in bm25.order.positions}
         rows = np.array(list(positions.values()), dtype=np.int64)
         shares: dict[str, list[WordShare]] = {}
         terms = Counter(self.analyser.terms(question))

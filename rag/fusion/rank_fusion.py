@@ -19,6 +19,7 @@ from rag.fusion.normalisation import Matrix, Share, borda_points, min_max, recip
 from rag.types import DECIMALS, ArticleOrder, Ranking, rank
 
 Fuse: TypeAlias = Callable[[Sequence[Ranking], int], Ranking]  # (one ranking a system, k) -> the fused one
+Rankings: TypeAlias = Sequence[Ranking]
 Weights: TypeAlias = Sequence[float] | None
 
 
@@ -28,7 +29,7 @@ def ranks(ranking: Ranking, wanted: Collection[str] | None = None) -> Mapping[st
     return {hit.article_id: bisect_left(ranking, -hit.score, key=lambda h: -h.score) + 1 for hit in hits}
 
 
-def borda(rankings: Sequence[Ranking], k: int, *, weights: Weights = None) -> Ranking:
+def borda(rankings: Rankings, k: int, *, weights: Weights = None) -> Ranking:
     """Fuse by the sum over systems of weight × (length of the list - rank + 1) (Borda 1781).
 
     An article that a system did not return gets nothing from it.
@@ -36,9 +37,7 @@ def borda(rankings: Sequence[Ranking], k: int, *, weights: Weights = None) -> Ra
     return _fused(rankings, k, borda_points, checked(weights, len(rankings)), None)
 
 
-def reciprocal_rank(
-    rankings: Sequence[Ranking], k: int, *, c: float = 60.0, weights: Weights = None
-) -> Ranking:
+def reciprocal_rank(rankings: Rankings, k: int, *, c: float = 60.0, weights: Weights = None) -> Ranking:
     """Fuse by the sum over systems of weight / (c + rank) (Cormack, Clarke & Büttcher 2009).
 
     An article that a system did not return gets nothing from it. The sums are exact (`math.fsum`)
@@ -49,7 +48,7 @@ def reciprocal_rank(
 
 
 def normalised(
-    rankings: Sequence[Ranking],
+    rankings: Rankings,
     k: int,
     *,
     by: Share = min_max,
@@ -58,18 +57,14 @@ def normalised(
 ) -> Ranking:
     """Fuse by the weighted mean of the systems' scores, each brought to one scale first.
 
-    Args:
-        rankings: one a system, best first.
-        k: how many hits at most.
-        by: `min_max`, `z_score`, or `partial(percentile, distributions=...)`; it also says what a
-            missing article adds.
-        weights: scaled here to add up to 1.
-        decimals: as in `rag.types.rank`; None for shares that are functions of ranks.
+    The scale is `min_max`, `z_score`, or `partial(percentile, distributions=...)`; it also says what a
+    missing article adds. Weights are scaled here to add up to 1. `decimals` is that of `rag.types.rank`:
+    None for shares that are functions of ranks.
     """
     return _fused(rankings, k, by, alphas(weights, len(rankings)), decimals)
 
 
-def comb_sum(rankings: Sequence[Ranking], k: int, *, by: Share = min_max, weights: Weights = None) -> Ranking:
+def comb_sum(rankings: Rankings, k: int, *, by: Share = min_max, weights: Weights = None) -> Ranking:
     """Fuse by the sum of the normalised scores: CombSUM (Fox & Shaw 1994).
 
     The order is that of `normalised`; the scores are not divided by the number of systems.
@@ -77,30 +72,30 @@ def comb_sum(rankings: Sequence[Ranking], k: int, *, by: Share = min_max, weight
     return _fused(rankings, k, by, checked(weights, len(rankings)), DECIMALS)
 
 
-def comb_mnz(rankings: Sequence[Ranking], k: int, *, by: Share = min_max, weights: Weights = None) -> Ranking:
+def comb_mnz(rankings: Rankings, k: int, *, by: Share = min_max, weights: Weights = None) -> Ranking:
     """Fuse by CombSUM times the number of systems that returned the article: CombMNZ (Fox & Shaw 1994).
 
     It rewards agreement only where shares are 0 or more: `min_max` or `percentile`, not `z_score`.
     """
-    return _fused(rankings, k, by, checked(weights, len(rankings)), DECIMALS, by_agreement=True)
+    return _fused(rankings, k, by, checked(weights, len(rankings)), DECIMALS, mnz=True)
 
 
 def _fused(
-    rankings: Sequence[Ranking],
+    rankings: Rankings,
     k: int,
     share: Share,
     weights: Sequence[float],
     decimals: int | None,
-    by_agreement: bool = False,
+    mnz: bool = False,
 ) -> Ranking:
     ids, scores = as_matrix(rankings)
     [fused] = weighted(scores[:, None, :], share, weights)
-    if by_agreement:
+    if mnz:
         fused = fused * returned(scores)[np.array(weights) > 0].sum(axis=0)
     return rank(fused, in_order(ids), k, decimals=decimals)
 
 
-def as_matrix(rankings: Sequence[Ranking]) -> tuple[tuple[str, ...], Matrix]:
+def as_matrix(rankings: Rankings) -> tuple[tuple[str, ...], Matrix]:
     """Lay rankings of one question out as scores, (n_systems, n_articles), nan where missing.
 
     The first of the pair is the ids of all articles, sorted as strings, at the same positions.

@@ -23,12 +23,8 @@ def boosted(fuse: Fuse, group: Callable[[], Mapping[str, int]], share: float) ->
     """Return a fusion after which no article scores less than a share of the best under its headings.
 
     Only articles that a list returned are lifted, so that a filter stays what it is. The best of each
-    group keeps its score. Where the best score is 0 or less nothing is lifted.
-
-    Args:
-        fuse: what makes one ranking of several.
-        group: gives article id -> number of its headings; it is asked for at every question.
-        share: 0 to 1, of the best score; 0 lifts nothing.
+    group keeps its score. Where the best score, or the share, is 0 or less nothing is lifted. `group` gives
+    article id -> number of its headings; it is asked for at every question.
     """
     if not share:
         return fuse

@@ -26,6 +26,7 @@ from rag.fusion.section_boost import boosted
 from rag.types import DECIMALS, Ranking
 
 Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
+Distributions: TypeAlias = Mapping[str, Distribution] | None  # system -> its scores over the corpus
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
 _UNSCALED: Mapping[str, Callable[..., Ranking]]
@@ -54,10 +55,7 @@ class FusionSettings:
             raise BadInput(f"a fusion's share beside of {self.beside}: give 0 (none) to 1")
 
     def fuse(
-        self,
-        systems: Sequence[str],
-        distributions: Mapping[str, Distribution] | None = None,
-        group: Group | None = None,
+        self, systems: Sequence[str], distributions: Distributions = None, group: Group | None = None
     ) -> Fuse:
         """Return the fusion of rankings that come in the order of these systems.
 
@@ -92,10 +90,7 @@ class FusionSettings:
         return replace(self, weights={name: w for name, w in self.weights.items() if name in systems})
 
     def shares(
-        self,
-        lists: Mapping[str, Ranking],
-        wanted: Collection[str],
-        distributions: Mapping[str, Distribution] | None = None,
+        self, lists: Mapping[str, Ranking], wanted: Collection[str], distributions: Distributions = None
     ) -> Mapping[str, Mapping[str, float]]:
         """Return what each list adds to the fused score of articles; one that lacks the article adds nothing.
 
@@ -142,22 +137,12 @@ class FusionSettings:
 
 
 def scale(
-    method: str,
-    *,
-    damping: float = DAMPING,
-    of: Sequence[str] = (),
-    distributions: Mapping[str, Distribution] | None = None,
+    method: str, *, damping: float = DAMPING, of: Sequence[str] = (), distributions: Distributions = None
 ) -> tuple[Share, int | None]:
     """Return what a method of `SCALES` adds for each article, and the decimals its sums are rounded to.
 
     Functions of whole ranks are not rounded; nor are percentiles: of 50,000 articles the best ten
-    lie within 0.0002 of each other.
-
-    Args:
-        method: one of `SCALES`.
-        damping: the c of reciprocal rank.
-        of: the systems, in the order of the rankings.
-        distributions: system -> its scores over the corpus; percentiles alone need them.
+    lie within 0.0002 of each other. The systems are in the order of the rankings.
 
     Raises:
         BadInput: no such scale, or percentiles lack a distribution.

@@ -14,7 +14,6 @@ class Mask:
     """Turns a filter into the positions that it admits; keeps the last few answers."""
 
     def __init__(self, articles: Sequence[Article]) -> None:
-        """Look at these articles, in the order of the corpus."""
         self._articles = articles
         self._known: dict[Filter, Bools] = {}
 
@@ -33,7 +32,6 @@ class ScoredRetriever(ABC):
     """A retriever that gives every article a score, -inf where it has none."""
 
     def __init__(self, order: ArticleOrder, mask: Mask) -> None:
-        """Rank the articles of `order`; `mask` turns filters into positions."""
         self.order, self.mask = order, mask
 
     @abstractmethod

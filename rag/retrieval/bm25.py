@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -16,14 +15,15 @@ import scipy.sparse as sp
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
-from rag.retrieval.term_counts import FieldCounts, Postings, document_frequency, term_ids
+from rag.retrieval.term_counts import FieldCounts, Postings, Weights, document_frequency, term_ids
 from rag.text import Analyser
 from rag.types import ArticleOrder, Floats
 
 RECENT = 2  # questions whose scores stay at hand: a learned fusion looks at them again
+Doubles: TypeAlias = npt.NDArray[np.float64]
 Variant: TypeAlias = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
 # An answer is ten times as long as its question: at full weight it would drown the article's own words.
-EVEN_WEIGHTS: Mapping[str, float] = dict.fromkeys(("text", "headings", "code", "questions"), 1.0) | {
+EVEN_WEIGHTS: Weights = dict.fromkeys(("text", "headings", "code", "questions"), 1.0) | {
     "answers": 0.15  # 0.1 to 0.5 served STARD alike (docs/results.md)
 }
 
@@ -41,7 +41,7 @@ class BM25Settings:
     k1: float = 1.2  # Robertson & Zaragoza 2009: 1.2 to 2 serve most collections
     b: float = 0.75
     delta: float = 0.5  # of bm25l and bm25+ alone
-    weights: Mapping[str, float] = field(default_factory=lambda: dict(EVEN_WEIGHTS))
+    weights: Weights = field(default_factory=lambda: dict(EVEN_WEIGHTS))
 
     def __post_init__(self) -> None:
         """Refuse what no BM25 can use."""
@@ -74,7 +74,7 @@ def term_scores(counts: FieldCounts, settings: BM25Settings) -> sp.csc_array:
     return sp.csc_array(scores)
 
 
-def _idf(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> npt.NDArray[np.float64]:
+def _idf(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> Doubles:
     """Inverse document frequency by variant; 0 for a term that stands nowhere."""
     seen = np.maximum(df, 1)
     if variant in ("lucene", "robertson"):
@@ -87,9 +87,7 @@ def _idf(df: npt.NDArray[np.int64], n_articles: int, variant: Variant) -> npt.ND
     return np.where(df > 0, idf, 0.0)
 
 
-def _saturate(
-    tf: npt.NDArray[np.float64], norm: npt.NDArray[np.float64], settings: BM25Settings
-) -> npt.NDArray[np.float64]:
+def _saturate(tf: Doubles, norm: Doubles, settings: BM25Settings) -> Doubles:
     """Term-frequency part by variant, less what an absent term would get."""
     k1, delta = settings.k1, settings.delta
     if settings.variant in ("lucene", "robertson"):
@@ -114,7 +112,7 @@ class BM25(ScoredRetriever):
         order: ArticleOrder,
         mask: Mask,
         analyser: Analyser,
-        weights: Mapping[str, float] = EVEN_WEIGHTS,
+        weights: Weights = EVEN_WEIGHTS,
     ) -> None:
         """Take an index made by `build` or read by `load`; its field weights are for explanation."""
         super().__init__(order, mask)
@@ -151,7 +149,7 @@ class BM25(ScoredRetriever):
         order: ArticleOrder,
         mask: Mask,
         analyser: Analyser,
-        weights: Mapping[str, float] = EVEN_WEIGHTS,
+        weights: Weights = EVEN_WEIGHTS,
     ) -> BM25:
         """Open an index that `save` wrote; its arrays stay on disk, memory-mapped.
 

@@ -25,16 +25,11 @@ BATCH = 8  # from so many questions on, more threads pay
 
 
 def build_vectors(vectors: Floats, kind: Kind = "flat") -> faiss.Index:
-    """Index unit vectors by inner product.
+    """Index unit vectors, (n_articles, dim) float32, by inner product.
 
-    Args:
-        vectors: (n_articles, dim) float32.
-        kind: "flat" is exact; "hnsw" a navigable graph (Malkov & Yashunin 2020), approximate and
-            fast, which may miss some of many articles of one and the same vector; "8bit" exact
-            search over vectors rounded to bytes, a quarter of the memory.
-
-    Raises:
-        BadInput: no such kind.
+    "flat" is exact; "hnsw" a navigable graph (Malkov & Yashunin 2020), approximate and fast, which may miss
+    some of many articles of one and the same vector; "8bit" exact search over vectors rounded to bytes, a
+    quarter of the memory. Another kind is `BadInput`.
     """
     dim = vectors.shape[1]
     index: Any  # what each kind has of its own

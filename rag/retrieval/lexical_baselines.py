@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import scipy.sparse as sp
 
 from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
-from rag.retrieval.term_counts import FieldCounts, Postings, document_frequency, term_ids
+from rag.retrieval.term_counts import FieldCounts, Postings, Weights, document_frequency, term_ids
 from rag.text import Analyser
 from rag.types import Floats
+
+MU = 2000.0  # Zhai & Lafferty 2004
 
 
 class QueryLikelihood(ScoredRetriever):
@@ -20,22 +21,12 @@ class QueryLikelihood(ScoredRetriever):
 
     The part of the sum that is the same for every article is left out, so that a score is the sum
     over matched terms of log(1 + tf / (mu p(t | corpus))) plus |question| log(mu / (length + mu)).
+    A mu that is not positive is `BadInput`.
     """
 
     def __init__(
-        self,
-        counts: FieldCounts,
-        weights: Mapping[str, float],
-        mask: Mask,
-        analyser: Analyser,
-        *,
-        mu: float = 2000.0,  # Zhai & Lafferty 2004
+        self, counts: FieldCounts, weights: Weights, mask: Mask, analyser: Analyser, *, mu: float = MU
     ) -> None:
-        """Estimate the articles' models.
-
-        Raises:
-            BadInput: mu is not positive.
-        """
         if not 0 < mu < math.inf:
             raise BadInput(f"query likelihood with mu = {mu}: it must be a number above 0, 2000 is usual")
         super().__init__(counts.order, mask)
@@ -65,13 +56,12 @@ class TfIdf(ScoredRetriever):
     def __init__(
         self,
         counts: FieldCounts,
-        weights: Mapping[str, float],
+        weights: Weights,
         mask: Mask,
         analyser: Analyser,
         *,
         normalised: bool = True,
     ) -> None:
-        """Weigh every term of every article."""
         super().__init__(counts.order, mask)
         self.analyser, self.vocabulary = analyser, counts.vocabulary
         tf = counts.weighted(weights)

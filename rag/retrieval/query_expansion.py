@@ -219,7 +219,6 @@ class Expanded(ScoredRetriever):
     """What expanded terms alone find: how much a bridge knows by itself."""
 
     def __init__(self, words: ExpandedBM25) -> None:
-        """Search over this bridge."""
         super().__init__(words.order, words.mask)
         self.words = words
 

@@ -23,7 +23,8 @@ class SparseEncoder(Protocol):
 class Splade(ScoredRetriever):
     """Ranks articles by the dot product of sparse weights: sum_t q_t a_t over the question's terms.
 
-    Only the postings of terms with a weight in the question are read.
+    Row i of the weights, (n_articles, n_terms), is of the article at position i of the order. Only the
+    postings of terms with a weight in the question are read.
     """
 
     def __init__(
@@ -32,19 +33,9 @@ class Splade(ScoredRetriever):
         weights: sp.csr_array,
         order: ArticleOrder,
         mask: Mask,
-        terms: Sequence[str] = (),
-        uncut: float | None = None,
+        terms: Sequence[str] = (),  # what the columns stand for, to show
+        uncut: float | None = None,  # terms of an article, on average, before the lightest were left out
     ) -> None:
-        """Invert the articles' weights, (n_articles, n_terms).
-
-        Args:
-            encoder: of questions.
-            weights: row i is of the article at position i of `order`.
-            order: the ids.
-            mask: turns filters into positions.
-            terms: what the columns stand for, to show; may be left out.
-            uncut: terms that the encoder gave an article, on average, before the lightest were left out.
-        """
         super().__init__(order, mask)
         self.encoder, self.weights, self.terms, self.uncut = encoder, weights, terms, uncut
         self._inverted = sp.csc_array(weights)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ LAW_FIELDS = ("text", "headings", "code")
 QUESTIONS_FIELD = "questions"  # annotated-question expansion
 ANSWERS_FIELD = "answers"  # what was answered to those questions, where it is known
 ANNOTATED_FIELDS = (QUESTIONS_FIELD, ANSWERS_FIELD)
+Weights: TypeAlias = Mapping[str, float]  # field -> weight of 0 or more
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class FieldCounts:
     vocabulary: Mapping[str, int]
     fields: Mapping[str, sp.csr_array] = field(repr=False)
 
-    def weighted(self, weights: Mapping[str, float]) -> sp.csr_array:
+    def weighted(self, weights: Weights) -> sp.csr_array:
         """Return the weighted sum of the fields' counts, (n_articles, n_terms) float32.
 
         This is the simple extension of BM25 to fields (Robertson, Zaragoza & Taylor 2004): a field

@@ -56,12 +56,8 @@ class ChineseAnalyser:
 
     "第五十四条" and "第 54 条" are one term, dates too. With "both", a word of two characters comes
     twice, as a word and as a pair: what the dictionary knows weighs double against a chance pair
-    (STARD, five folds: R@10 of BM25 48.5 to 51.3). Safe to share between threads.
-
-    Args:
-        name: the `id`; it must change when terms do.
-        stop: words, and bigrams, that give no term.
-        units: what a run is cut into.
+    (STARD, five folds: R@10 of BM25 48.5 to 51.3). Safe to share between threads. The name is its `id`, and
+    must change when terms do; the words and bigrams to stop at give no term.
     """
 
     language = "zh"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from rag.text.article_numbers import CHINESE_DIGITS, LATIN_ORDINALS, number_key
 from rag.text.code_names import CodeNames
@@ -124,6 +124,7 @@ CHINESE_QUOTED = re.compile(r"《[^》]{2,40}》(?=[^《。?？]{0,6}$)")
 CHINESE_THIS = ("本法", "该法", "此法", "的法", "规定", "办法", "解释")  # ends of runs that name nothing
 
 
+Span: TypeAlias = tuple[int, int, int]  # where a reference begins, and its number; where that ends
 LONGEST = 2_000  # characters that are looked at; a reference stands in a sentence, not in a file
 
 
@@ -221,12 +222,7 @@ class _Latin:
         return self._made([(start, start, end)], end, code, marked=alone or series or code is None)
 
     def _made(
-        self,
-        spans: list[tuple[int, int, int]],
-        end: int,
-        code: _Code | None,
-        marked: bool,
-        through: Collection[int] = (),
+        self, spans: list[Span], end: int, code: _Code | None, marked: bool, through: Collection[int] = ()
     ) -> list[Reference]:
         begin, past, held = code or (spans[0][0], end, None)
         named = self.text[begin:past].strip() if code else None

@@ -55,13 +55,8 @@ DIALECTS: Mapping[str, Dialect] = {
 class WordAnalyser:
     """Cuts text at what is not a letter, folds and stems each word, keeps article numbers whole.
 
-    Hyphens separate words ("ex-mari" is two), except inside numbers. Safe to share between threads.
-
-    Args:
-        language: one of DIALECTS.
-        name: the `id`; it must change when terms do.
-        stop: folded words that give no term.
-        stem: whether words are stemmed, or only folded.
+    Hyphens separate words ("ex-mari" is two), except inside numbers. Safe to share between threads. The name
+    is its `id`, and must change when terms do; the words to stop at are folded.
     """
 
     def __init__(self, language: str, name: str, stop: frozenset[str], stem: bool) -> None:
