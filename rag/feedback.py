@@ -213,9 +213,8 @@ def _empty(db: sqlite3.Connection) -> bool:
 
 
 def _stamp(db: sqlite3.Connection) -> tuple[int, int]:
-    [application] = db.execute("PRAGMA application_id").fetchone()
-    [schema] = db.execute("PRAGMA user_version").fetchone()
-    return cast(int, application), cast(int, schema)
+    stamp = db.execute("SELECT * FROM pragma_application_id, pragma_user_version").fetchone()
+    return cast(tuple[int, int], stamp)
 
 
 def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[FeedbackReason, int]]:

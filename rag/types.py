@@ -98,7 +98,6 @@ class Retriever(Protocol):
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question, in the order of the questions."""
-        ...
 
 
 class Reranker(Protocol):
@@ -106,7 +105,6 @@ class Reranker(Protocol):
 
     def rerank(self, questions: Sequence[str], rankings: Sequence[Ranking], k: int) -> list[Ranking]:
         """Return one reordered ranking of at most k hits a question."""
-        ...
 
 
 class Encoder(Protocol):
@@ -115,20 +113,16 @@ class Encoder(Protocol):
     @property
     def name(self) -> str:
         """What manifests and pages call it."""
-        ...
 
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        ...
 
     def encode_questions(self, questions: Sequence[str]) -> Floats:
         """Return l2-normalised vectors, (n_questions, dim) float32; an empty text gives zeros."""
-        ...
 
     def encode_articles(self, articles: Sequence[Article]) -> Floats:
         """Return l2-normalised vectors, (n_articles, dim) float32."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -223,31 +223,24 @@ class Explainer:
     ) -> Mapping[str, tuple[SimilarQuestion, ...]]:
         """Return the annotated questions nearest to this one, by article; all are encoded in one batch."""
         terms = frozenset(self.analyser.terms(question))
-        known = {id_: _nearest_questions(terms, self.contents(id_)) for id_ in article_ids}
+        known: dict[str, list[SimilarQuestion]] = {}
+        for id_ in article_ids:
+            found: dict[str, SimilarQuestion] = {}  # by text: without repeats
+            for asked, own in self.contents(id_).questions:
+                shared, overlap = tuple(sorted(own & terms)), len(own & terms) / (len(own | terms) or 1)
+                found.setdefault(asked.text, SimilarQuestion(asked.text, shared, overlap))
+            known[id_] = sorted(found.values(), key=lambda a: (-a.overlap, a.text))
         if vector is not None and self._dense is not None:
             encoder = self._dense.encoder
             # a large model takes its time: it compares only those that are shown
             most = COMPARED if isinstance(encoder, StaticEncoder) else MAX_QUESTIONS
-            known = {id_: found[:most] for id_, found in known.items()}
-            texts = sorted({similar.text for found in known.values() for similar in found})
+            known = {id_: nearest[:most] for id_, nearest in known.items()}
+            texts = sorted({similar.text for nearest in known.values() for similar in nearest})
             encode = self._encode_questions or encoder.encode_questions
             vectors = encode(texts) if texts else np.zeros((0, encoder.dim), np.float32)
             cosines = {t: float(v @ vector) if v.any() else None for t, v in zip(texts, vectors, strict=True)}
-            known = {
-                id_: [replace(similar, cosine=cosines[similar.text]) for similar in found]
-                for id_, found in known.items()
-            }
+            known = {id_: [replace(a, cosine=cosines[a.text]) for a in own] for id_, own in known.items()}
         return {
-            id_: tuple(sorted(found, key=lambda a: (-a.nearness, -a.overlap, a.text))[:MAX_QUESTIONS])
-            for id_, found in known.items()
+            id_: tuple(sorted(own, key=lambda a: (-a.nearness, -a.overlap, a.text))[:MAX_QUESTIONS])
+            for id_, own in known.items()
         }
-
-
-def _nearest_questions(terms: frozenset[str], contents: Contents) -> list[SimilarQuestion]:
-    """Return the annotated questions of an article, the most similar first, without repeats."""
-    found: dict[str, SimilarQuestion] = {}
-    for question, own in contents.questions:
-        shared, either = own & terms, own | terms
-        overlap = len(shared) / (len(either) or 1)
-        found.setdefault(question.text, SimilarQuestion(question.text, tuple(sorted(shared)), overlap))
-    return sorted(found.values(), key=lambda a: (-a.overlap, a.text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,17 +16,14 @@ class Mask:
 
     def __init__(self, articles: Sequence[Article]) -> None:
         self._articles = articles
-        self._known: dict[Filter, Bools] = {}
+        self._positions = lru_cache(maxsize=32)(self._admitted)
 
     def __call__(self, where: Filter | None) -> Bools | None:
         """Return (n_articles,) bool, or None when everything is admitted."""
-        if where is None or where == Filter():
-            return None
-        if where not in self._known:
-            if len(self._known) >= 32:  # filters are few; dates could be many
-                self._known.clear()
-            self._known[where] = np.array([where.admits(a) for a in self._articles], dtype=np.bool_)
-        return self._known[where]
+        return None if where is None or where == Filter() else self._positions(where)
+
+    def _admitted(self, where: Filter) -> Bools:
+        return np.array([where.admits(article) for article in self._articles], dtype=np.bool_)
 
 
 class ScoredRetriever(ABC):

@@ -31,7 +31,6 @@ class TokenEncoder(Protocol):
 
     def encode_questions(self, questions: Sequence[str]) -> list[EncodedText]:
         """Return the tokens of each question; none for a blank one."""
-        ...
 
 
 class ColBERT:

@@ -115,21 +115,16 @@ class QuestionIndex:
 
     def nearness(self, terms: Sequence[str], vector: Floats | None) -> QuestionVotes:
         """Compare a question, and its `vector`, (dim,), with all of these."""
-        n, none = len(self.questions), np.zeros(len(self.cited), np.float32)
-        if not n:
-            return QuestionVotes(none, none, none)
-        words = self._words(terms)
-        if vector is None or self.vectors is None or not vector.any():
-            return QuestionVotes(none, self._best(words), none)
+        none, words = np.zeros(len(self.cited), np.float32), self._best(self._words(terms))
+        if vector is None or self.vectors is None:
+            return QuestionVotes(none, words, none)
         # row by row: a product of the whole matrix rounds a row by where it stands
         cosine = np.maximum(np.vecdot(self.vectors, vector), 0).astype(np.float32)
-        best = cosine.max()
+        best = cosine.max(initial=0)
         if best <= 0:  # none is near: votes would only count who is cited most
-            return QuestionVotes(none, self._best(words), none)
+            return QuestionVotes(none, words, none)
         votes = np.exp((cosine - best) / SHARPNESS).astype(np.float64)  # sums do not depend on the order
-        return QuestionVotes(
-            self._best(cosine), self._best(words), np.asarray(votes @ self.cites, np.float32)
-        )
+        return QuestionVotes(self._best(cosine), words, np.asarray(votes @ self.cites, np.float32))
 
     def _best(self, similarity: Floats) -> Floats:
         """Return for each article the largest similarity of a question that cites it."""

@@ -17,7 +17,6 @@ class SparseEncoder(Protocol):
 
     def encode_questions(self, questions: Sequence[str]) -> sp.csr_array:
         """Return (n_questions, n_terms) of weights above 0; an empty row for a blank question."""
-        ...
 
 
 class Splade(ScoredRetriever):

@@ -189,4 +189,3 @@ class Frequencies(Protocol):
 
     def of(self, terms: frozenset[str], /) -> Mapping[str, int]:
         """Return those of the terms that stand there, and how often."""
-        ...

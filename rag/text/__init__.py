@@ -33,20 +33,16 @@ class Analyser(Protocol):
     @property
     def id(self) -> str:
         """Everything that changes the terms: language, libraries' versions, options."""
-        ...
 
     @property
     def language(self) -> str:
         """ISO 639-1."""
-        ...
 
     def tokens(self, text: str) -> list[Token]:
         """Return the terms in order, each with its place in `text`; stop words are left out."""
-        ...
 
     def terms(self, text: str) -> list[str]:
         """Return the terms in order; the same as `[t.term for t in self.tokens(text)]`, faster."""
-        ...
 
 
 class RememberedTerms(dict[str, T]):

@@ -104,19 +104,15 @@ class ChineseAnalyser:
     def _parts(self, flat: str) -> Iterator[tuple[int, int, str, bool]]:
         """Yield the parts of a text: start, end, then a term, or a run of Chinese characters and True."""
         at = 0
-        for place in _PLACE.finditer(flat):
-            yield from self._runs(flat, at, place.start())
-            at = place.end()
-            yield place.start(), at, _place_term(place[0]), False
-        yield from self._runs(flat, at, len(flat))
-
-    @staticmethod
-    def _runs(flat: str, start: int, end: int) -> Iterator[tuple[int, int, str, bool]]:
-        for m in _RUN.finditer(flat, start, end):
-            if m.lastindex == 1:
-                yield m.start(), m.end(), m[1], True
-            elif term := number_term(m[0]) if m.lastindex == 2 else fold(m[0]):
-                yield m.start(), m.end(), term, False
+        for place in (*_PLACE.finditer(flat), None):
+            for m in _RUN.finditer(flat, at, place.start() if place else len(flat)):
+                if m.lastindex == 1:
+                    yield *m.span(), m[1], True
+                elif term := number_term(m[0]) if m.lastindex == 2 else fold(m[0]):
+                    yield *m.span(), term, False
+            if place:
+                at = place.end()
+                yield *place.span(), _place_term(place[0]), False
 
     def _terms_of_run(self, run: str) -> tuple[str, ...]:
         return tuple(term for _, _, term in self._recent(run))
