@@ -14,6 +14,8 @@ import numpy.typing as npt
 from rag.corpus.card import Moved
 
 Floats: TypeAlias = npt.NDArray[np.float32]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Reals: TypeAlias = npt.NDArray[np.floating]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -62,7 +64,7 @@ class Hit(NamedTuple):
 
 _HIT: Callable[[tuple[str, float]], Hit] = partial(tuple.__new__, Hit)
 Ranking: TypeAlias = tuple[Hit, ...]  # best first
-Found: TypeAlias = tuple[Ints, npt.NDArray[np.float64]]  # positions of articles, best first; their scores
+Found: TypeAlias = tuple[Ints, Doubles]  # positions of articles, best first; their scores
 NOTHING: Found = (np.zeros(0, dtype=np.int64), np.zeros(0))
 Run: TypeAlias = Mapping[str, Ranking]  # question id -> its ranking
 Qrels: TypeAlias = Mapping[str, frozenset[str]]  # question id -> its gold article ids
@@ -146,30 +148,20 @@ class ArticleOrder:
 
 
 def rank(
-    scores: npt.NDArray[np.floating],
-    order: ArticleOrder,
-    k: int,
-    keep: Bools | None = None,
-    *,
-    decimals: int | None = DECIMALS,
+    scores: Reals, order: ArticleOrder, k: int, keep: Bools | None = None, *, decimals: int | None = DECIMALS
 ) -> Ranking:
     """Sort articles by their scores, (n_articles,), as `first` does, and return the hits."""
     return hits(order, *first(scores, order.by_id, k, keep, decimals=decimals))
 
 
-def hits(order: ArticleOrder, positions: Ints, scores: npt.NDArray[np.float64]) -> Ranking:
+def hits(order: ArticleOrder, positions: Ints, scores: Doubles) -> Ranking:
     """Return a ranking of articles that are sorted already."""
     ids = [order.ids[p] for p in positions.tolist()]
     return tuple(map(_HIT, zip(ids, scores.tolist(), strict=True)))  # thousands a question: no Python between
 
 
 def first(
-    scores: npt.NDArray[np.floating],
-    by_id: Ints,
-    k: int,
-    keep: Bools | None = None,
-    *,
-    decimals: int | None = DECIMALS,
+    scores: Reals, by_id: Ints, k: int, keep: Bools | None = None, *, decimals: int | None = DECIMALS
 ) -> Found:
     """Sort positions by score: the one place that does, so that one tie rule holds everywhere.
 

@@ -81,14 +81,9 @@ def comb_mnz(rankings: Rankings, k: int, *, by: Share = min_max, weights: Weight
 
 
 def _fused(
-    rankings: Rankings,
-    k: int,
-    share: Share,
-    weights: Sequence[float],
-    decimals: int | None,
-    mnz: bool = False,
+    lists: Rankings, k: int, share: Share, weights: Sequence[float], decimals: int | None, mnz: bool = False
 ) -> Ranking:
-    ids, scores = as_matrix(rankings)
+    ids, scores = as_matrix(lists)
     [fused] = weighted(scores[:, None, :], share, weights)
     if mnz:
         fused = fused * returned(scores)[np.array(weights) > 0].sum(axis=0)

@@ -17,10 +17,9 @@ from rag.errors import BadInput
 from rag.retrieval.base import Mask, ScoredRetriever
 from rag.retrieval.term_counts import FieldCounts, Postings, Weights, document_frequency, term_ids
 from rag.text import Analyser
-from rag.types import ArticleOrder, Floats
+from rag.types import ArticleOrder, Doubles, Floats
 
 RECENT = 2  # questions whose scores stay at hand: a learned fusion looks at them again
-Doubles: TypeAlias = npt.NDArray[np.float64]
 Variant: TypeAlias = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
 # An answer is ten times as long as its question: at full weight it would drown the article's own words.
 EVEN_WEIGHTS: Weights = dict.fromkeys(("text", "headings", "code", "questions"), 1.0) | {

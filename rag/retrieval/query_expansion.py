@@ -19,7 +19,7 @@ from rag.retrieval.bm25 import BM25, BM25Settings, term_scores
 from rag.retrieval.term_counts import LAW_FIELDS, FieldCounts, Postings
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, TranslationModel
 from rag.text import surface_forms
-from rag.types import Floats, Ints, WordShare
+from rag.types import Doubles, Floats, Ints, WordShare
 
 _ARRAYS = {"indptr": np.int64, "indices": np.int32, "adds": np.float32, "shares": np.float32}
 # of Jelinek & Mercer (1980): how much of a term's likelihood in an article is that in all articles
@@ -140,14 +140,14 @@ class ExpandedBM25(ScoredRetriever):
         return np.where(np.isfinite(typed) | (added != 0), scores, -np.inf).astype(np.float32)
 
     @cached_property
-    def _rarity(self) -> npt.NDArray[np.float64]:
+    def _rarity(self) -> Doubles:
         """How many times its share of all articles 1 is, of each law term; 0 where no article has it."""
         of_term = np.repeat(np.arange(len(self._number)), np.diff(self.words.indptr))
         sums = np.bincount(of_term, weights=self.words.shares, minlength=len(self._number))
         everywhere = sums / max(len(self.order.ids), 1)
         return np.divide(1, everywhere, out=np.zeros_like(everywhere, dtype=np.float64), where=everywhere > 0)
 
-    def expanded(self, terms: Sequence[str]) -> npt.NDArray[np.float64]:
+    def expanded(self, terms: Sequence[str]) -> Doubles:
         """Return what the expanded terms alone add, (n_articles,), before the weight."""
         added = np.zeros(len(self.order.ids))
         for pair in self.bridge.expand(terms, self.without):
@@ -155,9 +155,7 @@ class ExpandedBM25(ScoredRetriever):
             added[self.words.indices[span]] += pair.weight * self.words.adds[span].astype(np.float64)
         return added
 
-    def of_articles(
-        self, terms: Sequence[str], positions: Ints
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def of_articles(self, terms: Sequence[str], positions: Ints) -> tuple[Doubles, Doubles]:
         """Return what a bridge says of the articles at some positions, (n,) each.
 
         Returns:
@@ -185,22 +183,19 @@ class ExpandedBM25(ScoredRetriever):
         return np.asarray(added, np.float64), (likelier * times).sum(axis=1)
 
     def shares(
-        self,
-        question: str,
-        positions: Mapping[str, int],
-        fields: Mapping[str, Mapping[str, Mapping[str, int]]],
+        self, question: str, places: Mapping[str, int], fields: Mapping[str, Mapping[str, Mapping[str, int]]]
     ) -> dict[str, tuple[WordShare, ...]]:
         """Return what each expanded term adds to the score of articles, the largest share first.
 
-        `positions` are of the articles by id, `fields` is article id -> field -> law term -> how often it
+        `places` are where the articles stand, by id; `fields` is article id -> field -> law term -> how often it
         stands there.
         """
         found: dict[str, list[WordShare]] = {}
-        rows = np.array(list(positions.values()), dtype=np.int64)
+        rows = np.array(list(places.values()), dtype=np.int64)
         postings = Postings(self.words.indptr, self.words.indices, self.words.adds)
         for pair in self.used(question):
             adds = postings.of_term(self._number[pair.law], rows).tolist()
-            for id_, added in zip(positions, adds, strict=True):
+            for id_, added in zip(places, adds, strict=True):
                 if math.isnan(added):
                     continue
                 share = self.weight * pair.weight * added

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rag.text import Analyser
-from rag.types import Article, ArticleOrder, Ints, Progress, Question, no_progress
+from rag.types import Article, ArticleOrder, Doubles, Ints, Progress, Question, Reals, no_progress
 
 LAW_FIELDS = ("text", "headings", "code")
 QUESTIONS_FIELD = "questions"  # annotated-question expansion
@@ -130,14 +130,14 @@ class Postings(NamedTuple):
 
     indptr: npt.NDArray[np.integer]  # (n_terms + 1,), where each term's postings begin
     indices: npt.NDArray[np.integer]  # positions of articles
-    data: npt.NDArray[np.floating]
+    data: Reals
 
     @classmethod
     def of(cls, matrix: sp.csc_array) -> Postings:
         """Take those of a matrix, (n_articles, n_terms)."""
         return cls(matrix.indptr, matrix.indices, matrix.data)
 
-    def gather(self, ids: Ints) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]:
+    def gather(self, ids: Ints) -> tuple[npt.NDArray[np.integer], Reals]:
         """Return the positions that terms add to, and what; a term that is there twice counts twice."""
         # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
         begins, where, adds = (np.asarray(part) for part in self)
@@ -151,7 +151,7 @@ class Postings(NamedTuple):
         ]
         return np.concatenate([where[span] for span in spans]), np.concatenate(added)
 
-    def of_term(self, term: int, positions: Ints) -> npt.NDArray[np.float64]:
+    def of_term(self, term: int, positions: Ints) -> Doubles:
         """Return what one term adds to the articles at some positions; nan for those that lack it."""
         begin, end = (int(at) for at in self.indptr[term : term + 2])
         where, adds = np.asarray(self.indices)[begin:end], np.asarray(self.data)[begin:end]
@@ -163,12 +163,12 @@ class Postings(NamedTuple):
         found[held] = adds[at[held]]
         return found
 
-    def sums(self, ids: Ints, n_articles: int) -> npt.NDArray[np.float64]:
+    def sums(self, ids: Ints, n_articles: int) -> Doubles:
         """Return what the terms add to each article, (n_articles,)."""
         at, added = self.gather(ids)
         return np.asarray(np.bincount(at, weights=added, minlength=n_articles), dtype=np.float64)
 
-    def scores(self, ids: Ints, n_articles: int) -> npt.NDArray[np.float64]:
+    def scores(self, ids: Ints, n_articles: int) -> Doubles:
         """Return the sums, (n_articles,); -inf for an article that holds none of the terms."""
         at, added = self.gather(ids)
         scores = np.full(n_articles, -np.inf)

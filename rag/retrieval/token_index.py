@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from rag.errors import DamagedIndex
 from rag.retrieval.base import Mask
-from rag.types import ArticleOrder, Filter, Floats, Ints, first
+from rag.types import ArticleOrder, Filter, Floats, Ints, Reals, first
 
 Halves: TypeAlias = npt.NDArray[np.float16]
 
@@ -120,9 +120,7 @@ class TokenVectors:
             begin = past
 
 
-def max_sim(
-    query: npt.NDArray[np.floating], articles: TokenVectors, positions: Ints
-) -> npt.NDArray[np.floating]:
+def max_sim(query: Reals, articles: TokenVectors, positions: Ints) -> Reals:
     """Return sum_i max_j query_i . article_j of each article (Khattab & Zaharia 2020), (n_positions,).
 
     `query` is (n_question_tokens, dim), at least one; its type is that of the arithmetic. Each of the
