@@ -69,8 +69,7 @@ def log_failure(error: BaseException, what: str) -> None:
 def loggers_under(packages: Collection[str]) -> Iterator[logging.Logger]:
     """Yield the loggers of these packages and of their modules, as many as there are by now.
 
-    One by one, because libraries give loggers of their modules levels of their own, of which a parent's
-    level says nothing; those of modules that are loaded later come with a later call.
+    One by one: libraries give loggers of their modules levels of their own, whatever a parent's level is.
     """
     for name in [*packages, *logging.Logger.manager.loggerDict]:
         if name.split(".")[0] in packages:

@@ -90,8 +90,7 @@ class Feedback:
     def keep(self, word: FeedbackEntry) -> None:
         """Write one word; what is older than the days goes in the same breath, so that the promise holds.
 
-        Raises:
-            FeedbackNotSaved: it could not be written. What was there before is whole.
+        Where it cannot be written (`FeedbackNotSaved`), what was there before is whole.
         """
         shown, comment = json.dumps(word.shown, ensure_ascii=False), word.comment if self.comments else None
         texts = _text(word.question, LONGEST_QUESTION), _text(comment, LONGEST_COMMENT)
@@ -102,11 +101,7 @@ class Feedback:
             _delete(db, word.day - timedelta(days=self.days))
 
     def words(self) -> Iterator[FeedbackEntry]:
-        """Yield all that is kept, oldest first.
-
-        Raises:
-            FeedbackNotSaved: the file is not there, or not one of feedback.
-        """
+        """Yield all that is kept, oldest first; without a file of feedback it is `FeedbackNotSaved`."""
         with _opened(self.path) as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
         for day, index, version, listed, article_id, reason, *texts in rows:
@@ -117,8 +112,7 @@ class Feedback:
     def prune(self, day: date) -> int:
         """Delete what was said before a day, and return how many words; no trace stays in the file.
 
-        Raises:
-            FeedbackNotSaved: the file is not there, or could not be written.
+        Without a file that can be written it is `FeedbackNotSaved`.
         """
         with _opened(self.path) as db:
             with db:
@@ -228,11 +222,8 @@ def count_feedback(words: Sequence[FeedbackEntry]) -> Mapping[str, Mapping[Feedb
 def from_environment(environ: Mapping[str, str]) -> Feedback | None:
     """Return where feedback is stored; None where the host has not turned it on.
 
-    PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept, PANDECT_FEEDBACK_COMMENTS=1
-    offers a free text.
-
-    Raises:
-        BadInput: a number of days that is none.
+    PANDECT_FEEDBACK is the file, PANDECT_FEEDBACK_DAYS how long a word is kept (`BadInput` where it is no
+    number), PANDECT_FEEDBACK_COMMENTS=1 offers a free text.
     """
     named = environ.get("PANDECT_FEEDBACK", "").strip()
     if not named:

@@ -33,11 +33,7 @@ articles are legal information, not advice."""
 
 @cache
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the class is made when it is first asked for
-    """Return PandectRetriever.
-
-    Raises:
-        MissingExtra: langchain-core is not installed.
-    """
+    """Return PandectRetriever; without langchain-core it is `MissingExtra`."""
     if name != "PandectRetriever":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -95,8 +91,7 @@ def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
 def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str = "search_law") -> BaseTool:
     """Return a tool that an agent calls by name with a question; it returns articles and notices, JSON-able.
 
-    Raises:
-        MissingExtra: langchain-core is not installed.
+    Without langchain-core it is `MissingExtra`.
     """
     try:
         from langchain_core.tools import StructuredTool

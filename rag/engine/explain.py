@@ -157,7 +157,6 @@ class Explainer:
     def _word_shares(
         self, question: str, ids: Sequence[str], surface: Mapping[str, str], expanded: ExpandedBM25 | None
     ) -> Mapping[str, tuple[WordShare, ...]]:
-        """Return what each term adds to the BM25 of each article that holds one."""
         bm25 = self._bm25
         if bm25 is None:
             return {}

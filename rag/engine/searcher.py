@@ -15,7 +15,7 @@ from rag.fusion.rank_fusion import ranks
 from rag.fusion.section_boost import SECTION_BOOST, explain_boost
 from rag.fusion.settings import FusionSettings, Group
 from rag.ltr.reranker import KEYWORD, MEANING, LearnedReranker
-from rag.retrieval.hybrid import Hybrid
+from rag.retrieval.hybrid import Hybrid, damped
 from rag.retrieval.query_expansion import ExpandedBM25
 from rag.retrieval.question_knn import QUESTION_KNN, QuestionKNN
 from rag.retrieval.translation_model import KEEP_ALL, WEIGHT, ExpansionTerm, Removed, telling
@@ -74,7 +74,7 @@ class Searcher:
     def __post_init__(self) -> None:
         """Refuse a fusion of one list or of a missing one, or by percentiles without distributions."""
         self.systems = self.fusion.systems or (KEYWORD, MEANING)
-        self._fuse = None
+        self._fuse = damped
         if self.meaning is not None:
             self._fuse = self.fusion.fuse(self.systems, self.distributions, self.sections)
         if len(self.systems) < 2:
@@ -147,14 +147,12 @@ class Searcher:
             return SingleList(KEYWORD, words)
         if mode == "meaning":
             return SingleList(MEANING, self.meaning)
-        learned = self.reranker(expansion)
-        if learned is not None:
+        if (learned := self.reranker(expansion)) is not None:
             return learned
         lists = {KEYWORD: words, MEANING: self.meaning}
         if self.question_knn is not None:
             lists[QUESTION_KNN] = self.question_knn
-        parts = {name: lists[name] for name in self.systems}
-        return Hybrid(parts) if self._fuse is None else Hybrid(parts, self._fuse)
+        return Hybrid({name: lists[name] for name in self.systems}, self._fuse)
 
     def contributions(
         self, ranking: Ranking, lists: Mapping[str, Ranking], wanted: Collection[str]

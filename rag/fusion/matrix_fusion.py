@@ -26,11 +26,7 @@ def exact_sum(terms: Matrix) -> Matrix:
 
 
 def checked(weights: Sequence[float] | None, systems: int) -> tuple[float, ...]:
-    """Return one weight a system, 1 each if left out.
-
-    Raises:
-        BadInput: not one weight a system, or one that is negative or not a number.
-    """
+    """Return one weight a system, 1 each if left out; others, negative ones or no numbers are `BadInput`."""
     if weights is None:
         return (1.0,) * systems
     if len(weights) != systems:

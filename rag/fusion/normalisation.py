@@ -56,10 +56,8 @@ class Distribution:
     def of(cls, sample: npt.ArrayLike) -> Distribution:
         """Estimate it from the scores of some questions against the whole corpus, of any shape.
 
-        -inf counts as an article below every score (one that the system does not match at all).
-
-        Raises:
-            BadInput: nan or +inf in the sample, or no finite score.
+        -inf counts as an article below every score (one that the system does not match at all). nan, +inf, or
+        no finite score is `BadInput`.
         """
         values = np.sort(np.asarray(sample, dtype=np.float64), axis=None) + 0.0
         finite = values[np.isfinite(values)]
@@ -172,10 +170,7 @@ def percentile(scores: Matrix, distributions: Sequence[Distribution]) -> Matrix:
     """Return each score's position in its system's own score distribution over the corpus.
 
     A missing article has 0. Nothing is divided by a list's spread, so that a list of equal scores
-    adds their position as any other.
-
-    Raises:
-        BadInput: not one distribution a system, in the same order.
+    adds their position as any other. Distributions must be one a system, in the same order.
     """
     if len(distributions) != len(scores):
         raise BadInput(

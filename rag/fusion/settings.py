@@ -59,9 +59,8 @@ class FusionSettings:
     ) -> Fuse:
         """Return the fusion of rankings that come in the order of these systems.
 
-        Raises:
-            BadInput: the weights are those of other systems, percentiles lack a distribution, or
-                neighbours are to be lifted and no group says who they are.
+        It is `BadInput` where the weights are those of other systems, percentiles lack a distribution, or
+        neighbours are to be lifted and no group says who they are.
         """
         if self.beside and group is None:
             raise BadInput("a fusion that lifts articles beside others needs to know which stand together")
@@ -142,10 +141,8 @@ def scale(
     """Return what a method of `SCALES` adds for each article, and the decimals its sums are rounded to.
 
     Functions of whole ranks are not rounded; nor are percentiles: of 50,000 articles the best ten
-    lie within 0.0002 of each other. The systems are in the order of the rankings.
-
-    Raises:
-        BadInput: no such scale, or percentiles lack a distribution.
+    lie within 0.0002 of each other. The systems are in the order of the rankings. No such scale, or
+    percentiles without a distribution, is `BadInput`.
     """
     if method == "rrf":
         return partial(reciprocals, c=damping), None

@@ -106,12 +106,7 @@ class BM25(ScoredRetriever):
     """
 
     def __init__(
-        self,
-        index: bm25s.BM25,
-        order: ArticleOrder,
-        mask: Mask,
-        analyser: Analyser,
-        weights: Weights = EVEN_WEIGHTS,
+        self, index: bm25s.BM25, order: ArticleOrder, mask: Mask, analyser: Analyser, weights: Weights
     ) -> None:
         """Take an index made by `build` or read by `load`; its field weights are for explanation."""
         super().__init__(order, mask)

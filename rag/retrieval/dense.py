@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import faiss
 import numpy as np
@@ -47,8 +47,7 @@ def build_vectors(vectors: Floats, kind: Kind = "flat") -> faiss.Index:
         raise BadInput(f"vector index {kind!r}: choose one of {', '.join(get_args(Kind))}")
     if len(vectors):
         index.add(np.ascontiguousarray(vectors, dtype=np.float32))
-    made: faiss.Index = index
-    return made
+    return cast(faiss.Index, index)
 
 
 class Dense:
@@ -150,6 +149,5 @@ class Dense:
         selector = {} if selected is None else {"sel": faiss.IDSelectorBatch(selected)}
         if isinstance(self.index, faiss.IndexHNSW):
             library: Any = faiss  # its stubs leave this out
-            parameters: faiss.SearchParameters = library.SearchParametersHNSW(efSearch=walk, **selector)
-            return parameters
+            return cast(faiss.SearchParameters, library.SearchParametersHNSW(efSearch=walk, **selector))
         return faiss.SearchParameters(**selector) if selector else None

@@ -64,9 +64,7 @@ class LawWords:
     def load(cls, folder: Path) -> LawWords:
         """Open what `save` wrote; the arrays stay on disk, memory-mapped.
 
-        Raises:
-            BadInput: an array is of another type or size.
-            OSError, ValueError: one cannot be read.
+        One of another type or size is `BadInput`; one that cannot be read `OSError` or `ValueError`.
         """
         paths = {name: folder / f"{name}.npy" for name in _ARRAYS}
         arrays = {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
@@ -105,10 +103,8 @@ class ExpandedBM25(ScoredRetriever):
         """Expand what `keyword` is asked, less the pairs in `without`.
 
         An expanded term counts `weight` times its probability beside a typed one. `by_article` gives the
-        words held by article; left out, they are turned when first asked for.
-
-        Raises:
-            BadInput: the words are of another bridge.
+        words held by article; left out, they are turned when first asked for. Words of another bridge are
+        `BadInput`.
         """
         super().__init__(keyword.order, keyword.mask)
         if len(words.indptr) != len(model.law_terms) + 1:
@@ -187,8 +183,8 @@ class ExpandedBM25(ScoredRetriever):
     ) -> dict[str, tuple[WordShare, ...]]:
         """Return what each expanded term adds to the score of articles, the largest share first.
 
-        `places` are where the articles stand, by id; `fields` is article id -> field -> law term -> how often it
-        stands there.
+        `places` are where the articles stand, by id; `fields` is article id -> field -> law term -> how often
+        it stands there.
         """
         found: dict[str, list[WordShare]] = {}
         rows = np.array(list(places.values()), dtype=np.int64)

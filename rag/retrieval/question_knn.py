@@ -172,11 +172,7 @@ class QuestionKNN(ScoredRetriever):
         return self.analyser.terms(text) if row is None else self.index.terms[row]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """Return the vectors of texts, (n_texts, dim), which need not be encoded again if they are questions.
-
-        Raises:
-            BadInput: there is no encoder.
-        """
+        """Return the vectors of texts, (n_texts, dim); questions need not be encoded again."""
         if self.encoder is None:
             raise BadInput("annotated questions without an encoder have no vectors: give one")
         index = self.index

@@ -69,8 +69,7 @@ class TokenVectors:
     def load(cls, folder: Path) -> TokenVectors:
         """Open what `write` wrote; vectors and tokens stay on disk, memory-mapped.
 
-        Raises:
-            DamagedIndex: a file lacks, or is not as long as the others say.
+        Where a file lacks, or is not as long as the others say, it is a `DamagedIndex`.
         """
         try:
             stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -92,22 +92,18 @@ class TranslationModel:
 
     def save(self, folder: Path) -> None:
         """Write the pairs as JSON that people can read: a line for each lay term."""
+        as_json = partial(json.dumps, ensure_ascii=False)
         lines = (
-            f"{_json(lay)}: {_json([[p.law, p.probability, p.questions, p.near] for p in pairs])}"
+            f"{as_json(lay)}: {as_json([[p.law, p.probability, p.questions, p.near] for p in pairs])}"
             for lay, pairs in sorted(self.pairs.items())
         )
         forms = {term: self.forms[term] for term in self.law_terms if term in self.forms}
-        written = '{"forms": ' + _json(forms) + ',\n"pairs": {\n' + ",\n".join(lines) + "}}\n"
+        written = '{"forms": ' + as_json(forms) + ',\n"pairs": {\n' + ",\n".join(lines) + "}}\n"
         (folder / PAIRS).write_text(written, encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> TranslationModel:
-        """Read what `save` wrote.
-
-        Raises:
-            BadInput: the file is something else.
-            OSError: it cannot be read.
-        """
+        """Read what `save` wrote; anything else is `BadInput`."""
         path = folder / PAIRS
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
@@ -133,7 +129,3 @@ def telling(used: Sequence[ExpansionTerm], there: Collection[str]) -> tuple[Expa
         if all(pair.lay != other.lay and pair.law != other.law for other in shown):
             shown.append(pair)
     return tuple(shown[:MAX_SHOWN_PAIRS])
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

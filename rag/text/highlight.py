@@ -117,9 +117,8 @@ def _window(text: str, tokens: Sequence[Token], first: int, width: int) -> tuple
 
 
 def _count(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
-    """Return how many different terms and how many matches lie in a window."""
     inside = [token.term for token in tokens if start <= token.start and token.end <= end]
-    return len(set(inside)), len(inside)
+    return len(set(inside)), len(inside)  # different terms, and matches
 
 
 def _starts(text: str, first: int) -> list[int]:

@@ -9,11 +9,10 @@ from functools import lru_cache
 from rag.text.article_numbers import chinese_number
 
 # All words folded, without accents.
-_FRENCH_SMALL = {
-    "zero": 0, "un": 1, "une": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7,
-    "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12, "treize": 13, "quatorze": 14, "quinze": 15,
-    "seize": 16,
-}  # fmt: skip
+_FRENCH_TO_16 = (
+    "zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize"
+)
+_FRENCH_SMALL = {word: value for value, word in enumerate(_FRENCH_TO_16.split())} | {"une": 1}
 _FRENCH_TENS = {
     "vingt": 20, "vingts": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
     "septante": 70, "huitante": 80, "octante": 80, "nonante": 90,
@@ -179,7 +178,6 @@ def _english(run: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _joined(word: str, language: str) -> int | None:
-    """Return the value of a number written as one word, None if it is no number."""
     known = _below_thousand(language)
     if word in known:
         return known[word]

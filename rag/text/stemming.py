@@ -29,20 +29,14 @@ class Dialect:
     """What one language needs beside its stemmer."""
 
     algorithm: str  # Snowball's name
-    elided: tuple[str, ...] = ()  # dropped before an apostrophe: l'article
+    elided: str = ""  # dropped before an apostrophe: l'article
     possessive: bool = False  # dropped after one: the tenant's, foto's
     spaced_ordinals: bool = False  # "2 bis" is one number
     stem: Callable[[str, Stem], str] | None = None  # rules around Snowball's stemmer
 
 
-_FRENCH = (
-    *("l", "d", "j", "m", "t", "s", "n", "c", "qu"),
-    *("jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu", "parce qu"),
-)
-_ITALIAN = (
-    *("l", "un", "dell", "all", "dall", "nell", "sull", "coll", "dagl", "degl", "quell", "quest", "gl"),
-    *("c", "d", "m", "t", "s", "v", "n"),
-)
+_FRENCH = "l|d|j|m|t|s|n|c|qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|parce qu"
+_ITALIAN = "l|un|dell|all|dall|nell|sull|coll|dagl|degl|quell|quest|gl|c|d|m|t|s|v|n"
 DIALECTS: Mapping[str, Dialect] = {
     "fr": Dialect("french", elided=_FRENCH, spaced_ordinals=True, stem=stem_french),
     "nl": Dialect("dutch", possessive=True, spaced_ordinals=True),
@@ -65,7 +59,7 @@ class WordAnalyser:
         word = rf"[^\W\d][\w{INVISIBLE}]*"
         parts = [number_pattern(self._dialect.spaced_ordinals), rf"{word}(?:'{word})*"]
         if self._dialect.elided:
-            parts.insert(0, rf"(?<![\w'])(?i:{'|'.join(self._dialect.elided)})'(?=\w)")
+            parts.insert(0, rf"(?<![\w'])(?i:{self._dialect.elided})'(?=\w)")
         self._pattern = re.compile("|".join(parts))
         self._snowball = Stemmer.Stemmer(self._dialect.algorithm, 0)
         self._lock = threading.Lock()  # Snowball's object is not re-entrant
