@@ -104,9 +104,8 @@ class Feedback:
         """Yield all that is kept, oldest first; without a file of feedback it is `FeedbackNotSaved`."""
         with _opened(self.path) as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
-        for day, index, version, listed, article_id, reason, *texts in rows:
-            shown = tuple(json.loads(listed))
-            said = FeedbackReason(reason)
+        for day, index, version, ids, article_id, reason, *texts in rows:
+            shown, said = tuple(json.loads(ids)), FeedbackReason(reason)
             yield FeedbackEntry(date.fromisoformat(day), index, version, shown, said, article_id, *texts)
 
     def prune(self, day: date) -> int:

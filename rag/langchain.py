@@ -89,10 +89,7 @@ def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
 
 
 def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str = "search_law") -> BaseTool:
-    """Return a tool that an agent calls by name with a question; it returns articles and notices, JSON-able.
-
-    Without langchain-core it is `MissingExtra`.
-    """
+    """Return a tool that an agent calls with a question; without langchain-core it is `MissingExtra`."""
     try:
         from langchain_core.tools import StructuredTool
     except ImportError as error:
@@ -111,13 +108,7 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
 
 def as_tool_output(result: Result, card: CorpusCard) -> dict[str, Any]:
     """Return a result as a tool's output: notices first, then the articles with their texts."""
-    articles = [{**metadata(shown, result, card), "text": shown.article.text} for shown in result.shown]
-    return {"status": result.status, "notices": _notices(result), "articles": articles}
-
-
-def _notices(result: Result) -> list[str]:
-    """Return what an agent must know before it reads the articles, in English."""
-    notices = []
+    notices = []  # what an agent must know before it reads the articles, in English
     if result.status == "empty":
         notices.append("The question was empty.")
     if result.status == "nothing":
@@ -135,4 +126,5 @@ def _notices(result: Result) -> list[str]:
         for row in item.moved:
             notices.append(f"What was {row.code} {row.old} now stands in {', '.join(row.new)}.")
     notices += [f"{m.typed!r} was read as {m.read!r}." for m in result.mended]
-    return notices
+    articles = [{**metadata(shown, result, card), "text": shown.article.text} for shown in result.shown]
+    return {"status": result.status, "notices": notices, "articles": articles}

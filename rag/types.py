@@ -165,18 +165,12 @@ def first(
 ) -> Found:
     """Sort positions by score: the one place that does, so that one tie rule holds everywhere.
 
-    Scores are rounded to 5 decimals, the larger first; equal ones by article id as a string. A
-    result depends neither on insertion order nor on batching.
+    Scores, (n_articles,), are rounded to 5 decimals, the larger first; equal ones by article id as a
+    string (`ArticleOrder.by_id`). A result depends neither on insertion order nor on batching. It is at most
+    k positions, best first, and their scores as they were rounded.
 
-    Args:
-        scores: (n_articles,) of float; -inf or nan marks an article that was not scored.
-        by_id: (n_articles,) what breaks ties: `ArticleOrder.by_id`.
-        k: how many at most; 0 or less gives none.
-        keep: (n_articles,) bool; only these may be returned.
-        decimals: None for scores that are exact already (sums over whole ranks).
-
-    Returns:
-        Positions, best first, and their scores as they were rounded.
+    -inf or nan marks an article that was not scored; where `keep`, (n_articles,), is given, only these may
+    be returned. `decimals` is None for scores that are exact already (sums over whole ranks).
     """
     if k <= 0 or not len(scores):
         return NOTHING

@@ -217,10 +217,6 @@ class Confidence:
         raised = math.exp(-abs(odds))  # at most 1, whichever the sign
         return (1.0 if odds >= 0 else raised) / (1 + raised)
 
-    def doubtful(self, probability: float) -> bool:
-        """Tell whether to say that there is probably no relevant article."""
-        return probability < self.threshold
-
     def to_json(self) -> str:
         """Return the file's text; floats come back exactly."""
         return json.dumps({"format": FORMAT} | asdict(self), indent=1) + "\n"

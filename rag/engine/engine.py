@@ -128,12 +128,8 @@ class Engine:
         the one in force then, else the one that fits best. An article that is not in force on that day
         is shown only where the question names it by number.
 
-        Args:
-            question: in a person's own words; only the first 20,000 characters are read.
-            k: how many articles at most.
-            where: which articles may be shown.
-            mode: the lists fused, or one of them.
-            without: pairs of words (of the question, of the law) that the search is not to be widened by.
+        Only the first 20,000 characters of a question are read. `without` are pairs of words (of the
+        question, of the law) that the search is not to be widened by.
         """
         start = time.perf_counter()
         text = question[:MAX_QUESTION]
@@ -145,7 +141,7 @@ class Engine:
         known = self._known_items.find(text, day)
         query = self._known_items.remainder(text) if known else text
         shown = self._known_items.pinned(known, where)[: max(k, 0)]
-        elsewhere = self.notices.elsewhere(text)
+        elsewhere = self.notices.topics.find(text)
         expansion = self.searcher.expansion(mode, without, known=known)
         probability: float | None = None
         displayed: tuple[ExpansionTerm, ...] = ()

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
-from typing import TypeAlias
 
 import numpy as np
 
@@ -39,10 +38,6 @@ class AnalysedText(Counter[str]):
     def of(self, terms: frozenset[str]) -> Mapping[str, int]:
         """Return those of the terms that stand there, and how often."""
         return {term: self[term] for term in terms if term in self}
-
-
-# article id -> field -> term -> how often; None for an article whose counts are not kept
-CountTerms: TypeAlias = Callable[[str], Mapping[str, Frequencies] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +66,13 @@ class Explainer:
         analyser: Analyser,
         keyword: Retriever,
         meaning: Retriever | None = None,
-        counts: CountTerms | None = None,
+        counts: Callable[[str], Mapping[str, Frequencies] | None] | None = None,
         nearest: QuestionKNN | None = None,
     ) -> None:
         """Take an index and the annotated questions that it learnt from apart.
 
-        A BM25 tells what each word adds, a dense retriever cosines. `counts` gives the terms of an article
-        where the index stores them, which saves analysing it; `nearest` has the terms and vectors of the
+        A BM25 tells what each word adds, a dense retriever cosines. `counts` gives how often terms stand in
+        an article's fields where the index stores it, else None; `nearest` has the terms and vectors of the
         annotated questions.
         """
         self.articles = {article.id: article for article in articles}

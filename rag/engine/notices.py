@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag.corpus.card import Elsewhere
 from rag.corpus.out_of_scope import Topics
 from rag.engine.confidence import Confidence, Signals
 from rag.engine.searcher import Searcher
@@ -27,28 +26,20 @@ class Notices:
     signals: Signals | None = None  # its features; None where there is no confidence
 
     def calibrated(
-        self,
-        confidence: Confidence | None,
-        searcher: Searcher,
-        corpus_sha256: str,
-        questions: Sequence[Question],
+        self, confidence: Confidence | None, searcher: Searcher, sha256: str, questions: Sequence[Question]
     ) -> Notices:
-        """Return the same with a confidence; one of another corpus or ranking is ignored.
+        """Return the same with a confidence; one of another corpus (by its SHA-256) or ranking is ignored.
 
         The similarity of the annotated questions is a feature.
         """
         keyword, meaning = searcher.keyword, searcher.meaning
         if confidence is None or not isinstance(keyword, BM25) or not isinstance(meaning, Dense):
             return self
-        if (confidence.corpus_sha256, confidence.ranked_by) != (corpus_sha256, searcher.ranked_by):
+        if (confidence.corpus_sha256, confidence.ranked_by) != (sha256, searcher.ranked_by):
             return self
         nearest = searcher.nearest_questions
         signals = Signals(self.analyser, keyword, meaning.encoder, questions, nearest)
         return Notices(self.topics, self.analyser, confidence, signals)
-
-    def elsewhere(self, question: str) -> tuple[Elsewhere, ...]:
-        """Return the topics of a question that another law governs."""
-        return self.topics.find(question)
 
     def corrections(self, question: str) -> tuple[SpellingCorrection, ...]:
         """Return the words of a question that were read as others."""
@@ -69,4 +60,4 @@ class Notices:
         """Tell whether to say that there is probably no relevant article."""
         if probability is None or self.confidence is None:
             return False
-        return self.confidence.doubtful(probability)
+        return probability < self.confidence.threshold

@@ -29,8 +29,7 @@ Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number
 Distributions: TypeAlias = Mapping[str, Distribution] | None  # system -> its scores over the corpus
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
-_UNSCALED: Mapping[str, Callable[..., Ranking]]
-_UNSCALED = {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}
+_UNSCALED: Mapping[str, Callable[..., Ranking]] = {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}
 DAMPING = 20.0  # of reciprocal rank: on the folds of two corpora 20 beat the usual 60 (docs/results.md)
 
 
@@ -126,13 +125,12 @@ class FusionSettings:
         try:
             weights = {str(name): float(w) for name, w in entry["weights"].items()}
             share = float(entry.get("beside", 0.0))  # files of before it was there have none
-            return cls(str(entry["method"]), weights, float(entry["damping"]), share)
-        except BadInput:
-            raise
+            method, damping = str(entry["method"]), float(entry["damping"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(
                 f"not the settings of a fusion ({error!r}): it needs method, weights and damping"
             ) from error
+        return cls(method, weights, damping, share)
 
 
 def scale(

@@ -108,6 +108,7 @@ class KnownItems:
                 self._by_number.setdefault(key, []).append(article)
                 if (bare := _SERIES_LETTERS.sub("", key)) != key:
                     self._by_bare_number.setdefault(bare, []).append(article)
+        self._by_id = {article.id: article for article in articles}
         self._places = {article.id: place for place, article in enumerate(articles)}
         self._articles = tuple(articles)
         self._law_date = card.law_date
@@ -223,7 +224,7 @@ class KnownItems:
         heirs: dict[str, Why] = {}
         named = replace(where or Filter(), in_force_on=None)
         for item in known:
-            found = (i for i in item.found if named.admits(self._article(i)))
+            found = (i for i in item.found if named.admits(self._by_id[i]))
             bearing |= {article_id: Why(known=True) for article_id in found}
             for move in item.moved:
                 for number in move.new:
@@ -234,7 +235,4 @@ class KnownItems:
         former = bool(known) and all(item.former for item in known)
         first, then = (heirs, bearing) if former else (bearing, heirs)
         whys = {**first, **{i: why for i, why in then.items() if i not in first}}
-        return [Shown(n, self._article(i), 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]
-
-    def _article(self, article_id: str) -> Article:
-        return self._articles[self._places[article_id]]
+        return [Shown(n, self._by_id[i], 0.0, why) for n, (i, why) in enumerate(whys.items(), start=1)]

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +28,6 @@ QUESTION_KNN = "nearest"  # the name of its list in training.eval
 # Of the list: how much the words of a question count beside its meaning, how fast its vote fades, and what
 # the articles under the same headings get of it (docs/ranking.md).
 WORDS, FADING, SECTION_SHARES = 0.1, 0.12, 0.2
-TermSource: TypeAlias = Callable[[], Sequence[Sequence[str]]]
 # of votes as a feature of the learned fusion: a question as much farther in cosine counts e times less
 SHARPNESS = 0.07
 
@@ -147,7 +145,7 @@ class QuestionKNN(ScoredRetriever):
         mask: Mask,
         analyser: Analyser,
         encoder: Encoder | None = None,
-        cut: TermSource | None = None,
+        cut: Callable[[], Sequence[Sequence[str]]] | None = None,
         sections: Ints | None = None,
     ) -> None:
         """Take annotated questions; without an encoder they are compared by their words alone.

@@ -86,14 +86,12 @@ def count_texts(rows: Sequence[Sequence[str]]) -> FieldCounts:
 
 
 def _counted(
-    order: ArticleOrder,
-    fields: Iterable[tuple[str, Sequence[Sequence[str]]]],
-    known: FieldCounts | None = None,
+    order: ArticleOrder, rows: Iterable[tuple[str, Sequence[Sequence[str]]]], known: FieldCounts | None = None
 ) -> FieldCounts:
     """Count the terms of fields, of each the rows of all articles, beside the counts that are there."""
     vocabulary = dict(known.vocabulary) if known else {}
     made = dict(known.fields) if known else {}
-    made |= {name: _count(rows, vocabulary) for name, rows in fields}
+    made |= {name: _count(texts, vocabulary) for name, texts in rows}
     shape = (len(order.ids), len(vocabulary))  # with the columns of terms that other fields brought in
     widened = {name: sp.csr_array((c.data, c.indices, c.indptr), shape) for name, c in made.items()}
     return FieldCounts(order, vocabulary, widened)

@@ -23,6 +23,7 @@ LONGEST = 24  # characters of a run worth remembering: headings and stock phrase
 
 _DIGIT = "[0-9〇零一二三四五六七八九十]"
 _DATE = rf"[0-9〇零一二三四五六七八九]{{4}}年(?:{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号])?)?"
+_NUMERAL = re.compile(f"{_DIGIT}+")
 _HAN = re.compile(f"[{HAN}]+")
 _PLACE = re.compile(rf"{CHINESE_REFERENCE}|{_DATE}")
 _RUN = re.compile(
@@ -30,12 +31,6 @@ _RUN = re.compile(
     r"|(\d+(?:[-.:/]\d+)*(?:,\d{1,2}(?!\d))?(?:[A-Za-z]+(?![^\W_]))?)"
     rf"|([^\W\d{HAN}](?:(?![{HAN}])[\w{INVISIBLE}])*)"
 )
-
-
-def _place_term(typed: str) -> str:
-    if typed.startswith("第"):
-        return chinese_reference_term(typed)
-    return re.sub(f"{_DIGIT}+", lambda numeral: str(chinese_number(numeral[0])), typed)
 
 
 def segment(run: str) -> list[str]:
@@ -111,8 +106,10 @@ class ChineseAnalyser:
                 elif term := number_term(m[0]) if m.lastindex == 2 else fold(m[0]):
                     yield *m.span(), term, False
             if place:
-                at = place.end()
-                yield *place.span(), _place_term(place[0]), False
+                at, term = place.end(), chinese_reference_term(place[0])
+                if not term.startswith("第"):  # a date
+                    term = _NUMERAL.sub(lambda numeral: str(chinese_number(numeral[0])), place[0])
+                yield *place.span(), term, False
 
     def _terms_of_run(self, run: str) -> tuple[str, ...]:
         return tuple(term for _, _, term in self._recent(run))

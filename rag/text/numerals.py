@@ -9,10 +9,8 @@ from functools import lru_cache
 from rag.text.article_numbers import chinese_number
 
 # All words folded, without accents.
-_FRENCH_TO_16 = (
-    "zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize"
-)
-_FRENCH_SMALL = {word: value for value, word in enumerate(_FRENCH_TO_16.split())} | {"une": 1}
+_TO_16 = "zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize"
+_FRENCH_SMALL = {word: value for value, word in enumerate(_TO_16.split())} | {"une": 1}
 _FRENCH_TENS = {
     "vingt": 20, "vingts": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
     "septante": 70, "huitante": 80, "octante": 80, "nonante": 90,
@@ -137,9 +135,7 @@ _THOUSAND = {
     "nl": re.compile(r"(\w*?)duizend(?:en)?(\w*)"),
     "it": re.compile(r"(\w*?)(?:mila|mille)(\w*)"),
 }
-_ONE = {
-    "de": "eins eine einen einem einer eines", "nl": "", "it": "un una",
-}  # fmt: skip
+_ONE = {"de": "eins eine einen einem einer eines", "nl": "", "it": "un una"}
 _WORD = re.compile(r"[^\W\d_]+")
 _HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十百千万两]+")
 

@@ -123,7 +123,6 @@ CHINESE_LAW = re.compile(r"[\u4e00-\u9fff]{1,28}(?:法|法典|条例|细则|办�
 CHINESE_QUOTED = re.compile(r"《[^》]{2,40}》(?=[^《。?？]{0,6}$)")
 CHINESE_THIS = ("本法", "该法", "此法", "的法", "规定", "办法", "解释")  # ends of runs that name nothing
 
-
 Span: TypeAlias = tuple[int, int, int]  # where a reference begins, and its number; where that ends
 LONGEST = 2_000  # characters that are looked at; a reference stands in a sentence, not in a file
 
@@ -147,9 +146,7 @@ class Reference:
         return self.code_named is not None and self.code is None
 
 
-class _Code(NamedTuple):
-    """A law named beside a number."""
-
+class _Code(NamedTuple):  # a law named beside a number
     start: int
     end: int
     code: str | None  # None: one that the corpus does not hold

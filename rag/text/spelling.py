@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from string import ascii_lowercase
-from typing import TypeAlias
 
 from rag.corpus.card import CorpusCard
 from rag.text import Analyser, SpellingCorrection, Token
@@ -42,10 +41,9 @@ _SOUNDS = {
     "it": "h/ c/q cq/q gn/ni z/s",
     "en": "ie/ei ph/f c/s s/z ence/ance ent/ant able/ible h/",
 }
-Sounds: TypeAlias = tuple[tuple[str, str], ...]
 
 
-def sounds(language: str) -> Sounds:
+def sounds(language: str) -> tuple[tuple[str, str], ...]:
     """Return the spellings that are taken for each other in a language."""
     pairs = (pair.partition("/") for pair in _SOUNDS.get(language, "").split())
     return tuple((one, other) for one, _, other in pairs)
@@ -169,13 +167,10 @@ class TolerantAnalyser:
 def document_frequencies(
     documents: Mapping[str, int], vocabulary: Collection[str], card: CorpusCard, cut: Analyser
 ) -> dict[str, int]:
-    """Return the words that a search knows: term -> number of documents.
+    """Return the words that a search knows: term -> number of documents, of law and questions.
 
-    Args:
-        documents: of the law and the questions that it carries.
-        vocabulary: what the encoder was fitted to, other laws too: known, but nothing is read as it.
-        card: its topics of other laws are known, and meant by who mistypes them.
-        cut: the analyser of the law.
+    The vocabulary, which the encoder was fitted to, is of other laws too: known, but nothing is read as it.
+    The card's topics of other laws are known, and meant by who mistypes them.
     """
     known = {**dict.fromkeys(vocabulary, 1), **documents}
     for topic in card.elsewhere:

@@ -105,8 +105,7 @@ def test_probability_worked_by_hand() -> None:
     assert MODEL.probability(at) == pytest.approx(1 / (1 + math.exp(-1.1)))
     assert MODEL.parts(at)["meaning_top"] == pytest.approx(0.6)
     assert sum(MODEL.parts(at).values()) == pytest.approx(0.6)
-    assert not MODEL.doubtful(0.4)
-    assert MODEL.doubtful(0.399)
+    assert MODEL.threshold == 0.4
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(NAMES, st.floats(0, 9))), numbers, st.floats(0, 1))

@@ -20,8 +20,8 @@ NOTICES = Notices(Topics(CARD, set(), READS), READS)
 
 
 def test_a_topic_of_another_law_and_a_typing_error_are_told() -> None:
-    assert [topic.id for topic in NOTICES.elsewhere("quel impôt sur mon revenu ?")] == ["tax"]
-    assert NOTICES.elsewhere("la clôture du voisin") == ()
+    assert [topic.id for topic in NOTICES.topics.find("quel impôt sur mon revenu ?")] == ["tax"]
+    assert NOTICES.topics.find("la clôture du voisin") == ()
     assert [(c.typed, c.read) for c in NOTICES.corrections("la clotrue du voisin")] == [
         ("clotrue", "cloture")
     ]
