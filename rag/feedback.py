@@ -185,11 +185,8 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:
-    """Have readers and a writer not wait for each other.
-
-    SQLite does not wait by itself where another session has begun the file in the same instant: it says at
-    once that the file is locked.
-    """
+    # readers and a writer are not to wait for each other; where another session has begun the file in this
+    # instant SQLite does not wait by itself, but says at once that the file is locked
     until = time.monotonic() + BUSY
     while True:
         try:

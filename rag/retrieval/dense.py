@@ -53,8 +53,8 @@ def build_vectors(vectors: Floats, kind: Kind = "flat") -> faiss.Index:
 class Dense:
     """Ranks articles by the cosine of their vector with the question's.
 
-    FAISS proposes, row i for the article at position i of the order; the proposed are scored again one question
-    at a time, so that neither FAISS's order of ties nor the size of a batch changes a result.
+    FAISS proposes, row i being the article at position i of the order; the proposed are scored again one
+    question at a time, so that neither FAISS's order of ties nor the size of a batch changes a result.
     """
 
     def __init__(self, encoder: Encoder, index: faiss.Index, order: ArticleOrder, mask: Mask) -> None:
