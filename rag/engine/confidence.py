@@ -140,11 +140,11 @@ class Signals:
     @cached_property
     def _unknown(self) -> float:
         """What a term counts that the corpus has not: the most its terms reach, on average."""
-        begins = np.asarray(self._postings.indptr)
+        begins = self._postings.indptr
         held = begins[:-1] < begins[1:]  # a term that no article has reaches nothing
         if not held.any():
             return 0.0
-        most = np.maximum.reduceat(np.asarray(self._postings.data), begins[:-1][held])
+        most = np.maximum.reduceat(self._postings.data, begins[:-1][held])
         return math.fsum(np.maximum(most, 0.0).tolist()) / len(held)
 
     def words(self, question: str) -> WordSignals:

@@ -111,7 +111,8 @@ class BM25(ScoredRetriever):
         """Take an index made by `build` or read by `load`; its field weights are for explanation."""
         super().__init__(order, mask)
         self.index, self.analyser, self.weights = index, analyser, weights
-        self.postings = Postings(*(index.scores[part] for part in Postings._fields))
+        # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
+        self.postings = Postings(*(np.asarray(index.scores[part]) for part in Postings._fields))
         self.recent = lru_cache(maxsize=RECENT)(self._scores)
 
     @classmethod

@@ -137,8 +137,7 @@ class Postings(NamedTuple):
 
     def gather(self, ids: Ints) -> tuple[npt.NDArray[np.integer], Reals]:
         """Return the positions that terms add to, and what; a term that is there twice counts twice."""
-        # views: a slice of a memory-mapped array takes ten times as long to make as one of a plain array
-        begins, where, adds = (np.asarray(part) for part in self)
+        begins, where, adds = self
         terms, times = np.unique(ids, return_counts=True)
         if not len(terms):
             return np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -151,8 +150,8 @@ class Postings(NamedTuple):
 
     def of_term(self, term: int, positions: Ints) -> Doubles:
         """Return what one term adds to the articles at some positions; nan for those that lack it."""
-        begin, end = (int(at) for at in self.indptr[term : term + 2])
-        where, adds = np.asarray(self.indices)[begin:end], np.asarray(self.data)[begin:end]
+        span = slice(int(self.indptr[term]), int(self.indptr[term + 1]))
+        where, adds = self.indices[span], self.data[span]
         rows = positions.astype(where.dtype)  # of one type: else numpy would first widen all postings
         at = np.searchsorted(where, rows)  # articles come in their order
         held = at < len(where)
