@@ -1,15 +1,14 @@
-"""Several retrievers fused into one, or one whose first places are ranked anew: a retriever again."""
+"""Several retrievers fused into one, which is a retriever again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from rag.errors import BadInput
 from rag.fusion.rank_fusion import Fuse, reciprocal_rank
 from rag.fusion.settings import DAMPING
-from rag.types import Filter, Hit, Ranking, Reranker, Retriever
+from rag.types import Filter, Ranking, Retriever
 
 DEPTH = 1000  # how far down each list fusion looks
 damped: Fuse = partial(reciprocal_rank, c=DAMPING)
@@ -40,29 +39,3 @@ class Hybrid:
         lists = {name: part.search(questions, depth, where) for name, part in self.parts.items()}
         by_question = [{name: rankings[i] for name, rankings in lists.items()} for i in range(len(questions))]
         return [(self.fuse(list(mine.values()), k), mine) for mine in by_question]
-
-
-@dataclass(frozen=True)
-class Reranked:
-    """Ranks the first places of a retriever anew; what stands below them stays below, in its order.
-
-    The scores of the former are the reranker's. Those below go down from them in whole steps: they say
-    no more than the order.
-    """
-
-    retriever: Retriever
-    reranker: Reranker
-    depth: int = 100
-
-    def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
-        """Return one ranking of at most k hits a question."""
-        if k <= 0:
-            return [() for _ in questions]
-        found = self.retriever.search(questions, max(k, self.depth), where)
-        heads = self.reranker.rerank(questions, [ranking[: self.depth] for ranking in found], self.depth)
-        answers: list[Ranking] = []
-        for head, ranking in zip(heads, found, strict=True):
-            least = head[-1].score if head else 0.0
-            below = (Hit(hit.article_id, least - n) for n, hit in enumerate(ranking[self.depth :], 1))
-            answers.append((*head, *below)[:k])
-        return answers

@@ -12,7 +12,7 @@ from typing import get_args
 from indexes.store import paths
 from rag.encoders.transformer import Pooling
 from rag.errors import BadInput
-from rag.retrieval.hybrid import Reranked
+from rag.retrieval.rerank import Reranked
 from rag.types import Question, Reranker
 from training.answers.run import GIVE_UP, opened
 from training.answers.writers import ModelSpec, chat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag.retrieval.hybrid import Reranked
+from rag.retrieval.rerank import Reranked
 from rag.types import Filter, Hit, Ranking
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from indexes.corpus.corpus import Corpus
-from rag.retrieval.hybrid import Reranked
+from rag.retrieval.rerank import Reranked
 from rag.types import Article, ArticleOrder, Ranking, Retriever, rank
 from training.neural.data.batches import TrainingBatch
 from training.neural.recipe.settings import Pairwise, Recipe
