@@ -27,7 +27,7 @@ def _open(index: str | None) -> Engine:
     return indexes.open(index)
 
 
-def _asked(index: str | None) -> Sequence[Question]:
+def _held_out(index: str | None) -> Sequence[Question]:
     """Read the questions of an index that it did not learn from; none where they cannot be read."""
     from indexes.corpus.corpus import HELD_OUT, read
     from indexes.corpus.questions import read_questions
@@ -69,7 +69,7 @@ def main() -> None:
             st.rerun()
     handed: tuple[object, ...] = ()  # what a page needs beside the index
     if page == navigation.COMPARE:
-        handed = (partial(engine_cache.held_out_questions, index, version, _asked),)
+        handed = (partial(engine_cache.held_out_questions, index, version, _held_out),)
     elif page == navigation.QUALITY:
         from indexes.cli import results
 

@@ -47,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, a folder that may not be written
         place = f"{error.filename}: " if error.filename else ""
         cure = f"make room, or choose another place: PANDECT_HOME=FOLDER (now {paths.home()})"
-        said = f"{place}{error.strerror}. Check that you may read and write there; {cure}"
-        print(f"error: {said}", file=sys.stderr)
+        message = f"{place}{error.strerror}. Check that you may read and write there; {cure}"
+        print(f"error: {message}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped; what was there before still works", file=sys.stderr)
@@ -66,14 +66,14 @@ def _import(parsed: argparse.Namespace) -> None:
         versions.refuse_existing(parsed.name, replace=parsed.replace)
     building = _settings(parsed)
     imported = prepared(bring_in(parsed), parsed)
-    corpus, source, counted = imported.corpus, imported.source, imported.counts()
-    building = replace(building, lent=read_lending_corpora(parsed.lent, corpus.card.language))
+    corpus, source, totals = imported.corpus, imported.source, imported.counts()
+    building = replace(building, lending=read_lending_corpora(parsed.lent, corpus.card.language))
     name = corpus.card.name
     with versions.new_corpus(name, replace=parsed.replace) as place:
         imported.keep(place)
     print(f"{name}: read as {source}, sha256 {corpus.sha256[:12]}…, kept in {paths.corpus_folder(name)}")
     published = registry.SOURCES[source].published
-    for what, found in counted.items():
+    for what, found in totals.items():
         published_count = f"   (published: {published[what]:,})" if what in published else ""
         mark = "  <-- differs" if what in published and published[what] != found else ""
         print(f"  {what:36} {found:>9,}{published_count}{mark}")
@@ -101,10 +101,10 @@ def _build(parsed: argparse.Namespace) -> None:
             folder = paths.corpus_folder(name)
             corpus = read(folder) if folder.is_dir() else None
     if corpus is None:
-        there = ", ".join(n for n in paths.names() if paths.corpus_folder(n).is_dir()) or "none yet"
+        available = ", ".join(n for n in paths.names() if paths.corpus_folder(n).is_dir()) or "none yet"
         cure = paths.command(f"import PATH --name {name}")
-        raise MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
-    settings = replace(settings, lent=read_lending_corpora(parsed.lent, corpus.card.language))
+        raise MissingIndex(f"no corpus named {name!r} (there: {available}): run {cure}")
+    settings = replace(settings, lending=read_lending_corpora(parsed.lent, corpus.card.language))
     _build_index(corpus, name, settings, parsed.keep)
 
 
@@ -151,10 +151,10 @@ def _list(parsed: argparse.Namespace) -> None:
             print(f"{name:24} imported, not built: {paths.rebuild(name)}  {licence}")
         except PandectError as error:
             print(f"{name:24} damaged: {error}")
-    for name, folder, again in rows:
+    for name, folder, cure in rows:
         try:
-            m = read_manifest(folder, again)
-            verify(folder, m, again, contents=False)  # hashes would take long: they are for check
+            m = read_manifest(folder, cure)
+            verify(folder, m, cure, contents=False)  # hashes would take long: they are for check
         except PandectError as error:
             print(f"{name:24} damaged: {error}")
             continue
@@ -172,19 +172,19 @@ def _licence(corpus: Path) -> str:
 
 
 def _check(parsed: argparse.Namespace) -> None:
-    folder, again = paths.locate(parsed.name)
-    manifest = read_manifest(folder, again)
-    verify(folder, manifest, again)
-    engine = assemble(folder, manifest, again)
+    folder, cure = paths.locate(parsed.name)
+    manifest = read_manifest(folder, cure)
+    verify(folder, manifest, cure)
+    engine = assemble(folder, manifest, cure)
     files = f"{len(manifest.files)} files match their hashes"
     print(f"{manifest.name}: {files}, {engine.info.articles:,} articles open, in {folder}")
 
 
 def _bridge(parsed: argparse.Namespace) -> None:
-    folder, again = paths.locate(parsed.name)
-    manifest = read_manifest(folder, again)
-    verify(folder, manifest, again, below=(query_expansion.FOLDER,))
-    _print(query_expansion.format_pairs(folder, index_analyser(manifest, again), parsed.words))
+    folder, cure = paths.locate(parsed.name)
+    manifest = read_manifest(folder, cure)
+    verify(folder, manifest, cure, below=(query_expansion.FOLDER,))
+    _print(query_expansion.format_pairs(folder, index_analyser(manifest, cure), parsed.words))
 
 
 def _results(parsed: argparse.Namespace) -> None:
@@ -214,8 +214,8 @@ def _describe(parsed: argparse.Namespace) -> None:
 
 def _remove(parsed: argparse.Namespace) -> None:
     if not versions.remove(parsed.name):
-        there = paths.command("list")
-        raise MissingIndex(f"nothing named {parsed.name!r} is installed: {there} shows what is")
+        list_command = paths.command("list")
+        raise MissingIndex(f"nothing named {parsed.name!r} is installed: {list_command} shows what is")
     print(f"{parsed.name}: removed")
 
 

@@ -33,8 +33,8 @@ def with_shipped_questions(corpus: Corpus) -> Corpus:
     ships = _SHIPS.get((card.jurisdiction, card.language))
     if ships is None or card.origin in _AS_PUBLISHED:
         return corpus
-    there = {question.id for question in corpus.questions}
-    fresh = [q for q in attach(ships(), corpus.articles) if q.id not in there]
+    present_ids = {question.id for question in corpus.questions}
+    fresh = [q for q in attach(ships(), corpus.articles) if q.id not in present_ids]
     return replace(corpus, questions=(*corpus.questions, *fresh)) if fresh else corpus
 
 

@@ -105,8 +105,10 @@ class Feedback:
         with _opened(self.path) as db:
             rows = db.execute(f"SELECT {_COLUMNS} FROM word ORDER BY id").fetchall()  # noqa: S608 - ours
         for day, index, version, ids, article_id, reason, *texts in rows:
-            shown, said = tuple(json.loads(ids)), FeedbackReason(reason)
-            yield FeedbackEntry(date.fromisoformat(day), index, version, shown, said, article_id, *texts)
+            shown, entry_reason = tuple(json.loads(ids)), FeedbackReason(reason)
+            yield FeedbackEntry(
+                date.fromisoformat(day), index, version, shown, entry_reason, article_id, *texts
+            )
 
     def prune(self, day: date) -> int:
         """Delete what was said before a day, and return how many words; no trace stays in the file.

@@ -101,8 +101,8 @@ def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str 
 
     card = engine.card
     date = f", as of {card.law_date.isoformat()}" if card.law_date else ""
-    told = DESCRIPTION.format(title=card.title, date=date, language=card.language)
-    made: BaseTool = StructuredTool.from_function(search, name=name, description=told)
+    description = DESCRIPTION.format(title=card.title, date=date, language=card.language)
+    made: BaseTool = StructuredTool.from_function(search, name=name, description=description)
     return made
 
 

@@ -172,13 +172,13 @@ def extracts(
 
 
 def _support(article: Article, questions: Sequence[str], extractor: Extractor) -> list[float] | None:
-    cut = extractor.analyser
-    parts = [frozenset(cut.terms(article.text[start:end])) for start, end in sentences(article.text)]
-    there = frozenset().union(*parts)
+    analyser = extractor.analyser
+    parts = [frozenset(analyser.terms(article.text[start:end])) for start, end in sentences(article.text)]
+    law_terms = frozenset().union(*parts)
     weigh = extractor.idf
     shares = []
     for question in questions:
-        terms = there.intersection(cut.terms(question))
+        terms = law_terms.intersection(analyser.terms(question))
         if terms:
             whole = sum(map(weigh, terms))
             shares.append([sum(map(weigh, terms & part)) / whole for part in parts])

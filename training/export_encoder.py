@@ -37,9 +37,9 @@ def export_encoder(
             folder is there already.
         MissingIndex, DamagedIndex, StaleIndex: the index cannot be read.
     """
-    folder, again = paths.locate(index)
-    manifest = read_manifest(folder, again)
-    verify(folder, manifest, again)
+    folder, cure = paths.locate(index)
+    manifest = read_manifest(folder, cure)
+    verify(folder, manifest, cure)
     card = model_card(folder, manifest, metrics)
     if card.restricted and not accept:
         terms = "; ".join(f"{s.name}: {s.licence.named}. {s.licence.plain}" for s in card.restricted)

@@ -72,8 +72,8 @@ def to_json(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
 
 
 def _moments(values: Values) -> tuple[float, float]:
-    there = values[~np.isnan(values)]
-    return (float(np.mean(there)), float(np.std(there))) if len(there) else (math.nan, math.nan)
+    known = values[~np.isnan(values)]
+    return (float(np.mean(known)), float(np.std(known))) if len(known) else (math.nan, math.nan)
 
 
 def _plain(value: float) -> float | None:

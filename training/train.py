@@ -76,8 +76,8 @@ def parser() -> argparse.ArgumentParser:
     add("--no-priors", action="store_true", help="do not count how often articles are cited")
     add("--rounds", type=int, default=300, help="trees of a fit (300)")
     add("--fits", type=int, default=FITS, help=f"with different seeds; what they say is averaged ({FITS})")
-    beside = f"beside the trees; 0 for trees alone ({NETWORKS})"
-    add("--networks", type=int, default=NETWORKS, help=beside)
+    help_text = f"beside the trees; 0 for trees alone ({NETWORKS})"
+    add("--networks", type=int, default=NETWORKS, help=help_text)
     add("--asked", type=int, default=MOST, help=f"questions that it is fitted to, at most ({MOST})")
     add("--seed", type=int, default=1, help="of the first fit (1)")
     add("--always", action="store_true", help="use it even where it is not better")

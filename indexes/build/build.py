@@ -42,7 +42,7 @@ class BuildSettings:
     encoder: str = "auto"  # auto | fit | borrow | none | a model's path or hub id
     bm25: BM25Settings = field(default_factory=BM25Settings)
     fit: FitSpec = 1  # a number: so many fits, as is suited to the number of questions
-    lent: tuple[Corpus, ...] = ()  # of the same language, whose questions the encoder learns from too
+    lending: tuple[Corpus, ...] = ()  # of the same language, whose questions the encoder learns from too
     vectors: Kind = "flat"
     analyser: Mapping[str, Any] = field(default_factory=dict)  # options past the language
     model: Mapping[str, Any] = field(default_factory=dict)  # prompts and pooling of a pretrained model
@@ -100,17 +100,17 @@ def build_into(
     A fitted encoder may be given, with the manifest's entry for it, instead of the settings' choice.
     """
     chosen = settings or BuildSettings()
-    cut, options = resolve_analyser(corpus, chosen.analyser)
+    analyser, options = resolve_analyser(corpus, chosen.analyser)
     learnt, total = to_learn_from(corpus.questions), len(corpus.articles)
     write_corpus(corpus, folder / "corpus", extras=False)  # they stay where retrieval never looks
-    counts = count(corpus.articles, cut, progress)
-    counts = canonical(counts.with_questions(learnt, cut.terms))
+    counts = count(corpus.articles, analyser, progress)
+    counts = canonical(counts.with_questions(learnt, analyser.terms))
     meaning: EncoderChoice | None
     if encoder is not None:
         meaning = EncoderChoice(*encoder)
     elif chosen.encoder in ("auto", "fit", "borrow", "none"):
-        meaning = choose(chosen.encoder, corpus, learnt, cut, chosen.fit, progress, chosen.lent)
-    elif chosen.lent:
+        meaning = choose(chosen.encoder, corpus, learnt, analyser, chosen.fit, progress, chosen.lending)
+    elif chosen.lending:
         raise BadInput(f"--lent: {chosen.encoder} is pretrained and learns from no questions: leave out one")
     else:
         meaning = pretrained(chosen.encoder, chosen.model)
@@ -120,7 +120,7 @@ def build_into(
         progress("encoding articles", total, total)
         if isinstance(meaning.encoder, StaticEncoder):
             meaning.encoder.save(folder / "encoder")
-    ready = IndexParts(corpus, learnt, cut, options, counts, meaning, vectors)
+    ready = IndexParts(corpus, learnt, analyser, options, counts, meaning, vectors)
     return write_index(folder, ready, name, version, chosen)
 
 
@@ -143,7 +143,7 @@ class IndexParts:
 
     corpus: Corpus
     learnt: Sequence[Question]
-    cut: Analyser
+    analyser: Analyser
     options: Mapping[str, Any]  # that make the analyser again
     counts: FieldCounts  # in their canonical form
     meaning: EncoderChoice | None = None
@@ -164,9 +164,9 @@ def write_index(
     of some files in the folder may be known already: see `indexes.store.manifest.stamp`.
     """
     _refuse_unfit(settings.fusion)
-    corpus, counts, cut, learnt = ready.corpus, ready.counts, ready.cut, ready.learnt
+    corpus, counts, analyser, learnt = ready.corpus, ready.counts, ready.analyser, ready.learnt
     mask = Mask(corpus.articles)
-    keyword = BM25.build(counts, settings.bm25, mask, cut)
+    keyword = BM25.build(counts, settings.bm25, mask, analyser)
     keyword.save(folder / "bm25")
     scored: dict[str, score_distributions.ScoresAll] = {KEYWORD: keyword}
     encoder = ready.meaning.encoder if ready.meaning is not None else None
@@ -178,11 +178,11 @@ def write_index(
     score_distributions.save(score_distributions.estimate(scored, sample), folder)
     if settings.fusion is not None:
         score_distributions.save_fusion(settings.fusion, folder)
-    model = query_expansion.learnt_from(counts, corpus.articles, learnt, cut, encoder)
+    model = query_expansion.learnt_from(counts, corpus.articles, learnt, analyser, encoder)
     if model is not None:
         query_expansion.save(model, counts, settings.bm25, folder)
     if settings.learned is not None and encoder is not None:
-        learned_fusion.save(settings.learned, corpus, counts, settings.bm25, cut, folder)
+        learned_fusion.save(settings.learned, corpus, counts, settings.bm25, analyser, folder)
     if settings.updatable:
         reuse.store_for_updates(counts, ready.vectors, settings.vectors, folder)
     _, written = split_synthetic(learnt)
@@ -199,7 +199,7 @@ def write_index(
             **({"written": len(written)} if written else {}),  # of these by a machine
             "licence": corpus.card.licence,
         },
-        analyser={"id": cut.id, "options": ready.options},
+        analyser={"id": analyser.id, "options": ready.options},
         bm25=asdict(settings.bm25),
         encoder=None if ready.meaning is None else ready.meaning.entry,
     )

@@ -86,7 +86,7 @@ def choose(
     wanted: str,
     corpus: Corpus,
     learnt: Sequence[Question],
-    cut: Analyser,
+    analyser: Analyser,
     fit: FitSpec,
     progress: Progress,
     corpora: Sequence[Corpus] = (),
@@ -103,8 +103,8 @@ def choose(
         return None
     asked_for = wanted == "fit" or corpora or (isinstance(fit, int) and fit > 1)
     if asked_for or (wanted == "auto" and len(corpus.articles) >= FIT_FROM):
-        return EncoderChoice(*fit_encoder(corpus, learnt, cut, fit, progress, corpora))
-    return borrow(corpus, cut, required=wanted == "borrow")
+        return EncoderChoice(*fit_encoder(corpus, learnt, analyser, fit, progress, corpora))
+    return borrow(corpus, analyser, required=wanted == "borrow")
 
 
 def pretrained(model: str, options: Mapping[str, Any]) -> EncoderChoice:
@@ -138,7 +138,7 @@ def trained_on(model: Path) -> list[Any]:
 def fit_encoder(
     corpus: Corpus,
     learnt: Sequence[Question],
-    cut: Analyser,
+    analyser: Analyser,
     how: FitSpec,
     progress: Progress,
     corpora: Sequence[Corpus] = (),
@@ -151,7 +151,7 @@ def fit_encoder(
     articles = [*corpus.articles, *merged_articles(corpora)]
     people, written = human_or_synthetic(questions)
     chosen = resolve_settings(how, len(people), len(articles))
-    fitted = ensemble.fit(Fitter(articles, cut, chosen), questions, progress=progress)
+    fitted = ensemble.fit(Fitter(articles, analyser, chosen), questions, progress=progress)
     name = f"static-{corpus.card.language}-{fitted.vectors.shape[1]}"
     entry = {
         "kind": "static",
@@ -160,7 +160,7 @@ def fit_encoder(
         "terms": len(fitted.vocabulary),
         "fitted_to": {"corpus_sha256": corpus.sha256, "questions_sha256": corpus.questions_sha256},
         "settings": asdict(chosen),
-        "views": list(ensemble.views(chosen, cut)),
+        "views": list(ensemble.views(chosen, analyser)),
         # the licences go wherever the encoder goes
         "learnt_from": [provenance(each.card) for each in (corpus, *corpora)],
         "made_on": machine(),
@@ -172,23 +172,23 @@ def fit_encoder(
             {"name": each.card.name, "corpus_sha256": each.sha256, "questions_sha256": each.questions_sha256}
             for each in corpora
         ]
-    return fitted.encoder(name, cut), entry
+    return fitted.encoder(name, analyser), entry
 
 
-def borrow(corpus: Corpus, cut: Analyser, *, required: bool) -> EncoderChoice | None:
+def borrow(corpus: Corpus, analyser: Analyser, *, required: bool) -> EncoderChoice | None:
     """Take the encoder that ships, if it speaks the corpus's language in the same terms.
 
     Raises:
         BadInput: it does not, and it is required.
     """
-    folder, again = locate(BUILTIN)
-    manifest = read_manifest(folder, again)
-    if manifest.encoder is not None and manifest.analyser["id"] == cut.id:
+    folder, cure = locate(BUILTIN)
+    manifest = read_manifest(folder, cure)
+    if manifest.encoder is not None and manifest.analyser["id"] == analyser.id:
         entry = {**manifest.encoder, "borrowed_from": manifest.version}
-        return EncoderChoice(StaticEncoder.load(folder / "encoder", cut), entry)
+        return EncoderChoice(StaticEncoder.load(folder / "encoder", analyser), entry)
     if required:
         raise BadInput(
-            f"no encoder to borrow for {corpus.card.language!r} analysed by {cut.id}: the one that ships is "
-            f"for {manifest.analyser['id']}; use --encoder fit or --encoder none"
+            f"no encoder to borrow for {corpus.card.language!r} analysed by {analyser.id}: the one that "
+            f"ships is for {manifest.analyser['id']}; use --encoder fit or --encoder none"
         )
     return None

@@ -54,18 +54,18 @@ def fit(
         looked_at = zip(settings.each, views(settings, fitter.analyser), strict=True)
         each = [fitter.with_settings(replace(single, units=units)) for single, units in looked_at]
 
-    def told(nth: int) -> Progress:
+    def reported(nth: int) -> Progress:
         """Return the progress of one fit of several, counted over all of them."""
         of = len(each)
         return lambda what, done, total: progress(what, nth * (total or 0) + done, of * (total or 0))
 
     made = [
-        begin(one, written) if begin else pretrain(one, written, progress=told(n))
+        begin(one, written) if begin else pretrain(one, written, progress=reported(n))
         for n, one in enumerate(each)
     ]
     if people:
         made = [
-            one.fit_questions(start, people, told(n))
+            one.fit_questions(start, people, reported(n))
             for n, (one, start) in enumerate(zip(each, made, strict=True))
         ]
     if len(made) == 1:
@@ -88,13 +88,13 @@ def pretrain(
     return suiting.fit_questions(fitted, written, named(progress, "fitting the encoder to written questions"))
 
 
-def views(settings: FitSettings, cut: Analyser) -> tuple[Units, ...]:
+def views(settings: FitSettings, analyser: Analyser) -> tuple[Units, ...]:
     """Return what each of the fits looks at, in order.
 
     All of it where there is one fit, where a text is cut in one way alone, or as the settings say where
     they name other units than both.
     """
-    apart = settings.fits > 1 and settings.units == "both" and uses_words_and_bigrams(cut)
+    apart = settings.fits > 1 and settings.units == "both" and uses_words_and_bigrams(analyser)
     return tuple(_VIEWS[nth % len(_VIEWS)] if apart else settings.units for nth in range(settings.fits))
 
 

@@ -59,7 +59,12 @@ def count_human_questions(manifest: Manifest) -> int:
 
 
 def save(
-    ranker: Ranker, corpus: Corpus, counts: FieldCounts, settings: BM25Settings, cut: Analyser, folder: Path
+    ranker: Ranker,
+    corpus: Corpus,
+    counts: FieldCounts,
+    settings: BM25Settings,
+    analyser: Analyser,
+    folder: Path,
 ) -> None:
     """Write the learned fusion into the folder of a version; the counts are with its annotated questions.
 
@@ -70,9 +75,9 @@ def save(
     place = folder / FOLDER
     place.mkdir()
     np.save(place / REFERENCES, references(corpus.articles, corpus.card), allow_pickle=False)
-    save_terms([cut.terms(q.text) for q in learnt], place / TERMS)
+    save_terms([analyser.terms(q.text) for q in learnt], place / TERMS)
     for name, fields in ((LAW, LAW_FIELDS), (QUESTION_BM25, ANNOTATED_FIELDS)):
-        bm25_over(fields, counts, settings, mask, cut).save(place / name)
+        bm25_over(fields, counts, settings, mask, analyser).save(place / name)
     (place / TREES).write_text(ranker.to_json(), encoding="utf-8")
 
 
@@ -132,13 +137,13 @@ def load(
     if ranker is None or meaning is None:
         return None
     place = folder / FOLDER
-    law, asked = (
+    law, questions_bm25 = (
         BM25.load(place / name, keyword.order, keyword.mask, keyword.analyser, keyword.weights)
         for name in (LAW, QUESTION_BM25)
     )
     path = place / TERMS
-    cut = partial(load_terms, path) if path.is_dir() else None  # else of an earlier release
-    nearest = QuestionKNN(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, cut)
+    tokenised = partial(load_terms, path) if path.is_dir() else None  # else of an earlier release
+    nearest = QuestionKNN(learnt, keyword.order, keyword.mask, keyword.analyser, meaning.encoder, tokenised)
     links = None  # of an earlier release, whose fusions do not ask for it
     if (place / REFERENCES).is_file():
         links = np.load(place / REFERENCES, allow_pickle=False)
@@ -147,7 +152,7 @@ def load(
             raise BadInput(f"{REFERENCES} of a law of other than {len(articles)} articles: {REFIT_HINT}")
         links = np.asarray(links, np.int64)
     around = build_surroundings(articles, learnt, links)
-    evidence = Evidence(keyword, law, asked, meaning, nearest, around, expansion)
+    evidence = Evidence(keyword, law, questions_bm25, meaning, nearest, around, expansion)
     return LearnedReranker(evidence, ranker)
 
 

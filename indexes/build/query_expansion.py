@@ -27,7 +27,7 @@ def learnt_from(
     counts: FieldCounts,
     articles: Sequence[Article],
     questions: Sequence[Question],
-    cut: Analyser,
+    analyser: Analyser,
     encoder: Encoder | None = None,
     settings: TranslationSettings | None = None,
 ) -> TranslationModel | None:
@@ -37,34 +37,34 @@ def learnt_from(
     """
     if sum(bool(question.article_ids) for question in questions) < LEAST:
         return None
-    static = encoder if isinstance(encoder, StaticEncoder) and encoder.analyser.id == cut.id else None
-    terms = [cut.terms(q.text) for q in questions]
-    made = learn(counts, questions, terms, static, settings, stop_terms(cut))
-    return TranslationModel(made.pairs, forms(articles, cut, made.law_terms))
+    static = encoder if isinstance(encoder, StaticEncoder) and encoder.analyser.id == analyser.id else None
+    terms = [analyser.terms(q.text) for q in questions]
+    made = learn(counts, questions, terms, static, settings, stop_terms(analyser))
+    return TranslationModel(made.pairs, forms(articles, analyser, made.law_terms))
 
 
-def stop_terms(cut: Analyser) -> frozenset[str]:
+def stop_terms(analyser: Analyser) -> frozenset[str]:
     """Return the terms that are never bridged: words that frame a question or an article.
 
     Stop words of a language give no terms at all.
     """
-    file = files("indexes.build") / "translation_stopwords" / f"{cut.language}.txt"
+    file = files("indexes.build") / "translation_stopwords" / f"{analyser.language}.txt"
     lines = file.read_text(encoding="utf-8").splitlines()
     words = (word for line in lines for word in line.partition("#")[0].split())
-    return frozenset(term for word in words for term in cut.terms(word))
+    return frozenset(term for word in words for term in analyser.terms(word))
 
 
-def forms(articles: Sequence[Article], cut: Analyser, terms: Sequence[str]) -> dict[str, str]:
+def forms(articles: Sequence[Article], analyser: Analyser, terms: Sequence[str]) -> dict[str, str]:
     """Return how articles write each of these terms most often, in small letters.
 
     Of forms that are as frequent the shorter is taken, then the first. A term of Chinese is its own form.
     """
-    if cut.language == "zh":
+    if analyser.language == "zh":
         return {}
     often = Counter(word for article in articles for word in _WORD.findall(article.text.lower()))
     best: dict[str, str] = {}
     for word in sorted(often, key=lambda word: (-often[word], len(word), word)):
-        for term in cut.terms(word):
+        for term in analyser.terms(word):
             best.setdefault(term, word)
     return {term: best[term] for term in sorted(best.keys() & set(terms))}
 
@@ -94,7 +94,7 @@ def read_pairs(folder: Path) -> TranslationModel | None:
     return TranslationModel.load(place) if (place / PAIRS).is_file() else None
 
 
-def format_pairs(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iterator[str]:
+def format_pairs(folder: Path, analyser: Analyser, words: Sequence[str] = ()) -> Iterator[str]:
     """Yield the pairs of a version, one line a lay term; only these words where some are given.
 
     Raises:
@@ -108,7 +108,7 @@ def format_pairs(folder: Path, cut: Analyser, words: Sequence[str] = ()) -> Iter
     if not words:
         yield from (_line(lay, pairs, model) for lay, pairs in sorted(model.pairs.items()))
     for word in words:
-        terms = cut.terms(word)
+        terms = analyser.terms(word)
         if not terms:
             yield f"{word}: a stop word, never bridged"
         for term in terms:

@@ -114,8 +114,8 @@ class Fitter:
             order = rng.permutation(usable)
             chunks = np.array_split(order, max(1, round(len(order) / s.batch)))
             batches += [partial(make, chunk=chunk, task=task) for chunk in chunks]
-        told = named(progress, "fitting the encoder to the law")
-        return self._descend(self.start(), batches, s.temperature, told)
+        reported = named(progress, "fitting the encoder to the law")
+        return self._descend(self.start(), batches, s.temperature, reported)
 
     def fit_questions(
         self, fitted: FittedParameters, questions: Sequence[Question], progress: Progress = no_progress
@@ -145,8 +145,8 @@ class Fitter:
             questions, self.position, terms, [texts.whole(i) for i in range(self.n_articles)], len(words)
         )
         s = self.given or suited(len(questions))
-        told = named(progress, "fitting the encoder to questions")
-        return self._descend(start, list(texts_of.batches(s)), s.question_temperature, told)
+        reported = named(progress, "fitting the encoder to questions")
+        return self._descend(start, list(texts_of.batches(s)), s.question_temperature, reported)
 
     def _descend(
         self, fitted: FittedParameters, batches: Sequence[Make], temperature: float, progress: Progress

@@ -41,8 +41,8 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
         processes = cores() if sum(map(len, texts)) > MIN_PARALLEL_LENGTH else 1
     processes = min(processes, len(texts))
     if processes < 2 or not _may_fork():
-        return _cut(analyser, texts)
-    _cut(analyser, texts[:1])  # what is read once, such as a dictionary, is there before they fork
+        return _tokenise(analyser, texts)
+    _tokenise(analyser, texts[:1])  # what is read once, such as a dictionary, is there before they fork
     bounds = np.linspace(0, len(texts), processes + 1).astype(int).tolist()
     number: dict[str, int] = {}  # terms as they come
     found: list[TermIds] = []
@@ -53,15 +53,15 @@ def tokenise_texts(analyser: Analyser, texts: Sequence[str], processes: int | No
                 of_all = np.array([number.setdefault(t, len(number)) for t in terms], dtype=np.int32)
                 found += np.split(of_all[row] if len(row) else row, np.cumsum(lengths)[:-1])
     except BrokenProcessPool:  # one was ended from outside, as where memory is short: alone it needs less
-        return _cut(analyser, texts)
+        return _tokenise(analyser, texts)
     return TokenisedTexts(list(number), found)
 
 
 def cores() -> int:
     """Return how many cores this process may use; fewer where OMP_NUM_THREADS says so."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(there, int(limit)) if limit.isdecimal() and int(limit) else there
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(available, int(limit)) if limit.isdecimal() and int(limit) else available
 
 
 def _may_fork() -> bool:
@@ -87,17 +87,17 @@ def _set_worker_input(analyser: Analyser, texts: Sequence[str]) -> None:
 def _piece(bounds: tuple[int, int]) -> tuple[list[str], TermIds, Ints]:
     """Return terms, all numbers in one row, and how many each text has: arrays are handed back fast."""
     [(analyser, texts)] = _handed
-    part = _cut(analyser, texts[slice(*bounds)])
+    part = _tokenise(analyser, texts[slice(*bounds)])
     return list(part.terms), _row(part.texts), np.array([len(ids) for ids in part.texts], dtype=np.int64)
 
 
-def _cut(analyser: Analyser, texts: Sequence[str]) -> TokenisedTexts:
+def _tokenise(analyser: Analyser, texts: Sequence[str]) -> TokenisedTexts:
     number: dict[str, int] = {}
-    cut = [
+    terms = [
         np.array([number.setdefault(t, len(number)) for t in analyser.terms(text)], dtype=np.int32)
         for text in texts
     ]
-    return TokenisedTexts(list(number), cut)
+    return TokenisedTexts(list(number), terms)
 
 
 def _row(texts: Sequence[TermIds]) -> TermIds:

@@ -82,8 +82,8 @@ def bags(left: Sequence[TermIds], right: Sequence[TermIds]) -> tuple[Ints, Bags,
     The columns of left and right, (n_texts, n) each, are those terms.
     """
     terms, columns = np.unique(np.concatenate([*left, *right, np.zeros(0, np.int32)]), return_inverse=True)
-    cut, n = sum(map(len, left)), len(terms)
-    return terms.astype(np.int64), _bag(left, columns[:cut], n), _bag(right, columns[cut:], n)
+    middle, n = sum(map(len, left)), len(terms)
+    return terms.astype(np.int64), _bag(left, columns[:middle], n), _bag(right, columns[middle:], n)
 
 
 def _bag(texts: Sequence[TermIds], columns: npt.NDArray[np.integer], n_terms: int) -> Bags:

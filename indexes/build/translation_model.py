@@ -38,7 +38,7 @@ class TranslationSettings:
     least_articles: int = 2  # that those questions cite
     surprise: float = 10.83  # of the likelihood ratio: a chance of one in a thousand (chi-squared, 1 degree)
     common: float = 0.2  # share of articles; a term in more of them tells none apart
-    kept: int = 10  # law terms of a lay term
+    max_terms: int = 10  # law terms of a lay term
     least: float = 0.02  # probability of a pair that is kept
     synonyms: float = 0.15  # of the probability that the encoder's nearest terms share
     nearest: int = 8  # terms that are taken for synonyms
@@ -61,7 +61,7 @@ class _Sides:
 def learn(
     counts: FieldCounts,
     questions: Sequence[Question],
-    cut: Sequence[Sequence[str]],
+    tokenised: Sequence[Sequence[str]],
     encoder: StaticEncoder | None = None,
     settings: TranslationSettings | None = None,
     stop: frozenset[str] = frozenset(),
@@ -79,8 +79,8 @@ def learn(
         for term, column in sorted(counts.vocabulary.items())
         if 0 < often[column] <= most and _is_word(term, stop)
     }
-    lay = sorted({t for terms in cut for t in terms if _is_word(t, stop)})
-    sides = _sides(counts, questions, cut, lay, law, chosen)
+    lay = sorted({t for terms in tokenised for t in terms if _is_word(t, stop)})
+    sides = _sides(counts, questions, tokenised, lay, law, chosen)
     learnt = _translated(sides, lay, list(law), chosen)
     nearest: _Nearest = {}
     if encoder is not None and chosen.synonyms > 0:
@@ -97,7 +97,7 @@ def learn(
             mixed = (1 - share) * probability + share * likely
             if mixed >= chosen.least:
                 found.append(Pair(term, word, round(mixed, 4), evidence, round(cosine, 2)))
-        best = sorted(found, key=lambda p: (-p.probability, p.law))[: chosen.kept]
+        best = sorted(found, key=lambda p: (-p.probability, p.law))[: chosen.max_terms]
         if best:
             pairs[term] = tuple(best)
     return TranslationModel(pairs)
@@ -151,7 +151,7 @@ def _translated(
 def _sides(
     counts: FieldCounts,
     questions: Sequence[Question],
-    cut: Sequence[Sequence[str]],
+    tokenised: Sequence[Sequence[str]],
     lay: Sequence[str],
     law: Mapping[str, int],
     settings: TranslationSettings,
@@ -159,7 +159,7 @@ def _sides(
     position = {id_: i for i, id_ in enumerate(counts.order.ids)}
     number = {term: i for i, term in enumerate(lay)}
     pairs: dict[tuple[str, tuple[str, ...]], list[int]] = {}  # asked twice of the same articles counts once
-    for question, own in zip(questions, cut, strict=True):
+    for question, own in zip(questions, tokenised, strict=True):
         gold = tuple(sorted({id_ for id_ in question.article_ids if id_ in position}))
         columns_of = sorted({number[t] for t in own if t in number})
         if gold and columns_of and (question.text, gold) not in pairs:
@@ -211,31 +211,31 @@ def _likelihood_ratio(sides: _Sides, lays: Ints, laws: Ints, both: Doubles) -> D
     chance = [lay * law / n for lay in (has_lay, n - has_lay) for law in (has_law, n - has_law)]
     total = np.zeros(len(both))
     for seen, expected in zip(table, chance, strict=True):
-        there = (seen > 0) & (expected > 0)
-        total[there] += 2 * seen[there] * np.log(seen[there] / expected[there])
+        present = (seen > 0) & (expected > 0)
+        total[present] += 2 * seen[present] * np.log(seen[present] / expected[present])
     return np.where(both > chance[0], total, 0.0)
 
 
 def _synonyms(
     encoder: StaticEncoder, lay: Sequence[str], law: Mapping[str, int], settings: TranslationSettings
 ) -> _Nearest:
-    known, there = ([t for t in terms if t in encoder.vocabulary] for terms in (lay, law))
-    if not known or not there:
+    known, law_known = ([t for t in terms if t in encoder.vocabulary] for terms in (lay, law))
+    if not known or not law_known:
         return {}
 
     def vectors(terms: Sequence[str]) -> Floats:
         return unit(encoder.codes[[encoder.vocabulary[t] for t in terms]].astype(np.float32))
 
-    targets = vectors(there)
+    targets = vectors(law_known)
     found: _Nearest = {}
     for begin in range(0, len(known), _CHUNK):
         part = known[begin : begin + _CHUNK]
         cosines = np.round(vectors(part) @ targets.T, 5)
         for term, row in zip(part, cosines, strict=True):
             near = np.flatnonzero(row >= settings.nearness)
-            near = near[[there[i] != term for i in near.tolist()]]  # none is its own synonym
+            near = near[[law_known[i] != term for i in near.tolist()]]  # none is its own synonym
             near = near[np.lexsort((near, -row[near]))][: settings.nearest]
-            words = [there[i] for i in near.tolist()]
+            words = [law_known[i] for i in near.tolist()]
             if words:
                 each = np.exp((row[near].astype(np.float64) - 1) / settings.sharpness)
                 # that nearest is near by chance alone where it is hardly near

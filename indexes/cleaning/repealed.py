@@ -100,10 +100,12 @@ def short(articles: Iterable[Article], language: str) -> Iterator[str]:
     Words are those of the analyser of the language (BadInput: it has none), stop words among them, elided
     ones ("l'", "dell'") not; a number is one. In Chinese they are jieba's words.
     """
-    cut = analyser(language, stop_words=False, stem=False, chinese="words")
+    word_analyser = analyser(language, stop_words=False, stem=False, chinese="words")
     for article in articles:
         text = article.text
-        if len(text) > _GLANCE and len(cut.terms(text[:_GLANCE])) > FEWEST:  # the last may be cut in two
+        if (
+            len(text) > _GLANCE and len(word_analyser.terms(text[:_GLANCE])) > FEWEST
+        ):  # the last may be cut in two
             continue
-        if len(cut.terms(text)) < FEWEST:
+        if len(word_analyser.terms(text)) < FEWEST:
             yield article.id

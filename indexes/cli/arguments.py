@@ -218,8 +218,8 @@ def _keep(add: _Group) -> None:
 
 
 def _repeated(add: _Group, name: str, metavar: str, meaning: str, of: Sequence[str] | None = None) -> None:
-    said = f"{meaning}; may be repeated"
-    add.add_argument(name, action="append", choices=of, default=[], metavar=metavar, help=said)
+    help_text = f"{meaning}; may be repeated"
+    add.add_argument(name, action="append", choices=of, default=[], metavar=metavar, help=help_text)
 
 
 def _feedback(add: argparse.ArgumentParser) -> None:

@@ -74,19 +74,19 @@ def feedback(parsed: argparse.Namespace) -> Iterator[str]:
     Raises:
         BadInput: neither is named, the days are negative, or the new file is there or cannot be written.
     """
-    kept = Feedback(parsed.file) if parsed.file is not None else from_environment(os.environ)
-    if kept is None:
+    store = Feedback(parsed.file) if parsed.file is not None else from_environment(os.environ)
+    if store is None:
         raise BadInput("no feedback is kept: name its file with --file FILE, or set PANDECT_FEEDBACK=FILE")
     if parsed.what == "export":
-        yield from _export(parsed.name, kept.words(), parsed.output)
+        yield from _export(parsed.name, store.words(), parsed.output)
     elif parsed.what == "prune":
-        days = kept.days if parsed.older_than is None else parsed.older_than
+        days = store.days if parsed.older_than is None else parsed.older_than
         if days < 0:
             raise BadInput(f"older than {days} days: give 0 or more; 0 deletes all that is of before today")
         oldest = date.today() - timedelta(days=days)
-        yield f"{kept.path}: {kept.prune(oldest):,} words of before {oldest.isoformat()} deleted"
+        yield f"{store.path}: {store.prune(oldest):,} words of before {oldest.isoformat()} deleted"
     else:
-        yield from _counts(list(kept.words()))
+        yield from _counts(list(store.words()))
 
 
 def _export(name: str, words: Iterable[FeedbackEntry], file: Path) -> Iterator[str]:

@@ -31,7 +31,7 @@ class ImportedCorpus:
     report: ImportReport
     source: str  # that read it: a key of `registry.SOURCES`
     found: Mapping[str, int]  # what papers count, of that which was read
-    told: import_record.ImportOptions  # what an update needs to read the law in the same way
+    options: import_record.ImportOptions  # what an update needs to read the law in the same way
     nodes: tuple[Node, ...] | None = None  # what else stands in the graph; None where the source has none
     attached: int = 0  # shipped questions
     cleaning: tuple[str, ...] = ()  # what was cleaned, or would be, in words
@@ -42,7 +42,7 @@ class ImportedCorpus:
         write(self.corpus, place)
         write_nodes(place, self.nodes or ())  # for the graph, never results
         write_removed(place, self.removed)
-        import_record.write_import(place, self.told, self.corpus.sha256)
+        import_record.write_import(place, self.options, self.corpus.sha256)
 
     def counts(self) -> dict[str, int]:
         """Return what papers count too, and how much was put beside it."""

@@ -53,10 +53,10 @@ def install(
         BadInput: a file is none of these, or the index that ships was meant and no output is given.
         StaleIndex: it was measured on another corpus than the index holds.
     """
-    folder, again = locate(index)
+    folder, cure = locate(index)
     if output is None and index == BUILTIN:
         raise BadInput("the index that ships is only read: give --output FILE")
-    sha256 = read_manifest(folder, again).corpus["sha256"]
+    sha256 = read_manifest(folder, cure).corpus["sha256"]
     record = _record(file)
     learned = read_ranker(folder) is not None and "learned" in record["systems"]
     chosen = system or ("learned" if learned else "hybrid")

@@ -68,8 +68,12 @@ def _read(parsed: argparse.Namespace) -> tuple[ImportedCorpus, Start, int]:
     own = len(imported.corpus.questions)
     if not parsed.drop_questions:
         imported = with_former_questions(imported, start.former.questions, place)
-    kept = len(imported.corpus.questions) - own
-    return prepared(imported, parsed), start, kept  # by the later day of the law; what questions cite stays
+    carried = len(imported.corpus.questions) - own
+    return (
+        prepared(imported, parsed),
+        start,
+        carried,
+    )  # by the later day of the law; what questions cite stays
 
 
 def _changes(changes: Changes, card: CorpusCard) -> Iterator[str]:

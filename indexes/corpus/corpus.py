@@ -54,7 +54,7 @@ def appearing(folder: Path) -> Iterator[Path]:
     folder = folder.absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder} is there already. Remove it (rm -r) or give another place.")
-    part = atomic.aside(folder, "part")
+    part = atomic.hidden_sibling(folder, "part")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         part.mkdir()
@@ -96,8 +96,8 @@ def questions_file(folder: Path, named: str | None = None) -> Path | None:
     if named is not None:
         if (folder / named).is_file():
             return folder / named
-        there = ", ".join(sorted(path.name for path in folder.glob("questions*.jsonl*"))) or "none"
-        raise BadInput(f"{folder / named}: no such file. Questions in this folder: {there}.")
+        available = ", ".join(sorted(path.name for path in folder.glob("questions*.jsonl*"))) or "none"
+        raise BadInput(f"{folder / named}: no such file. Questions in this folder: {available}.")
     return next((folder / name for name in QUESTIONS if (folder / name).is_file()), None)
 
 
@@ -173,8 +173,12 @@ def read(
     card = card or read_card(path / CARD)
     file = articles_file(path) if is_folder else path
     articles = read_articles(file, inspection=inspection, progress=progress)
-    asked = questions_file(path if is_folder else path.parent, questions)
-    found = read_questions(asked, articles, inspection=inspection, progress=progress) if asked else ()
+    questions_path = questions_file(path if is_folder else path.parent, questions)
+    found = (
+        read_questions(questions_path, articles, inspection=inspection, progress=progress)
+        if questions_path
+        else ()
+    )
     return gathered(card, articles, found, inspection, path if is_folder else None)
 
 

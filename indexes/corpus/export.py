@@ -94,14 +94,14 @@ def _trec(corpus: Corpus, folder: Path) -> None:
     about = (
         {"id": a.id, **_about(a), **lost(a, "text"), **corpus.extras.get(a.id, {})} for a in corpus.articles
     )
-    beside = (
+    records = (
         {"id": q.id, **_about_question(q), **lost(q, "question"), **corpus.question_extras.get(q.id, {})}
         for q in corpus.questions
     )
     write_lines(folder / trec_source.COLLECTION, map(line, corpus.articles))
     write_lines(folder / trec_source.QUERIES, map(line, corpus.questions))
     write_lines(folder / trec_source.ABOUT_ARTICLES, map(dump, about))
-    write_lines(folder / trec_source.ABOUT_QUESTIONS, map(dump, beside))
+    write_lines(folder / trec_source.ABOUT_QUESTIONS, map(dump, records))
     for split, gold in (_by_split(corpus, "") or {"": {}}).items():
         trec.write_qrels(folder / (f"qrels.{split}.txt" if split else "qrels.txt"), gold)
 

@@ -54,7 +54,7 @@ def _parts(text: str) -> Iterator[str]:
             part = ""
         part += sentence
         while len(part) > LONGEST:  # not within a number: article 23 would be read as article 2
-            cut = max(part.rfind(sign, 0, LONGEST) for sign in " ，、,") + 1 or LONGEST
-            yield part[:cut]
-            part = part[cut:]
+            end = max(part.rfind(sign, 0, LONGEST) for sign in " ，、,") + 1 or LONGEST
+            yield part[:end]
+            part = part[end:]
     yield part

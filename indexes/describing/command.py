@@ -33,9 +33,11 @@ def find_corpus(name: str) -> Path:
         if folder.is_dir():
             return folder
         if not Path(name).is_dir():
-            there = ", ".join([paths.BUILTIN, *(n for n in paths.names() if paths.corpus_folder(n).is_dir())])
+            available = ", ".join(
+                [paths.BUILTIN, *(n for n in paths.names() if paths.corpus_folder(n).is_dir())]
+            )
             cure = f"{paths.command(f'import PATH --name {name}')}, or give the path of a corpus folder"
-            raise MissingIndex(f"no corpus named {name!r} (there: {there}): run {cure}")
+            raise MissingIndex(f"no corpus named {name!r} (there: {available}): run {cure}")
     folder = Path(name).expanduser()
     if not (folder / FILE).is_file():
         cure = paths.command(f"import {name} --name NAME")

@@ -173,17 +173,17 @@ def _lengths(of: Description, what: str) -> str:
 
 
 def _law_date(of: Description) -> str | None:
-    card, dates, told = of.card, of.dates, []
+    card, dates, sentences = of.card, of.dates, []
     if card.law_date:
-        told.append(f"The law as of {card.law_date.isoformat()}.")
+        sentences.append(f"The law as of {card.law_date.isoformat()}.")
     if dates.with_from:
         span = f"{dates.earliest} to {dates.latest}"
-        told.append(f"{dates.with_from:,} articles say from when they hold ({span}).")
+        sentences.append(f"{dates.with_from:,} articles say from when they hold ({span}).")
     if dates.with_to:
-        told.append(f"{dates.with_to:,} articles say until when.")
+        sentences.append(f"{dates.with_to:,} articles say until when.")
     if dates.in_force is not None:
-        told.append(f"{dates.in_force:,} articles were in force on that day.")
-    return " ".join(told) or None
+        sentences.append(f"{dates.in_force:,} articles were in force on that day.")
+    return " ".join(sentences) or None
 
 
 def _licence(card: CorpusCard) -> str | None:

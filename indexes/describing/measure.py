@@ -74,8 +74,8 @@ def units(language: str, tokenizer: str | None = None) -> Units:
     """
     if language in LANGUAGES:
         elided = ", elided ones (l', dell') not" if language in ("fr", "it") else ""
-        cut = analyser(language, stop_words=False, chinese="words", stem=False)
-        words = _terms(cut, f"as they are written, stop words too{elided}")
+        word_analyser = analyser(language, stop_words=False, chinese="words", stem=False)
+        words = _terms(word_analyser, f"as they are written, stop words too{elided}")
         terms = _terms(analyser(language), "terms of the analyser, without stop words")
     else:  # it has no analyser here
         words = terms = Unit(
@@ -88,8 +88,10 @@ def units(language: str, tokenizer: str | None = None) -> Units:
     }
 
 
-def _terms(cut: Analyser, how: str) -> Unit:
-    return Unit(f"{how} ({cut.id})", lambda texts: [len(cut.terms(text)) for text in texts])
+def _terms(word_analyser: Analyser, how: str) -> Unit:
+    return Unit(
+        f"{how} ({word_analyser.id})", lambda texts: [len(word_analyser.terms(text)) for text in texts]
+    )
 
 
 def _tokens(wanted: str) -> Unit:
@@ -122,7 +124,7 @@ def _tokens(wanted: str) -> Unit:
 
 _OF_ARTICLES = tuple(key for key in articles_.KEYS if key not in articles_.REQUIRED)
 _OF_QUESTIONS = ("answer", "category", "split")
-Asked = Sequence[tuple[SourceLocation, questions.AnnotatedQuestion]]
+CitedQuestions = Sequence[tuple[SourceLocation, questions.AnnotatedQuestion]]
 Gold = Sequence[tuple[str, ...]]  # ids of articles, a tuple a question
 
 
@@ -153,26 +155,26 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         BadInput: a file cannot be used; the text names file, line and cure.
     """
     card = read_card(folder / FILE)
-    file, inspection, asked = questions_file(folder), Inspection(), []
+    file, inspection, cited_questions = questions_file(folder), Inspection(), []
     if file is not None:
         stream = records(file, inspection, named(progress, "reading questions"))
-        asked = list(questions.collect(stream, inspection))
-    asked_lengths = _lengths((cited.question.text for _, cited in asked), units)
+        cited_questions = list(questions.collect(stream, inspection))
+    asked_lengths = _lengths((cited.question.text for _, cited in cited_questions), units)
     found = _ArticleCounts(
-        ids={id_ for _, cited in asked for id_ in cited.question.article_ids},
-        cites={cite for _, cited in asked for cite in cited.cites},
+        ids={id_ for _, cited in cited_questions for id_ in cited.question.article_ids},
+        cites={cite for _, cited in cited_questions for cite in cited.cites},
     )
     articles = _articles(articles_file(folder), found, named(progress, "reading articles"))
     lengths = _lengths((_note_article(article, found, card).text for article in articles), units)
     total = found.codes.total()
     if not total:
         raise BadInput(f"{folder}: no articles in it. Give a corpus folder that holds some.")
-    gold = _gold(asked, found)
+    gold = _gold(cited_questions, found)
     times = Counter(Counter(id_ for ids in gold for id_ in ids).values())
     times[0] = total - times.total()
     by_category: defaultdict[str, Counter[int]] = defaultdict(Counter)
     splits: defaultdict[str, Counter[bool]] = defaultdict(Counter)  # whether there are gold articles
-    for (_, cited), ids in zip(asked, gold, strict=True):
+    for (_, cited), ids in zip(cited_questions, gold, strict=True):
         by_category[cited.question.category or ""][len(ids)] += 1
         splits[cited.question.split or ""][bool(ids)] += 1
     largest_first = sorted(by_category.items(), key=lambda item: (-item[1].total(), item[0]))
@@ -195,14 +197,14 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         splits={name: SplitSummary(n.total(), n[True]) for name, n in sorted(splits.items())},
         languages=dict(found.languages.most_common()),
         dates=Dates(starts, ended, earliest, latest, in_force),
-        columns=tuple(_columns(folder, found, asked)),
+        columns=tuple(_columns(folder, found, cited_questions)),
     )
 
 
-def _gold(asked: Asked, articles: _ArticleCounts) -> Gold:
+def _gold(cited_questions: CitedQuestions, articles: _ArticleCounts) -> Gold:
     """Return the gold articles of each question, each once."""
     found = []
-    for place, cited in asked:
+    for place, cited in cited_questions:
         ids = cited.question.article_ids
         absent = [id_ for id_ in ids if id_ not in articles.code_of]
         absent += [" ".join(cite) for cite in cited.cites if cite not in articles.numbered]
@@ -260,12 +262,12 @@ def _codes(found: _ArticleCounts, gold: Iterable[tuple[str, ...]]) -> tuple[Code
     return tuple(sorted(made, key=lambda code: (-code.articles, code.name)))
 
 
-def _columns(folder: Path, found: _ArticleCounts, asked: Asked) -> Iterator[TableColumn]:
-    articles, n_asked = found.codes.total(), len(asked)
+def _columns(folder: Path, found: _ArticleCounts, cited_questions: CitedQuestions) -> Iterator[TableColumn]:
+    articles, n_asked = found.codes.total(), len(cited_questions)
     yield from (TableColumn("article", key, found.filled[key], articles) for key in _OF_ARTICLES)
     if n_asked:
         for key in _OF_QUESTIONS:
-            filled = sum(getattr(cited.question, key) is not None for _, cited in asked)
+            filled = sum(getattr(cited.question, key) is not None for _, cited in cited_questions)
             yield TableColumn("question", key, filled, n_asked)
     for of, name, total in (("article", extras.ARTICLES, articles), ("question", extras.QUESTIONS, n_asked)):
         counts: Counter[str] = Counter()

@@ -89,14 +89,14 @@ def _histogram(figure: Figure, box: PlotArea, spread: Distribution, unit: str, w
 
 def _marks(figure: Figure, box: PlotArea, spread: Distribution, across: Callable[[float], float]) -> None:
     """Mark the median and the length that 95 % do not pass, their names on the outer sides."""
-    for name, share, before, aside in (("median", 0.5, True, -5), ("95 %", 0.95, False, 5)):
+    for name, share, ends_there, offset in (("median", 0.5, True, -5), ("95 %", 0.95, False, 5)):
         value = spread.quantile(share)
         if value is None:
             continue
         x = min(max(across(value), box.left), box.left + box.width)
         figure.line((x, box.top - 20), (x, box.bottom), "mark", "5 3")
-        outside = x + aside - box.left < 110 if before else x + 110 > box.left + box.width
-        shift, ends = (-aside, not before) if outside else (aside, before)
+        outside = x + offset - box.left < 110 if ends_there else x + 110 > box.left + box.width
+        shift, ends = (-offset, not ends_there) if outside else (offset, ends_there)
         text = f"{name}: {_number(value)}"
         figure.text(x + shift, box.top - 10, text, anchor="end" if ends else "start", kind="said")
 

@@ -197,8 +197,8 @@ def _of_all(of: Description) -> Iterator[Table]:
     rows = [(c.name, c.articles, Share(c.articles, of.articles)) for c in of.codes]
     if of.with_gold:
         head += ("cited", "of code", "questions")
-        asked = ((c.cited, Share(c.cited, c.articles), c.questions) for c in of.codes)
-        rows = [row + more for row, more in zip(rows, asked, strict=True)]
+        question_cells = ((c.cited, Share(c.cited, c.articles), c.questions) for c in of.codes)
+        rows = [row + more for row, more in zip(rows, question_cells, strict=True)]
         note = "Cited: articles that a question cites. Questions: those that cite an article of the code."
     yield Table("codes", "Articles by code", head, tuple(rows), note)
 
@@ -216,20 +216,20 @@ def _of_questions(of: Description) -> Iterator[Table]:
     note = "Without: questions that no article answers; they are left out of the figures beside."
     yield Table("gold", "Gold articles a question, by category", head, tuple(rows), note)
 
-    counted = groups(of.gold_of_all)
-    yield Table("gold_counts", "Gold articles a question", ("gold articles", "questions"), counted)
-    counted = groups(of.citations) if of.with_gold else ()
-    yield Table("citations", "Citations an article", ("questions that cite it", "articles"), counted)
+    counts = groups(of.gold_of_all)
+    yield Table("gold_counts", "Gold articles a question", ("gold articles", "questions"), counts)
+    counts = groups(of.citations) if of.with_gold else ()
+    yield Table("citations", "Citations an article", ("questions that cite it", "articles"), counts)
 
 
 def _of_articles(of: Description) -> Iterator[Table]:
     total = of.references.spread.total
-    counted = groups(of.references.spread) if total else ()
+    counts = groups(of.references.spread) if total else ()
     note = (
         f"{total:,} references, {of.references.inside:,} of them to articles of this corpus"
         f" and {of.references.itself:,} of an article to itself."
     )
-    yield Table("references", "Cross-references an article", ("cross-references", "articles"), counted, note)
+    yield Table("references", "Cross-references an article", ("cross-references", "articles"), counts, note)
 
     rows: list[Row] = [(name or NONE, s.questions, s.with_gold) for name, s in of.splits.items()]
     head = ("split", "questions", "with gold articles")

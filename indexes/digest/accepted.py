@@ -54,11 +54,11 @@ def settle(
     findings: Sequence[Finding], accepted: Iterable[Acceptance], summaries: Mapping[str, str]
 ) -> AcceptedFindings:
     """Part the findings of all summaries (article number -> text) into the accepted and those left."""
-    there = frozenset(findings)
+    current = frozenset(findings)
     prints = {number: fingerprint(text) for number, text in summaries.items()}
     good, lapsed, unfit = list[Acceptance](), list[Acceptance](), list[Acceptance]()
     for each in accepted:
-        if each.finding not in there:
+        if each.finding not in current:
             unfit.append(each)
         elif prints.get(each.finding.article_no) == each.summary:
             good.append(each)

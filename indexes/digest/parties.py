@@ -17,15 +17,15 @@ class Person:
     """A person or body of French civil law; its words are written as `word_pattern` reads them."""
 
     name: str  # as findings call it
-    said: str  # its names
+    names: str  # its names
     akin: str = ""  # other words by which a text speaks of it: "vente" of a seller
     authority: bool = False  # a summary must not lose it
 
 
 _FIELDS = data("people")["fields"]
 PEOPLE = tuple(
-    Person(name, filled(said, _FIELDS), filled(akin, _FIELDS), authority)
-    for name, said, akin, authority in data("people")["people"]
+    Person(name, filled(names, _FIELDS), filled(akin, _FIELDS), authority)
+    for name, names, akin, authority in data("people")["people"]
 )
 
 
@@ -46,4 +46,4 @@ def persons(official: Wording, summary: Wording, headings: Wording) -> Iterator[
 
 @lru_cache(maxsize=len(PEOPLE))
 def _patterns(person: Person) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return word_pattern(person.said), word_pattern(person.said, person.akin)
+    return word_pattern(person.names), word_pattern(person.names, person.akin)

@@ -120,8 +120,10 @@ def _shares(plain: str) -> Iterator[Quantity]:
         yield Quantity(Fraction(1, 2), PART, *half.span())
     yield from slashed_shares(plain)
     for found in _FRACTION.finditer(plain):
-        said = found["above"]
-        above = int(said) if said.isdigit() else next((n for n, *_ in parse_number_words(said, "fr")), 1)
+        ordinal = found["above"]
+        above = (
+            int(ordinal) if ordinal.isdigit() else next((n for n, *_ in parse_number_words(ordinal, "fr")), 1)
+        )
         below = _BELOW.get(found["below"]) or french_ordinal(found["below"]) or 0
         is_part = found["of"] is not None if above == 1 else found["below"].endswith("s")
         if is_part and below > 2 and not (below in _ORDINAL and found["below"].endswith("eme")):

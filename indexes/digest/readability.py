@@ -84,12 +84,12 @@ def shared_words(official: Wording, summary: Wording) -> Iterator[Remark]:
     """
     law = [word[0] for word in WORD.finditer(official.plain)]
     places = list(WORD.finditer(summary.plain))
-    there = {tuple(law[at : at + LONGEST_RUN]) for at in range(len(law) - LONGEST_RUN + 1)}
+    law_runs = {tuple(law[at : at + LONGEST_RUN]) for at in range(len(law) - LONGEST_RUN + 1)}
     ours = [word[0] for word in places]
     first = 0
     while first + LONGEST_RUN <= len(ours):
         last = first
-        while tuple(ours[last : last + LONGEST_RUN]) in there:
+        while tuple(ours[last : last + LONGEST_RUN]) in law_runs:
             last += 1
         run = ours[first : last + LONGEST_RUN - 1] if last > first else []
         if sum(not word.isdigit() for word in run) >= LONGEST_RUN:

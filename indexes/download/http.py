@@ -245,12 +245,12 @@ def _take(
     wanted: FileRequest,
     part: Path,
     answer: Any,  # noqa: ANN401  # urllib's have no type
-    asked: tuple[int, str],
+    request: tuple[int, str],
     progress: Progress,
     timeout: float,
 ) -> None:
     """Append what comes to the part, if it is what was asked for: from that byte on, of that version."""
-    offset, tag = asked
+    offset, tag = request
     start, total = _extent(answer.status, answer.headers, offset)
     now = _version_tag(answer.headers)
     if start and tag and now and now != tag:  # a server that does not heed If-Range
@@ -276,18 +276,18 @@ def _take(
 
 def _chunks(url: str, answer: Any, timeout: float) -> Iterator[bytes]:  # noqa: ANN401
     """Yield what comes, as it comes; `SLOWEST` bytes must in each `timeout` seconds."""
-    since, came = time.monotonic(), 0
+    since, received = time.monotonic(), 0
     while True:
         with _network(url):
             chunk = answer.read1(_CHUNK)  # not read, which waits until so much is there
         if not chunk:
             return
         yield chunk
-        came += len(chunk)
+        received += len(chunk)
         if time.monotonic() - since >= timeout:
-            if came < SLOWEST:
-                raise _broken_off(url, f"only {came:,} bytes came in {timeout:g} seconds")
-            since, came = time.monotonic(), 0
+            if received < SLOWEST:
+                raise _broken_off(url, f"only {received:,} bytes came in {timeout:g} seconds")
+            since, received = time.monotonic(), 0
 
 
 @contextmanager

@@ -66,9 +66,9 @@ def bring(
 
 def _from_address(url: str, sha256: str | None, progress: Progress) -> Path:
     if sha256 is None or not _SHA256.fullmatch(sha256):
-        came = "no checksum came" if sha256 is None else f"{sha256!r} is no SHA-256"
+        got = "no checksum came" if sha256 is None else f"{sha256!r} is no SHA-256"
         raise BadInput(
-            f"{url}: {came}. Give --sha256 with the 64 digits that its publisher states, or fetch the file "
+            f"{url}: {got}. Give --sha256 with the 64 digits that its publisher states, or fetch the file "
             "yourself and give its path."
         )
     last = urllib.parse.unquote(urllib.parse.urlsplit(url).path).rpartition("/")[2]

@@ -47,9 +47,9 @@ def rows(
         ) as file:
             missing = [name for name in required if name not in file.schema_arrow.names]
             if missing:
-                there = ", ".join(file.schema_arrow.names) or "none"
+                available = ", ".join(file.schema_arrow.names) or "none"
                 raise BadInput(
-                    f"{path}: no column {', '.join(missing)}; the columns are: {there}. "
+                    f"{path}: no column {', '.join(missing)}; the columns are: {available}. "
                     "Import with --from parquet --column FIELD=COLUMN."
                 )
             total = file.metadata.num_rows

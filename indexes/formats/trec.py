@@ -81,8 +81,8 @@ def fit(id_: str, *, tabs: bool = False) -> str:
     Raises:
         BadInput: it holds a blank (with `tabs` only tabs and line breaks are in the way).
     """
-    cut = [id_] if tabs and id_ == id_.strip() and not set(id_) & set("\t\r\n") else id_.split()
-    if cut != [id_] or not id_:
+    columns = [id_] if tabs and id_ == id_.strip() and not set(id_) & set("\t\r\n") else id_.split()
+    if columns != [id_] or not id_:
         cure = "Export to parquet or jsonl, which can hold it."
         raise BadInput(f"the id {id_!r} cannot be written between blanks or tabs. {cure}")
     return id_

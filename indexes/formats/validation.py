@@ -139,8 +139,8 @@ class Inspection:
 
     def extra_columns(self, of: Owner, ids: Iterable[str]) -> dict[str, dict[str, object]]:
         """Return the columns that were kept of these articles or questions: id -> column -> value."""
-        kept = self._extra_columns[of]
-        return {id_: kept[id_] for id_ in ids if id_ in kept}
+        columns = self._extra_columns[of]
+        return {id_: columns[id_] for id_ in ids if id_ in columns}
 
     def report(self, articles: int, questions: int) -> ImportReport:
         """Return what was found so far."""

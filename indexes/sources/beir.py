@@ -23,13 +23,13 @@ def read(path: Path, reading: Reading, *, code: str | None = None) -> Corpus:
     """
     name, inspection, progress = path.resolve().name, reading.inspection, reading.progress
     cure = f"Give a folder of BEIR: {CORPUS}, {QUERIES} and {QRELS}/"
-    corpus, asked = (first_file(path, (file,), cure) for file in (CORPUS, QUERIES))
+    corpus, queries_file = (first_file(path, (file,), cure) for file in (CORPUS, QUERIES))
     files = sorted((path / QRELS).glob("*.tsv*"))
     if not files:
         raise BadInput(f"{path / QRELS}: no .tsv in it. Give a folder of BEIR, its judgements in {QRELS}/.")
     splits = [judged.split_name(file.name.removesuffix(".gz").removesuffix(".tsv")) for file in files]
     articles = ((at, _article(each, code or name)) for at, each in records(corpus, inspection, progress))
-    queries = ((at, _query(each)) for at, each in records(asked, inspection, progress))
+    queries = ((at, _query(each)) for at, each in records(queries_file, inspection, progress))
     questions = judged.questions(queries, zip(splits, files, strict=True), inspection)
     return reading.corpus(read_adjacent_card(path) or name, articles, questions, path=corpus)
 

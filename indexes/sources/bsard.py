@@ -57,10 +57,10 @@ def read(
     law = file("articles", "articles_fr.csv")
     found = rows(law, reading.inspection, required=("id", "article", "code"), progress=reading.progress)
     wanted = chosen(splits, ("train", "test", SYNTHETIC))
-    asked = {split: file(f"questions_{split}", f"questions_fr_{split}.csv") for split in wanted}
+    files = {split: file(f"questions_{split}", f"questions_fr_{split}.csv") for split in wanted}
     articles = ((place, article_record(row)) for place, row in found)
     in_front = chosen_tags(tags, _TAGS, _TAG_COLUMNS)
-    questions = _questions(asked, in_front, reading.inspection, path if negatives else None)
+    questions = _questions(files, in_front, reading.inspection, path if negatives else None)
     return reading.corpus(CARD, articles, questions, path=law)
 
 
@@ -74,8 +74,8 @@ def read_bilingual(
     here, language = (path / "corpus.csv").is_file(), reading.card.get("language")
     wanted = language or (path.resolve().name if here else None)
     if wanted is None or wanted not in BILINGUAL_CARDS:
-        came = f"the language is {language!r}" if language else f"{path} does not tell the language"
-        raise BadInput(f"{came}. Pass --language fr or --language nl.")
+        got = f"the language is {language!r}" if language else f"{path} does not tell the language"
+        raise BadInput(f"{got}. Pass --language fr or --language nl.")
     folder = path if here else path / wanted
     law = folder / "corpus.csv"
     if not law.is_file():
@@ -83,8 +83,8 @@ def read_bilingual(
         raise BadInput(f"{folder}: no corpus.csv in it. {cure}.")
     found = rows(law, reading.inspection, required=("id", "article"), progress=reading.progress)
     articles = ((place, article_record({**row, "code": _code(row)})) for place, row in found)
-    asked = {split: folder / f"{split}.csv" for split in chosen(splits, ("train", "test"))}
-    questions = _questions(asked, chosen_tags(tags, _TAGS, _TAG_COLUMNS), reading.inspection)
+    files = {split: folder / f"{split}.csv" for split in chosen(splits, ("train", "test"))}
+    questions = _questions(files, chosen_tags(tags, _TAGS, _TAG_COLUMNS), reading.inspection)
     return reading.corpus(BILINGUAL_CARDS[wanted], articles, questions, path=law)
 
 
@@ -174,8 +174,8 @@ def _questions(
             values = {key: str(value).strip() for key, value in row.items()}
             id_, gold = _id(values["id"], split), parse_ids(values["article_ids"])
             record = {**values, "id": id_, "question": tagged(values, tags), "article_ids": gold}
-            beside = {"negatives": listed.get(id_, [])} if negatives else {}
-            yield place, {**record, "split": split, **beside}
+            more = {"negatives": listed.get(id_, [])} if negatives else {}
+            yield place, {**record, "split": split, **more}
 
 
 def _recognises(path: Path) -> bool:

@@ -25,11 +25,11 @@ def questions(
     queries: Records,
     files: Iterable[tuple[str, Path]],
     inspection: Inspection,
-    beside: Mapping[str, Record] | None = None,
+    more: Mapping[str, Record] | None = None,
 ) -> Records:
     """Yield the judged queries as records of the project's own keys; the others are left out.
 
-    Each file of judgements comes with its split; a question is of the first one that knows it. `beside` has,
+    Each file of judgements comes with its split; a question is of the first one that knows it. `more` has,
     by id, what our own export wrote of a question besides: one named there is taken without judgements too.
     """
     splits: dict[str, str] = {}
@@ -40,10 +40,10 @@ def questions(
             found = gold.setdefault(judged.question_id, {})
             if judged.grade > 0:
                 found[judged.article_id] = None
-    beside = beside or {}
+    more = more or {}
     for place, record in queries:
         id_ = str(record.get("id"))
-        if id_ in gold or id_ in beside or "article_ids" in record:
+        if id_ in gold or id_ in more or "article_ids" in record:
             known = {"split": splits[id_]} if id_ in splits else {}
             ids = list(gold.get(id_, ()))
-            yield place, {**known, **record, **beside.get(id_, {}), "article_ids": ids}
+            yield place, {**known, **record, **more.get(id_, {}), "article_ids": ids}

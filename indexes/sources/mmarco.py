@@ -100,8 +100,8 @@ def _drawn(found: _Passages, needed: Collection[str], most: int) -> _Passages:
         id_ = numbered[1][1][0].strip()
         return b"" if id_ in needed else hashlib.blake2b(id_.encode(), digest_size=8).digest()
 
-    kept = heapq.nsmallest(max(most, len(needed)), enumerate(found), key=drawn)
-    yield from (passage for _, passage in sorted(kept))
+    drawn_rows = heapq.nsmallest(max(most, len(needed)), enumerate(found), key=drawn)
+    yield from (passage for _, passage in sorted(drawn_rows))
 
 
 def _questions(

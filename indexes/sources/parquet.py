@@ -46,11 +46,13 @@ def read(
     # What `indexes.corpus.export` wrote: the project's own keys, and extra columns as one JSON text.
     inspection, progress = reading.inspection, reading.progress
     law = parquet.rows(file, inspection, required=articles_.REQUIRED, progress=progress)
-    asked: Records = ()
+    question_rows: Records = ()
     if questions:
-        asked = parquet.rows(Path(questions), inspection, required=("id", "question"), progress=progress)
+        question_rows = parquet.rows(
+            Path(questions), inspection, required=("id", "question"), progress=progress
+        )
     base = read_adjacent_card(file) or file.parent.resolve().name
-    return reading.corpus(base, _opened(law, inspection), _opened(asked, inspection), path=file)
+    return reading.corpus(base, _opened(law, inspection), _opened(question_rows, inspection), path=file)
 
 
 def _opened(found: Records, inspection: Inspection) -> Records:

@@ -59,19 +59,19 @@ def read(
     if path.is_dir():
         found = _csv_files(path)
         if len(found) != 1:
-            there = ", ".join(each.name for each in found) or "none"
+            names = ", ".join(each.name for each in found) or "none"
             raise BadInput(
-                f"{path}: one .csv or .tsv was expected in this folder, there: {there}. Give a file's path."
+                f"{path}: one .csv or .tsv was expected in this folder, there: {names}. Give a file's path."
             )
         path = found[0]
     law = _mapped(path, mapping, ("id", "code", "text"), reading, delimiter)
     # A law without article numbers has them empty; the project's own format wants the key itself.
     numbered = ((place, {"article_no": "", **record}) for place, record in law)
-    asked: Records = ()
+    question_rows: Records = ()
     if questions is not None:
         needed = ("id", "question")
-        asked = _mapped(Path(questions), asking, needed, reading, delimiter, prefix=f"{_QUESTIONS}.")
-    return reading.corpus(path.name.split(".")[0], numbered, asked, path=path)
+        question_rows = _mapped(Path(questions), asking, needed, reading, delimiter, prefix=f"{_QUESTIONS}.")
+    return reading.corpus(path.name.split(".")[0], numbered, question_rows, path=path)
 
 
 def _mapped(

@@ -27,18 +27,18 @@ def read(path: Path, reading: Reading, *, code: str | None = None) -> Corpus:
     """
     inspection, folder = reading.inspection, path.resolve().name
     cure = f"Give {COLLECTION}, {QUERIES} and qrels.txt"
-    collection, asked = (first_file(path, (file,), cure) for file in (COLLECTION, QUERIES))
+    collection, queries_file = (first_file(path, (file,), cure) for file in (COLLECTION, QUERIES))
     common: Record = {"code": code or folder, "article_no": ""}
-    about, beside = (_about(path / file, inspection) for file in (ABOUT_ARTICLES, ABOUT_QUESTIONS))
+    about, more = (_about(path / file, inspection) for file in (ABOUT_ARTICLES, ABOUT_QUESTIONS))
     articles = (
         (at, {**common, "text": text, **about.get(id_.strip(), {}), "id": id_.strip()})
         for at, (id_, text) in cells(collection, ("id", "text"), inspection, reading.progress)
     )
     queries = (
         (at, {"id": id_.strip(), "question": text})
-        for at, (id_, text) in cells(asked, ("id", "query"), inspection)
+        for at, (id_, text) in cells(queries_file, ("id", "query"), inspection)
     )
-    questions = judged.questions(queries, list(_qrels(path)), inspection, beside)
+    questions = judged.questions(queries, list(_qrels(path)), inspection, more)
     return reading.corpus(read_adjacent_card(path) or folder, articles, questions, path=collection)
 
 

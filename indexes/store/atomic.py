@@ -49,7 +49,7 @@ def replacing(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def aside(folder: Path, kind: str) -> Path:
+def hidden_sibling(folder: Path, kind: str) -> Path:
     """Return a new hidden name beside a folder, which tells what it is for."""
     return folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.{kind}")
 
@@ -73,7 +73,7 @@ def move(folder: Path, to: Path) -> None:
 def delete(path: Path) -> None:
     """Delete a file, or a folder: out of sight in one step, so that no half of it is ever seen."""
     if path.is_dir():
-        gone = aside(path, "gone")
+        gone = hidden_sibling(path, "gone")
         path.replace(gone)
         path = gone
     take_away(path)

@@ -63,15 +63,15 @@ def roll_back(name: str, wanted: str | None = None) -> tuple[Path, bool | None]:
         if version.name == paths.in_use(folder):
             return version, None
         corpus = paths.corpus_place(name)
-        there = [folder / each for each in versions(name)]
-        if corpus.is_dir() and built_from(corpus, there) is None:
+        folders = [folder / each for each in versions(name)]
+        if corpus.is_dir() and built_from(corpus, folders) is None:
             raise BadInput(
                 f"the corpus of {name!r} was imported since and is in no version, so it would be lost: "
                 f"run {paths.rebuild(name)} first"
             )
         open_index(version)  # one that cannot be opened does not come into use
         try:
-            whole = _bring_back(name, version, there)
+            whole = _bring_back(name, version, folders)
             switch(folder, version.name)
             settle(name)
         finally:
@@ -80,28 +80,28 @@ def roll_back(name: str, wanted: str | None = None) -> tuple[Path, bool | None]:
 
 
 def _chosen(name: str, wanted: str | None) -> str:
-    there, in_use = versions(name), paths.in_use(paths.index_folder(name))
+    names, in_use = versions(name), paths.in_use(paths.index_folder(name))
     listing = paths.command(f"versions {name}")
     if wanted is None:
-        earlier = [version for version in there if in_use is None or version < in_use]
+        earlier = [version for version in names if in_use is None or version < in_use]
         if not earlier:
             raise BadInput(f"{name!r} has no version before the one in use: {listing} shows those there are")
         return earlier[0]
-    found = [wanted] if wanted in there else [version for version in there if version.startswith(wanted)]
+    found = [wanted] if wanted in names else [version for version in names if version.startswith(wanted)]
     if len(found) != 1:
         problem = f"{len(found)} versions of {name!r} begin" if found else f"no version of {name!r} begins"
         raise BadInput(f"{problem} with {wanted!r}: {listing} shows those there are")
     return found[0]
 
 
-def _bring_back(name: str, version: Path, there: list[Path]) -> bool:
+def _bring_back(name: str, version: Path, folders: list[Path]) -> bool:
     """Let the corpus of a version wait for the switch to it; tell whether it is whole."""
     waiting = paths.waiting_corpus(name, version.name)
     corpus_folder = version.with_name(f"{version.name}{CORPUS}")
     if corpus_folder.is_dir():
         move(corpus_folder, waiting)
         return True
-    for corpus in (paths.corpus_place(name), *(v.with_name(f"{v.name}{CORPUS}") for v in there)):
+    for corpus in (paths.corpus_place(name), *(v.with_name(f"{v.name}{CORPUS}") for v in folders)):
         if corpus.is_dir() and built_from(corpus, [version]):  # another version was built from the same law
             with appearing(waiting) as part:
                 shutil.copytree(corpus, part, dirs_exist_ok=True)

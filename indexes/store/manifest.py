@@ -148,8 +148,8 @@ def verify(
         path = folder / name
         if not path.is_file():
             raise DamagedIndex(f"{path} is missing: run {rebuild}")
-        size, said = path.stat().st_size, expected["bytes"]
-        if size != said:
-            raise DamagedIndex(f"{path} has {size} bytes, its manifest says {said}: run {rebuild}")
+        size, recorded = path.stat().st_size, expected["bytes"]
+        if size != recorded:
+            raise DamagedIndex(f"{path} has {size} bytes, its manifest says {recorded}: run {rebuild}")
         if contents and digest(path) != expected["sha256"]:
             raise DamagedIndex(f"{path} is not what was built (another SHA-256): run {rebuild}")

@@ -59,40 +59,40 @@ def open_index(name_or_path: str | Path | None = None) -> Engine:
         DamagedIndex: its files are not those that its manifest lists.
         StaleIndex: it was built for another format, corpus or analyser.
     """
-    folder, again = locate(name_or_path)
+    folder, cure = locate(name_or_path)
     for _ in range(SWITCHES):
         try:
-            return _open(folder, again)
+            return _open(folder, cure)
         except DamagedIndex:  # or it was outdated and deleted while it was being read
-            former, (folder, again) = folder, locate(name_or_path)
+            former, (folder, cure) = folder, locate(name_or_path)
             if folder == former:
                 raise
-    return _open(folder, again)
+    return _open(folder, cure)
 
 
-def _open(folder: Path, again: str) -> Engine:
+def _open(folder: Path, cure: str) -> Engine:
     with _ONE_AT_A_TIME:
-        manifest = read(folder, again)
+        manifest = read(folder, cure)
         small = sum(f["bytes"] for f in manifest.files.values()) <= HASH_AT_OPENING
-        verify(folder, manifest, again, contents=small)
-        return assemble(folder, manifest, again)
+        verify(folder, manifest, cure, contents=small)
+        return assemble(folder, manifest, cure)
 
 
-def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
-    """Put the engine together from a verified folder; `again` is the command that builds it, for the errors.
+def assemble(folder: Path, manifest: Manifest, cure: str) -> Engine:
+    """Put the engine together from a verified folder; `cure` is the command that builds it, for the errors.
 
     Raises:
         DamagedIndex: a file cannot be read after all.
         StaleIndex: it was built for another corpus or analyser.
     """
-    with damaged_if_unreadable(folder, again):
+    with damaged_if_unreadable(folder, cure):
         corpus = read_corpus(folder / "corpus")
     if corpus.sha256 != manifest.corpus["sha256"]:
         raise StaleIndex(
             f"{manifest.name} was built from corpus {manifest.corpus['sha256'][:8]}…, "
-            f"this one is {corpus.sha256[:8]}…: run {again}"
+            f"this one is {corpus.sha256[:8]}…: run {cure}"
         )
-    cut = index_analyser(manifest, again)
+    analyser = index_analyser(manifest, cure)
     here = libraries(manifest)
     other = [f"{n} {v} (here {here[n]})" for n, v in manifest.libraries.items() if here.get(n, v) != v]
     if other:
@@ -102,17 +102,17 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
         )
     order = ArticleOrder.of([a.id for a in corpus.articles])
     mask = Mask(corpus.articles)
-    with damaged_if_unreadable(folder, again):
-        keyword = BM25.load(folder / "bm25", order, mask, cut, manifest.bm25["weights"])
+    with damaged_if_unreadable(folder, cure):
+        keyword = BM25.load(folder / "bm25", order, mask, analyser, manifest.bm25["weights"])
         distributions, fusion = read_distributions(folder), read_fusion(folder)
-    meaning = _meaning(folder, manifest, cut, order, mask, again)
-    asking = _of_questions(cut, corpus.card, keyword, meaning)
+    meaning = _meaning(folder, manifest, analyser, order, mask, cure)
+    asking = _of_questions(analyser, corpus.card, keyword, meaning)
     keyword.analyser = asking
     if meaning is not None and isinstance(meaning.encoder, StaticEncoder):
         meaning.encoder = replace(meaning.encoder, analyser=asking)
     learnt = to_learn_from(corpus.questions)
     counts_folder = folder / term_counts.FOLDER
-    with damaged_if_unreadable(folder, again):
+    with damaged_if_unreadable(folder, cure):
         rows = term_counts.rows(counts_folder, order, keyword.index.vocab_dict)
         expanded = query_expansion.load(folder, keyword)
         learned = read_learned(folder, keyword, meaning, corpus.articles, learnt, expanded)
@@ -152,16 +152,16 @@ def assemble(folder: Path, manifest: Manifest, again: str) -> Engine:
     )
 
 
-def _of_questions(cut: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense | None) -> Analyser:
+def _of_questions(analyser: Analyser, card: CorpusCard, keyword: BM25, meaning: Dense | None) -> Analyser:
     """Return the analyser of questions, which reads typing errors as words that it knows.
 
     It knows those of the law, of others that the encoder was fitted to, and of topics that others govern.
     """
-    if cut.language == "zh":  # nothing is mended
-        return cut
+    if analyser.language == "zh":  # nothing is mended
+        return analyser
     encoder = meaning.encoder if meaning is not None else None
     vocabulary = encoder.vocabulary if isinstance(encoder, StaticEncoder) else {}
-    return tolerant(cut, document_frequencies(keyword.documents(), vocabulary, card, cut))
+    return tolerant(analyser, document_frequencies(keyword.documents(), vocabulary, card, analyser))
 
 
 def encoder_training(encoder: Mapping[str, Any] | None) -> EncoderTraining:
@@ -174,40 +174,42 @@ def encoder_training(encoder: Mapping[str, Any] | None) -> EncoderTraining:
     return "trained" if any(not source.startswith(NO_LAW) for source in sources) else "unknown"
 
 
-def index_analyser(manifest: Manifest, again: str) -> Analyser:
+def index_analyser(manifest: Manifest, cure: str) -> Analyser:
     """Return the analyser that an index was made with; StaleIndex says that this version has another one."""
     try:
-        cut = analyser(**manifest.analyser["options"])
+        found = analyser(**manifest.analyser["options"])
     except (BadInput, TypeError) as error:  # an option that this version does not know
         raise StaleIndex(
-            f"{manifest.name} was analysed with {manifest.analyser['options']} ({error}): run {again}"
+            f"{manifest.name} was analysed with {manifest.analyser['options']} ({error}): run {cure}"
         ) from error
-    if cut.id != (was := manifest.analyser["id"]):
-        raise StaleIndex(f"{manifest.name} was analysed by {was}, here it would be {cut.id}: run {again}")
-    return cut
+    if found.id != (built_with := manifest.analyser["id"]):
+        raise StaleIndex(
+            f"{manifest.name} was analysed by {built_with}, here it would be {found.id}: run {cure}"
+        )
+    return found
 
 
 def _meaning(
-    folder: Path, manifest: Manifest, cut: Analyser, order: ArticleOrder, mask: Mask, again: str
+    folder: Path, manifest: Manifest, analyser: Analyser, order: ArticleOrder, mask: Mask, cure: str
 ) -> Dense | None:
     if manifest.encoder is None:
         return None
     encoder: Encoder
     if manifest.encoder["kind"] == "static":
-        with damaged_if_unreadable(folder, again):
-            encoder = StaticEncoder.load(folder / "encoder", cut)
+        with damaged_if_unreadable(folder, cure):
+            encoder = StaticEncoder.load(folder / "encoder", analyser)
     else:
         from rag.encoders.transformer import TransformerEncoder
 
         encoder = TransformerEncoder(**manifest.encoder["options"])
-    with damaged_if_unreadable(folder, again):
+    with damaged_if_unreadable(folder, cure):
         return Dense(encoder, Dense.load_index(folder / "vectors.faiss"), order, mask)
 
 
 @contextmanager
-def damaged_if_unreadable(folder: Path, again: str) -> Iterator[None]:
+def damaged_if_unreadable(folder: Path, cure: str) -> Iterator[None]:
     """Say what to type when a file is broken although its size is right."""
     try:
         yield
     except (BadInput, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise DamagedIndex(f"{folder} cannot be read ({error}): run {again}") from error
+        raise DamagedIndex(f"{folder} cannot be read ({error}): run {cure}") from error

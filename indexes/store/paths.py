@@ -98,10 +98,12 @@ def current(name: str) -> Path:
     """Return the folder of the version in use; MissingIndex or DamagedIndex say that it cannot be told."""
     folder = index_folder(name)
     if not (folder / CURRENT).is_file():
-        there = ", ".join([BUILTIN, *(n for n in names() if (index_folder(n) / CURRENT).is_file())])
+        available = ", ".join([BUILTIN, *(n for n in names() if (index_folder(n) / CURRENT).is_file())])
         imported = corpus_folder(name).is_dir()
         cure = rebuild(name) if imported else command(f"import PATH --name {name} --build")
-        raise MissingIndex(f"no index named {name!r} under {home() / 'indexes'} (there: {there}): run {cure}")
+        raise MissingIndex(
+            f"no index named {name!r} under {home() / 'indexes'} (there: {available}): run {cure}"
+        )
     return _pointed_to(folder, rebuild(name))
 
 
@@ -144,11 +146,11 @@ def current_version(name_or_path: str | Path | None = None) -> str | None:
         return None
 
 
-def _pointed_to(folder: Path, again: str) -> Path:
+def _pointed_to(folder: Path, cure: str) -> Path:
     try:
         version = (folder / CURRENT).read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:  # ValueError: not UTF-8
-        raise DamagedIndex(f"{folder / CURRENT} cannot be read ({error}): run {again}") from error
+        raise DamagedIndex(f"{folder / CURRENT} cannot be read ({error}): run {cure}") from error
     if not version or version != Path(version).name or not (folder / version).is_dir():
-        raise DamagedIndex(f"{folder / CURRENT} names {version!r}, which is not there: run {again}")
+        raise DamagedIndex(f"{folder / CURRENT} names {version!r}, which is not there: run {cure}")
     return folder / version

@@ -28,7 +28,7 @@ from pathlib import Path
 from indexes.corpus.corpus import articles_file, questions_file
 from indexes.corpus.corpus import read as read_corpus
 from indexes.store import paths
-from indexes.store.atomic import aside, delete, move, switch, sync, sync_one, take_away
+from indexes.store.atomic import delete, hidden_sibling, move, switch, sync, sync_one, take_away
 from indexes.store.manifest import FILE as MANIFEST
 from indexes.store.manifest import read as read_manifest
 from rag.errors import BadInput, DamagedIndex, PandectError
@@ -62,8 +62,8 @@ def only_one(name: str) -> Iterator[None]:
 def versions(name: str) -> list[str]:
     """Return the whole versions of an index, the latest first."""
     folder = paths.index_folder(name)
-    there = folder.iterdir() if folder.is_dir() else ()
-    return sorted((path.name for path in there if _is_version(path)), reverse=True)
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted((path.name for path in found if _is_version(path)), reverse=True)
 
 
 def _is_version(path: Path) -> bool:
@@ -125,10 +125,10 @@ def archive_corpus(name: str, corpus: Path, *, in_use_has_one: bool = False) -> 
     """
     folder = paths.index_folder(name)
     in_use = paths.in_use(folder)
-    there = sorted(versions(name), key=lambda version: version != in_use)  # first the one in use
-    if in_use_has_one and in_use in there:
-        there.remove(in_use)
-    free = [folder / v for v in there if not (folder / f"{v}{CORPUS}").exists()]
+    candidates = sorted(versions(name), key=lambda version: version != in_use)  # first the one in use
+    if in_use_has_one and in_use in candidates:
+        candidates.remove(in_use)
+    free = [folder / v for v in candidates if not (folder / f"{v}{CORPUS}").exists()]
     version = built_from(corpus, free)
     if version is None:
         delete(corpus)
@@ -217,8 +217,8 @@ def new_version(name: str, version: str, keep: int = DEFAULT_VERSIONS) -> Iterat
     switch(folder, version)
     take_away(unused)
     settle(name)
-    there = sorted(versions(name), key=lambda each: each not in (version, former))  # stable: latest first
-    for old in there[keep:]:
+    by_age = sorted(versions(name), key=lambda each: each not in (version, former))  # stable: latest first
+    for old in by_age[keep:]:
         delete(folder / old)  # first: a version that stays must not be left without its corpus
         corpus = folder / f"{old}{CORPUS}"
         if corpus.is_dir():
@@ -241,11 +241,11 @@ def new_corpus(name: str, *, replace: bool) -> Iterator[Path]:
     with only_one(name):
         refuse_existing(name, replace=replace)
         place.parent.mkdir(parents=True, exist_ok=True)
-        new = aside(place, "new")
+        new = hidden_sibling(place, "new")
         try:
             yield new
             if place.exists():
-                place.replace(aside(place, "old"))
+                place.replace(hidden_sibling(place, "old"))
             new.replace(place)
             sync_one(place.parent)
         finally:

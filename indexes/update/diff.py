@@ -164,12 +164,12 @@ def compare(former: FormerCorpus, corpus: Corpus) -> CorpusDiff:
                 same_words[i] = same_id[i]
     asked_at = {question.id: i for i, question in enumerate(former.questions)}
     same_question = np.array([asked_at.get(question.id, -1) for question in corpus.questions], dtype=np.int64)
-    was, now = card_record(former.card), card_record(corpus.card)
+    old_card, new_card = card_record(former.card), card_record(corpus.card)
     changes = Changes(
         against=former.version,
         articles=_changed(gone, come, len(former.lines) - len(left)),
         questions=_changed({q.id: q for q in former.questions}, {q.id: q for q in corpus.questions}),
-        card=tuple(key for key in {**was, **now} if was.get(key) != now.get(key)),
+        card=tuple(key for key in {**old_card, **new_card} if old_card.get(key) != new_card.get(key)),
         moved=_reordered(same_id) or _reordered(same_question),
     )
     ids = {i: article.id for i, article in left.items()}

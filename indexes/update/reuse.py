@@ -18,7 +18,7 @@ from indexes.store import paths
 from indexes.store.atomic import link
 from indexes.store.manifest import Manifest, read, verify
 from indexes.store.open_index import damaged_if_unreadable
-from indexes.update import term_counts as counted
+from indexes.update import term_counts
 from indexes.update.diff import CorpusDiff, FormerCorpus
 from rag.encoders.static import StaticEncoder
 from rag.errors import BadInput
@@ -30,7 +30,7 @@ from rag.types import ArticleOrder, Floats, Progress, Question
 VECTORS = "vectors.faiss"
 ENCODER = "encoder"
 EXACT = "vectors.npy"  # (n_articles, dim) float32, where vectors.faiss holds rounded ones
-_READ = ("corpus", counted.FOLDER, ENCODER, VECTORS, EXACT, FUSION, LEARNED)
+_READ = ("corpus", term_counts.FOLDER, ENCODER, VECTORS, EXACT, FUSION, LEARNED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Start:
 
     folder: Path
     manifest: Manifest
-    again: str  # the command that builds it from nothing
+    cure: str  # the command that builds it from nothing
     former: FormerCorpus
 
     @classmethod
@@ -48,12 +48,12 @@ class Start:
         return cls.at(paths.current(name), paths.rebuild(name))
 
     @classmethod
-    def at(cls, folder: Path, again: str) -> Start:
+    def at(cls, folder: Path, cure: str) -> Start:
         """Read a version; DamagedIndex or StaleIndex say that nothing can start from it."""
-        manifest = read(folder, again)
-        verify(folder, manifest, again, below=_READ)  # what is wrong here would be stamped as right there
-        with damaged_if_unreadable(folder, again):
-            return cls(folder, manifest, again, FormerCorpus.read(folder))
+        manifest = read(folder, cure)
+        verify(folder, manifest, cure, below=_READ)  # what is wrong here would be stamped as right there
+        with damaged_if_unreadable(folder, cure):
+            return cls(folder, manifest, cure, FormerCorpus.read(folder))
 
 
 def store_for_updates(counts: FieldCounts, vectors: Floats | None, kind: Kind, folder: Path) -> None:
@@ -62,18 +62,18 @@ def store_for_updates(counts: FieldCounts, vectors: Floats | None, kind: Kind, f
     Vectors of the kind "8bit" are rounded within bounds that depend on all of them, so new ones could
     not join them without changing the others: they are kept as they were encoded, for updates alone.
     """
-    counted.save(counts, folder / counted.FOLDER)
+    term_counts.save(counts, folder / term_counts.FOLDER)
     if vectors is not None and kind == "8bit":
         np.save(folder / EXACT, vectors, allow_pickle=False)
 
 
 def stored_counts(folder: Path, order: ArticleOrder) -> FieldCounts | None:
     """Return the term counts of a version, or None if not of every field; raises as `term_counts.load`."""
-    path = folder / counted.FOLDER
+    path = folder / term_counts.FOLDER
     if not path.is_dir():
         return None
-    found = counted.load(path, order)
-    return found if set(found.fields) == set(counted.FIELDS) else None  # None: of an earlier release
+    found = term_counts.load(path, order)
+    return found if set(found.fields) == set(term_counts.FIELDS) else None  # None: of an earlier release
 
 
 def _stored_vectors(folder: Path) -> tuple[Floats | None, Kind]:
@@ -102,26 +102,28 @@ class ReusedVectors:
 
 
 def counts(
-    start: Start, compared: CorpusDiff, corpus: Corpus, cut: Analyser, progress: Progress
+    start: Start, compared: CorpusDiff, corpus: Corpus, analyser: Analyser, progress: Progress
 ) -> tuple[FieldCounts, int, str]:
     """Return the counts that a build would make, analysing what changed alone, and how many articles that is.
 
     An index of before counts were kept, or of another analyser, is analysed from the beginning: a note tells.
     """
     learnt = to_learn_from(corpus.questions)
-    was, former = start.manifest.analyser["id"], None
-    note = f"it was analysed by {was}, here it is {cut.id}: all articles are analysed again"
-    if was == cut.id:
+    built_with, former = start.manifest.analyser["id"], None
+    note = f"it was analysed by {built_with}, here it is {analyser.id}: all articles are analysed again"
+    if built_with == analyser.id:
         note = "the version in use keeps no term counts, or not all: all articles are analysed once"
-        with damaged_if_unreadable(start.folder, start.again):
+        with damaged_if_unreadable(start.folder, start.cure):
             former = stored_counts(start.folder, ArticleOrder.of(compared.former_ids))
     if former is None:
-        made = counted.canonical(count(corpus.articles, cut, progress).with_questions(learnt, cut.terms))
+        made = term_counts.canonical(
+            count(corpus.articles, analyser, progress).with_questions(learnt, analyser.terms)
+        )
         return made, len(corpus.articles), note
     cited_by, cited_now = _texts(to_learn_from(start.former.questions)), _texts(learnt)
     same = np.array([cited_by.get(a.id) == cited_now.get(a.id) for a in corpus.articles], dtype=np.bool_)
     rows = compared.same_words, np.where(same, compared.same_id, -1)
-    made = counted.updated(former, corpus.articles, learnt, cut, rows, progress)
+    made = term_counts.updated(former, corpus.articles, learnt, analyser, rows, progress)
     return made, int(np.sum(compared.same_words < 0)), ""
 
 
@@ -139,7 +141,7 @@ def vectors(
     start: Start,
     compared: CorpusDiff,
     corpus: Corpus,
-    cut: Analyser,
+    analyser: Analyser,
     progress: Progress,
     *,
     refit: bool = False,
@@ -153,11 +155,11 @@ def vectors(
     entry = start.manifest.encoder
     known: Mapping[str, str] = {}
     note = ""
-    with damaged_if_unreadable(start.folder, start.again):
+    with damaged_if_unreadable(start.folder, start.cure):
         stored, kind = _stored_vectors(start.folder)
     if refit and (entry is None or "settings" not in entry or "borrowed_from" in entry):
         what = "no encoder" if entry is None else f"the encoder {entry['name']}, which was not fitted to it"
-        raise BadInput(f"--refit: the index has {what}. Choose one with {start.again} --encoder fit")
+        raise BadInput(f"--refit: the index has {what}. Choose one with {start.cure} --encoder fit")
     if entry is None:
         return ReusedVectors(kind=kind)
     if entry["kind"] != "static":
@@ -165,15 +167,15 @@ def vectors(
         chosen = pretrained(options.pop("model"), options)
         if chosen.entry["sha256"] != entry["sha256"]:
             note = f"the model {entry['name']} is another one than before: all articles are encoded again"
-    elif refit or cut.id != start.manifest.analyser["id"]:
-        made = _anew(part, entry, corpus, cut, progress)
+    elif refit or analyser.id != start.manifest.analyser["id"]:
+        made = _anew(part, entry, corpus, analyser, progress)
         if made is None:
             note = "no encoder that ships knows these words: keywords only from here"
             return ReusedVectors(kind=kind, note=note)
         chosen, note = made, "the encoder is new: all articles are encoded again"
     else:
-        with damaged_if_unreadable(start.folder, start.again):
-            chosen = EncoderChoice(StaticEncoder.load(start.folder / ENCODER, cut), entry)
+        with damaged_if_unreadable(start.folder, start.cure):
+            chosen = EncoderChoice(StaticEncoder.load(start.folder / ENCODER, analyser), entry)
         files = [name for name in start.manifest.files if name.startswith(f"{ENCODER}/")]
         known = link_files(start, part, files)
     if not note and stored is None:
@@ -190,15 +192,15 @@ def vectors(
 
 
 def _anew(
-    part: Path, entry: Mapping[str, Any], corpus: Corpus, cut: Analyser, progress: Progress
+    part: Path, entry: Mapping[str, Any], corpus: Corpus, analyser: Analyser, progress: Progress
 ) -> EncoderChoice | None:
     """Fit an encoder as the former one was fitted, or borrow it as that was, and put it into its place."""
     if "borrowed_from" in entry:
-        chosen = borrow(corpus, cut, required=False)
+        chosen = borrow(corpus, analyser, required=False)
     else:
         settings, learnt = FitSettings(**entry["settings"]), to_learn_from(corpus.questions)
         lent = read_lending_corpora((each["name"] for each in entry.get("lent", ())), corpus.card.language)
-        chosen = EncoderChoice(*fit_encoder(corpus, learnt, cut, settings, progress, lent))
+        chosen = EncoderChoice(*fit_encoder(corpus, learnt, analyser, settings, progress, lent))
     if chosen is not None and isinstance(chosen.encoder, StaticEncoder):
         chosen.encoder.save(part / ENCODER)
     return chosen

@@ -83,8 +83,8 @@ class CountRow(Frequencies):
             known, wanted = self._numbers(terms, self._indices.dtype)
             if known and len(self._indices):
                 at = np.minimum(self._indices.searchsorted(wanted), len(self._indices) - 1)
-                there = (self._indices[at] == wanted).nonzero()[0]
-                found = {known[i]: int(self._data[at[i]]) for i in there.tolist()}
+                matches = (self._indices[at] == wanted).nonzero()[0]
+                found = {known[i]: int(self._data[at[i]]) for i in matches.tolist()}
             self._last = terms, found
         return found
 
@@ -129,8 +129,8 @@ class Rows:
 
 def rows(folder: Path, order: ArticleOrder, vocabulary: Mapping[str, int]) -> Rows | None:
     """Open the counts of an index for explanation; None where it keeps none, or not of every field."""
-    there = all((folder / f"{name}.data.npy").is_file() for name in FIELDS)
-    return Rows(folder, order, vocabulary) if there else None
+    complete = all((folder / f"{name}.data.npy").is_file() for name in FIELDS)
+    return Rows(folder, order, vocabulary) if complete else None
 
 
 def updated(
@@ -160,8 +160,11 @@ def updated(
     width, fields = len(vocabulary), {}
     for name in FIELDS:
         new, rows = (questions, question_rows) if name in ANNOTATED_FIELDS else (law, law_rows)
-        was = former.fields[name]  # its vocabulary begins the common one
-        above = sp.csr_array((was.data, was.indices, was.indptr), shape=(was.shape[0], width))
+        former_field = former.fields[name]  # its vocabulary begins the common one
+        above = sp.csr_array(
+            (former_field.data, former_field.indices, former_field.indptr),
+            shape=(former_field.shape[0], width),
+        )
         column = np.array([vocabulary[word] for word in new.vocabulary], dtype=np.int32)
         below = _placed(new.fields[name], column, width)
         rows = np.where(rows < 0, len(former.order.ids) + np.cumsum(rows < 0) - 1, rows)

@@ -57,12 +57,12 @@ def with_former_card(
     What was typed goes over it (BadInput where a value is unfit), and what it leaves open the new files fill
     in. Of two dates of the law the later one is taken: the card must not say that new law is old.
     """
-    was, came = card_record(former), card_record(imported.corpus.card)
-    made = {**came, **was}
-    if "origin" in came:  # which is of the files that came, not of the corpus
-        made["origin"] = came["origin"]
+    old, new = card_record(former), card_record(imported.corpus.card)
+    made = {**new, **old}
+    if "origin" in new:  # which is of the files that came, not of the corpus
+        made["origin"] = new["origin"]
     if "law_date" in made:  # ISO dates sort as days do
-        made["law_date"] = max(str(each.get("law_date", "")) for each in (was, came))
+        made["law_date"] = max(str(each.get("law_date", "")) for each in (old, new))
     card = parse_card({**made, **typed, "name": former.name}, "the card of the corpus")
     return replace(imported, corpus=replace(imported.corpus, card=card))
 
@@ -78,14 +78,14 @@ def with_former_questions(
     corpus = imported.corpus
     if corpus.questions or not former:
         return imported
-    there = {article.id for article in corpus.articles}
-    kept = []
+    present_ids = {article.id for article in corpus.articles}
+    carried = []
     for question in former:
-        gold = tuple(id_ for id_ in question.article_ids if id_ in there)
+        gold = tuple(id_ for id_ in question.article_ids if id_ in present_ids)
         if gold or not question.article_ids:
-            kept.append(replace(question, article_ids=gold))
-    _, columns = _extras(folder, (), [question.id for question in kept])
-    return replace(imported, corpus=replace(corpus, questions=tuple(kept), question_extras=columns))
+            carried.append(replace(question, article_ids=gold))
+    _, columns = _extras(folder, (), [question.id for question in carried])
+    return replace(imported, corpus=replace(corpus, questions=tuple(carried), question_extras=columns))
 
 
 def _extras(
@@ -97,7 +97,7 @@ def _extras(
     return inspection.extra_columns("article", ids), inspection.extra_columns("question", question_ids)
 
 
-def _beside(
+def _stored_extras(
     extras: Iterable[extras_.Extras], nodes: Sequence[extras_.Node], removed: Sequence[RemovedArticle]
 ) -> tuple[object, ...]:
     """Return what a corpus has past what an index holds, for a comparison.
@@ -180,23 +180,23 @@ def update_into(
 
     What is returned names the version where it will be when it is switched in.
     """
-    cut, options = _analyser(start, corpus)
-    counts, analysed, note = reuse.counts(start, compared, corpus, cut, progress)
-    made = reuse.vectors(part, start, compared, corpus, cut, progress, refit=refit)
-    with damaged_if_unreadable(start.folder, start.again):
+    analyser, options = _analyser(start, corpus)
+    counts, analysed, note = reuse.counts(start, compared, corpus, analyser, progress)
+    made = reuse.vectors(part, start, compared, corpus, analyser, progress, refit=refit)
+    with damaged_if_unreadable(start.folder, start.cure):
         bm25, fusion = BM25Settings(**start.manifest.bm25), load_fusion(start.folder)
         ranker = learned_fusion.read_ranker(start.folder)
     settings = BuildSettings(bm25=bm25, vectors=made.kind, fusion=fusion, learned=ranker)
     compared.changes.write(part)
     learnt = to_learn_from(corpus.questions)
-    ready = IndexParts(corpus, learnt, cut, options, counts, made.chosen, made.vectors)
+    ready = IndexParts(corpus, learnt, analyser, options, counts, made.chosen, made.vectors)
     name = start.manifest.name
     write_index(part, ready, name, version, settings, made.known)
     notes = [note, made.note]
     if ranker is not None and made.chosen is not None and made.chosen.entry != start.manifest.encoder:
         notes.append(f"its learned fusion knows the former encoder: python -m training.train fusion {name}")
-    version_folder, said = start.folder.with_name(version), tuple(filter(None, notes))
-    return UpdateOutcome(compared.changes, version_folder, analysed, made.encoded, said)
+    version_folder, lines = start.folder.with_name(version), tuple(filter(None, notes))
+    return UpdateOutcome(compared.changes, version_folder, analysed, made.encoded, lines)
 
 
 def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
@@ -205,13 +205,17 @@ def is_stored(name: str, start: Start, imported: ImportedCorpus) -> bool:
     The corpus of a name is not that of its index after an import without a build.
     """
     place, corpus = paths.corpus_folder(name), imported.corpus
-    cut, _ = _analyser(start, corpus)
-    if cut.id != start.manifest.analyser["id"] or not place.is_dir() or not built_from(place, [start.folder]):
+    analyser, _ = _analyser(start, corpus)
+    if (
+        analyser.id != start.manifest.analyser["id"]
+        or not place.is_dir()
+        or not built_from(place, [start.folder])
+    ):
         return False
-    came = _beside((corpus.extras, corpus.question_extras), imported.nodes or (), imported.removed)
+    new = _stored_extras((corpus.extras, corpus.question_extras), imported.nodes or (), imported.removed)
     try:
         extras = _extras(place, [a.id for a in corpus.articles], [q.id for q in corpus.questions])
-        return _beside(extras, extras_.read_nodes(place), read_removed(place)) == came
+        return _stored_extras(extras, extras_.read_nodes(place), read_removed(place)) == new
     except BadInput:
         return False
 
@@ -240,7 +244,7 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_V
         DamagedIndex, StaleIndex: a file of the version is not what was built, or cannot be used here.
     """
     with _unchanged(name, start):
-        verify(start.folder, start.manifest, start.again)  # what is copied would be stamped as it is now
+        verify(start.folder, start.manifest, start.cure)  # what is copied would be stamped as it is now
         version = f"{stamp_now()}-{start.manifest.corpus['sha256'][:8]}"
         with new_version(name, version, keep) as part:
             # what changed against the version before is not said again: the law is the same
@@ -248,16 +252,18 @@ def refine(name: str, start: Start, ranker: Ranker | None, keep: int = DEFAULT_V
             same = [each for each in start.manifest.files if each.partition("/")[0] not in other]
             known = reuse.link_files(start, part, same)
             if ranker is not None:
-                cut = index_analyser(start.manifest, start.again)
-                with damaged_if_unreadable(start.folder, start.again):
+                analyser = index_analyser(start.manifest, start.cure)
+                with damaged_if_unreadable(start.folder, start.cure):
                     corpus = read(start.folder / "corpus")
                     order = ArticleOrder.of([article.id for article in corpus.articles])
                     counts = reuse.stored_counts(start.folder, order)
                 if counts is None:
                     questions = to_learn_from(corpus.questions)
-                    counts = canonical(count(corpus.articles, cut).with_questions(questions, cut.terms))
+                    counts = canonical(
+                        count(corpus.articles, analyser).with_questions(questions, analyser.terms)
+                    )
                 settings = BM25Settings(**start.manifest.bm25)
-                learned_fusion.save(ranker, corpus, counts, settings, cut, part)
+                learned_fusion.save(ranker, corpus, counts, settings, analyser, part)
             built = datetime.now(UTC).isoformat(timespec="seconds")
             stamp(replace(start.manifest, version=version, built=built, files={}), part, known)
         return paths.index_folder(name) / version

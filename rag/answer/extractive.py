@@ -107,10 +107,10 @@ class Extractor:
     def _best(
         self, article: Article, weights: Mapping[str, float], related: Iterable[str], meant: Floats | None
     ) -> Extract | None:
-        cut = self._cut(article.text)
-        if not cut.spans:
+        split = self._split(article.text)
+        if not split.spans:
             return None
-        text, spans, scores = article.text, cut.spans, _scores(cut, weights, meant)
+        text, spans, scores = article.text, split.spans, _scores(split, weights, meant)
         best = max(range(len(spans)), key=lambda i: (scores[i], -i))
         at = spans[best][0]
         tokens = (t for t in self.analyser.tokens(text[slice(*spans[best])]) if t.term in weights)
@@ -133,23 +133,23 @@ class Extractor:
         )
 
     @cached_property
-    def _cut(self) -> Callable[[str], _SplitText]:
+    def _split(self) -> Callable[[str], _SplitText]:
         """What cuts and encodes a text; that of the last articles stays at hand, for the same come again."""
 
-        def cut(text: str) -> _SplitText:
+        def split(text: str) -> _SplitText:
             spans = sentences(text)
             terms = [self.analyser.terms(text[start:end]) for start, end in spans]
             vectors = self.encoder.encode_terms(terms) if self.encoder is not None else None
             return _SplitText(tuple(spans), tuple(frozenset(of) for of in terms), vectors)
 
-        return lru_cache(maxsize=RECENT)(cut)
+        return lru_cache(maxsize=RECENT)(split)
 
 
-def _scores(cut: _SplitText, weights: Mapping[str, float], meant: Floats | None) -> list[float]:
+def _scores(split: _SplitText, weights: Mapping[str, float], meant: Floats | None) -> list[float]:
     whole = math.fsum(weights.values()) or 1.0
-    scores = [math.fsum(weights[t] for t in sorted(weights.keys() & of)) / whole for of in cut.terms]
-    if cut.vectors is not None and meant is not None:
-        cosines = (cut.vectors @ meant).tolist()
+    scores = [math.fsum(weights[t] for t in sorted(weights.keys() & of)) / whole for of in split.terms]
+    if split.vectors is not None and meant is not None:
+        cosines = (split.vectors @ meant).tolist()
         scores = [s + MEANING * max(c, 0.0) for s, c in zip(scores, cosines, strict=True)]
     if any(scores):
         scores[0] += FIRST
@@ -194,8 +194,8 @@ def _window(text: str, span: Span, hits: Sequence[Token], weights: Mapping[str, 
             if score > most:
                 best, most = (i, j), score
     limiting = (i for i, each in enumerate(clauses) if _limits("words").search(plain(text[slice(*each)])))
-    kept = (*best, *limiting)
-    first, last = min(kept), max(kept)
+    places = (*best, *limiting)
+    first, last = min(places), max(places)
     if clauses[last][1] - clauses[first][0] > LONGEST:
         first, last = best
     return clauses[first][0], clauses[last][0] + len(text[slice(*clauses[last])].rstrip())

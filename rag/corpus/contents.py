@@ -38,11 +38,11 @@ class Law:
     """
 
     def __init__(
-        self, articles: Mapping[str, Article], asked: Mapping[str, Sequence[Question]] | None = None
+        self, articles: Mapping[str, Article], annotated: Mapping[str, Sequence[Question]] | None = None
     ) -> None:
-        """Build the tree, in n_articles × depth steps; `asked`: article id -> questions that cite it."""
+        """Build the tree, in n_articles × depth steps; `annotated`: article id -> questions that cite it."""
         self.articles = articles
-        self._asked = asked or {}
+        self._annotated = annotated or {}
         growing: dict[tuple[str, Steps], _Growing] = {}
         self._home: dict[str, Steps] = {}
         self._in_code: dict[str, list[str]] = {}
@@ -86,16 +86,16 @@ class Law:
 
     def previous(self, article_id: str) -> Article | None:
         """Return the article before this one in its code."""
-        return self._beside(article_id, -1)
+        return self._adjacent(article_id, -1)
 
     def after(self, article_id: str) -> Article | None:
         """Return the article after this one in its code."""
-        return self._beside(article_id, 1)
+        return self._adjacent(article_id, 1)
 
-    def _beside(self, article_id: str, step: int) -> Article | None:
+    def _adjacent(self, article_id: str, step: int) -> Article | None:
         row = self._in_code[self.articles[article_id].code]
-        there = self._position[article_id] + step
-        return self.articles[row[there]] if 0 <= there < len(row) else None
+        target = self._position[article_id] + step
+        return self.articles[row[target]] if 0 <= target < len(row) else None
 
     def siblings(self, article_id: str) -> tuple[Article, ...]:
         """Return the articles under the very same heading, this one among them."""
@@ -112,7 +112,7 @@ class Law:
 
     def citing_questions(self, article_id: str) -> tuple[str, ...]:
         """Return the annotated questions that cite the article, each text once."""
-        return tuple(dict.fromkeys(q.text for q in self._asked.get(article_id, ())))
+        return tuple(dict.fromkeys(q.text for q in self._annotated.get(article_id, ())))
 
     def _of(self, ids: Iterable[str]) -> tuple[Article, ...]:
         return tuple(self.articles[i] for i in ids)

@@ -17,12 +17,12 @@ class Surroundings:
     """Where each article stands in the law, how often it is cited; all (n_articles,) but the last three."""
 
     code: Ints  # number of its code
-    beside: Ints  # number of the headings that it stands under
+    headings: Ints  # number of the headings that it stands under
     length: Floats  # log(1 + characters)
     cited: Floats  # annotated questions that cite it
     cited_in_code: Floats
     cited_beside: Floats
-    before: Floats  # log(1 + articles before it under the same headings)
+    offset: Floats  # log(1 + articles before it under the same headings)
     share: Floats  # of those under its headings that stand before it
     together: sp.csr_array  # (n_articles, n_articles), questions that cite both; none with itself
     refers: sp.csr_array  # the same shape, 1 where an article refers to another
@@ -45,12 +45,12 @@ class Surroundings:
         in_code, near = (np.bincount(of, weights=cited)[of] if len(of) else cited for of in (code, sections))
         return cls(
             code=code,
-            beside=sections,
+            headings=sections,
             length=_floats(length),
             cited=_floats(cited),
             cited_in_code=_floats(in_code),
             cited_beside=_floats(near),
-            before=_floats(nth),
+            offset=_floats(nth),
             share=_floats(share),
             together=_together(citing),
             refers=refers,
@@ -94,8 +94,8 @@ def _together(citing: sp.csr_array) -> sp.csr_array:
     both = sp.csr_array(citing.T @ citing).tocoo()
     rows, columns = both.coords
     others = rows != columns
-    there = both.data[others], (rows[others], columns[others])
-    return sp.csr_array(there, shape=both.shape, dtype=np.float32)
+    entries = both.data[others], (rows[others], columns[others])
+    return sp.csr_array(entries, shape=both.shape, dtype=np.float32)
 
 
 def _nth(section: Ints) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -156,12 +156,12 @@ class LateInteractionEncoder:
             yield self.encode_articles(articles[begin : begin + PROGRESS_BATCH])
 
     def _encoded(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[EncodedText]:
-        was = self.model.training
+        training = self.model.training
         try:  # it leaves the model without dropout, which a training goes on to need
             sound_texts = [sound(text) for text in texts]
             found = encode(sound_texts, batch_size=self.batch, output_value=None, show_progress_bar=False)
         finally:
-            self.model.train(was)
+            self.model.train(training)
         encoded = []
         for one in found:
             mask = one["attention_mask"].bool()

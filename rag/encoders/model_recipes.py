@@ -129,8 +129,8 @@ def _no_encoder(name: str) -> HubRecipe | None:
     longest = config.get("max_position_embeddings")
     window = min(longest if isinstance(longest, int) and longest else WINDOW, WINDOW)
     if any("SpladePooling" in str(module) for module in read_json(folder / "modules.json", [])):
-        said = read_json(folder / "config_sentence_transformers.json", {}).get("similarity_fn_name")
-        similarity: Similarity | None = "cosine" if said == "cosine" else None
+        declared = read_json(folder / "config_sentence_transformers.json", {}).get("similarity_fn_name")
+        similarity: Similarity | None = "cosine" if declared == "cosine" else None
         return HubRecipe(name, name, "sparse", window, "typed", chunk=0, overlap=0, similarity=similarity)
     if any(str(head).endswith("ForSequenceClassification") for head in config.get("architectures") or ()):
         return HubRecipe(name, name, "cross-encoder", window, "typed", chunk=0, overlap=0)

@@ -171,13 +171,13 @@ def word_splitter(language: str) -> Words:
     Elisions part ("l'avocat": l, avocat), hyphened words stay whole; Chinese is cut by jieba.
     """
 
-    def cut(text: str) -> list[str]:
+    def split_words(text: str) -> list[str]:
         found: list[str] = []
         for word in _WORD.findall(level(text)):
             found += segment(word) if language == "zh" and _HAN.fullmatch(word) else [word]
         return found
 
-    return cut
+    return split_words
 
 
 @dataclass(frozen=True)
@@ -217,9 +217,9 @@ class WordVectorEncoder:
 
     def _looked_up(self, texts: Iterable[str]) -> list[list[Floats | None]]:
         """Return of each text the vectors of its words."""
-        cut = [self.words(text) for text in texts]
+        tokens = [self.words(text) for text in texts]
         # a file with subwords has a vector for every word as it is written
-        forms = {w: (w,) if self.file.subwords else (w, w.lower()) for text in cut for w in text}
+        forms = {w: (w,) if self.file.subwords else (w, w.lower()) for text in tokens for w in text}
         if new := {form for of in forms.values() for form in of if form not in self.known}:
             found: WordVectors = self.file.find(new)
             self.known.update({form: found.get(form) for form in new})
@@ -227,4 +227,4 @@ class WordVectorEncoder:
             word: next((v for form in of if (v := self.known[form]) is not None), None)
             for word, of in forms.items()
         }
-        return [[vectors[word] for word in text] for text in cut]
+        return [[vectors[word] for word in text] for text in tokens]

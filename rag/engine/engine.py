@@ -171,11 +171,11 @@ class Engine:
         expansion: QueryExpansion | None,
     ) -> tuple[list[Shown], tuple[ExpansionTerm, ...]]:
         """Return k articles, the pinned ones and the best of a ranking, and the expansion to display."""
-        there = {s.article.id for s in pinned}
-        scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in there}
+        pinned_ids = {s.article.id for s in pinned}
+        scores = {hit.article_id: hit.score for hit in ranking if hit.article_id not in pinned_ids}
         versions = best_versions((self.articles[i] for i in scores), [s.article for s in pinned])
         fresh = list(islice(versions, max(k - len(pinned), 0)))
-        places, shares = self.searcher.contributions(ranking, lists, there.union(a.id for a in fresh))
+        places, shares = self.searcher.contributions(ranking, lists, pinned_ids.union(a.id for a in fresh))
         terms = frozenset(self.analyser.terms(query))
         displayed: tuple[ExpansionTerm, ...] = ()
         if expansion is not None:

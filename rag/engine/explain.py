@@ -220,9 +220,9 @@ class Explainer:
         known: dict[str, list[SimilarQuestion]] = {}
         for id_ in article_ids:
             found: dict[str, SimilarQuestion] = {}  # by text: without repeats
-            for asked, own in self.contents(id_).questions:
+            for annotated, own in self.contents(id_).questions:
                 shared, overlap = tuple(sorted(own & terms)), len(own & terms) / (len(own | terms) or 1)
-                found.setdefault(asked.text, SimilarQuestion(asked.text, shared, overlap))
+                found.setdefault(annotated.text, SimilarQuestion(annotated.text, shared, overlap))
             known[id_] = sorted(found.values(), key=lambda a: (-a.overlap, a.text))
         if vector is not None and self._dense is not None:
             encoder = self._dense.encoder

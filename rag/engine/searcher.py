@@ -79,8 +79,8 @@ class Searcher:
             self._fuse = self.fusion.fuse(self.systems, self.distributions, self.sections)
         if len(self.systems) < 2:
             raise BadInput(f"a fusion of {', '.join(self.systems)} alone: name two lists or more")
-        there = {KEYWORD, MEANING} | ({QUESTION_KNN} if self.question_knn is not None else set())
-        if missing := [name for name in self.systems if name not in there]:
+        available = {KEYWORD, MEANING} | ({QUESTION_KNN} if self.question_knn is not None else set())
+        if missing := [name for name in self.systems if name not in available]:
             raise BadInput(
                 f"a fusion of {', '.join(self.systems)}: {', '.join(missing)} is not here to be fused"
             )
@@ -110,8 +110,8 @@ class Searcher:
         if self.fusion == FusionSettings():
             return RECIPROCAL + expansion
         settings = {"weights": dict(self.fusion.weights), "damping": self.fusion.damping}
-        if self.fusion.beside:
-            settings |= {"beside": self.fusion.beside}
+        if self.fusion.section_boost:
+            settings |= {"beside": self.fusion.section_boost}
         return f"{self.fusion.method} {json.dumps(settings, sort_keys=True)}{expansion}"
 
     def expansion(
@@ -166,6 +166,6 @@ class Searcher:
         if len(lists) < 2 or self.learned is not None:  # a learned reranker has reasons of its own
             return places, {}
         shares = self.fusion.shares(lists, wanted, self.distributions)
-        if self.fusion.beside and self.sections is not None:
+        if self.fusion.section_boost and self.sections is not None:
             places[SECTION_BOOST], shares = explain_boost(ranking, shares, self.sections())
         return places, shares

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -40,7 +40,7 @@ class FusionSettings:
     method: str = "rrf"
     weights: Mapping[str, float] = field(default_factory=dict)  # system -> weight; empty: all alike
     damping: float = DAMPING  # the c of reciprocal rank; the others do without
-    beside: float = 0.0  # share of the best score under its headings that an article has at least
+    section_boost: float = 0.0  # share of the best score under its headings that an article has at least
 
     def __post_init__(self) -> None:
         """Refuse an unknown method, a weight or damping below 0, a share outside 0 to 1."""
@@ -50,8 +50,8 @@ class FusionSettings:
             raise BadInput(
                 f"fusion weights {dict(self.weights)} and damping {self.damping}: each must be 0 or more"
             )
-        if not 0 <= self.beside <= 1:
-            raise BadInput(f"a fusion's share beside of {self.beside}: give 0 (none) to 1")
+        if not 0 <= self.section_boost <= 1:
+            raise BadInput(f"a fusion's share beside of {self.section_boost}: give 0 (none) to 1")
 
     def fuse(
         self, systems: Sequence[str], distributions: Distributions = None, group: Group | None = None
@@ -61,7 +61,7 @@ class FusionSettings:
         It is `BadInput` where the weights are those of other systems, percentiles lack a distribution, or
         neighbours are to be lifted and no group says who they are.
         """
-        if self.beside and group is None:
+        if self.section_boost and group is None:
             raise BadInput("a fusion that lifts articles beside others needs to know which stand together")
         if self.weights and set(self.weights) != set(systems):
             raise BadInput(
@@ -76,7 +76,7 @@ class FusionSettings:
         else:
             by, decimals = scale(self.method, damping=self.damping, of=systems, distributions=distributions)
             fuse = partial(normalised, by=by, weights=weights, decimals=decimals)
-        return boosted(fuse, group, self.beside) if group is not None else fuse
+        return boosted(fuse, group, self.section_boost) if group is not None else fuse
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -117,7 +117,10 @@ class FusionSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""
-        return asdict(self) | {"weights": dict(self.weights)}
+        weights = dict(self.weights)
+        return {
+            "method": self.method, "weights": weights, "damping": self.damping, "beside": self.section_boost
+        }  # fmt: skip
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> FusionSettings:

@@ -98,9 +98,9 @@ def adjacent_scores(scores: Floats, positions: Ints, at: Places, around: Surroun
     for steps in STEPS:
         best = np.zeros((len(positions), len(scores)), scores.dtype)
         for step in (way * far for far in steps for way in (-1, 1)):
-            there = np.clip(positions + step, 0, last)  # past an end it is its own neighbour: left out
-            neighbour = (around.code[there] == code) & (there == positions + step)
-            best = np.maximum(best, known[np.where(neighbour, at[there], -1)])
+            neighbours = np.clip(positions + step, 0, last)  # past an end it is its own neighbour: left out
+            neighbour = (around.code[neighbours] == code) & (neighbours == positions + step)
+            best = np.maximum(best, known[np.where(neighbour, at[neighbours], -1)])
         found += list(best.T)
     return found
 
@@ -164,13 +164,13 @@ def term_parts(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
     added = np.zeros((len(terms), len(positions)), dtype=np.float32)
     column = columns(positions, len(bm25.order.ids))
     known = bm25.index.vocab_dict
-    there = [row for row, term in enumerate(terms) if term in known]
-    if not there:
+    known_rows = [row for row, term in enumerate(terms) if term in known]
+    if not known_rows:
         return added
-    spans = [slice(*indptr[n : n + 2].tolist()) for n in (known[terms[row]] for row in there)]
+    spans = [slice(*indptr[n : n + 2].tolist()) for n in (known[terms[row]] for row in known_rows)]
     at = column[np.concatenate([indices[span] for span in spans])]
     mine = at >= 0
-    rows = np.repeat(there, [span.stop - span.start for span in spans])
+    rows = np.repeat(known_rows, [span.stop - span.start for span in spans])
     added[rows[mine], at[mine]] = np.concatenate([data[span] for span in spans])[mine]
     return added
 
@@ -191,12 +191,12 @@ def weighted_parts(parts: Floats, weights: Floats) -> list[Floats]:
         Four arrays, (n,) each: BM25 with each term times its weight; the share of all weight that is there;
         the heaviest term that is there, and the heaviest that is not, as shares of the heaviest of all.
     """
-    there = parts != 0  # one variant of BM25 counts what most articles have against them
-    weighed = there * weights[:, None]
+    present = parts != 0  # one variant of BM25 counts what most articles have against them
+    weighed = present * weights[:, None]
     whole, most = float(weights.sum(dtype=np.float64)), float(weights.max(initial=0))
     if most <= 0:  # nothing is known of any term
         return [np.zeros(parts.shape[1], np.float32) for _ in range(4)]
-    absent = np.where(there, np.float32(0), weights[:, None])
+    absent = np.where(present, np.float32(0), weights[:, None])
     return [
         np.asarray(weights.astype(np.float64) @ parts, np.float32),
         np.asarray(weighed.sum(axis=0, dtype=np.float64) / whole, np.float32),
@@ -223,7 +223,7 @@ class Evidence:
     meaning: Dense = field(repr=False)
     nearest: QuestionKNN = field(repr=False)
     around: Surroundings = field(repr=False)
-    bridge: ExpandedBM25 | None = field(default=None, repr=False)  # without one it says nothing
+    expansion: ExpandedBM25 | None = field(default=None, repr=False)  # without one it says nothing
 
     @cached_property
     def _row(self) -> Mapping[str, int]:
@@ -259,7 +259,7 @@ class Evidence:
         values = list(_each(np.array([scores[system] for system in SYSTEMS])))
         # numbers among the candidates: few, so arrays are small
         _, code = np.unique(self.around.code[positions], return_inverse=True)
-        _, sections = np.unique(self.around.beside[positions], return_inverse=True)
+        _, sections = np.unique(self.around.headings[positions], return_inverse=True)
         for system in SECTION_SOURCES:
             values += _section_scores(scores[system], sections, code)
         # a term weighs as much as its vector is long, which the encoder learns from questions; one that it
@@ -270,8 +270,8 @@ class Evidence:
             weights = encoder.weights(often)
         n = len(positions)
         added = likely = np.zeros(n, np.float32)
-        if self.bridge is not None:
-            added, likely = (part.astype(np.float32) for part in self.bridge.of_articles(terms, positions))
+        if self.expansion is not None:
+            added, likely = (part.astype(np.float32) for part in self.expansion.of_articles(terms, positions))
         adjacent = [fused if of == "fused" else scores[of] for of in ADJACENT_SOURCES]
         values += [
             fused.astype(np.float32),
@@ -290,7 +290,7 @@ class Evidence:
             *(part for system in WEIGHED for part in weighted_parts(parts[system], weights)),
             *adjacent_scores(np.array(adjacent, np.float32), positions, at, self.around),
             *cocited_votes(scores["votes"], positions, at, self.around),
-            self.around.before[positions],
+            self.around.offset[positions],
             self.around.share[positions],
             *reference_counts(positions, at, self.around),
         ]

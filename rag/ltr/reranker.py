@@ -56,13 +56,13 @@ class LearnedReranker:
     @property
     def uses_expansion(self) -> bool:
         """Whether a feature that is ranked by comes from the bridge, and there is one."""
-        return self.evidence.bridge is not None and not set(EXPANSION_FEATURES).isdisjoint(
+        return self.evidence.expansion is not None and not set(EXPANSION_FEATURES).isdisjoint(
             self.ranker.features
         )
 
     def with_expansion(self, words: ExpandedBM25 | None) -> LearnedReranker:
         """Return the same looking over another bridge, or over none."""
-        return LearnedReranker(replace(self.evidence, bridge=words), self.ranker)
+        return LearnedReranker(replace(self.evidence, expansion=words), self.ranker)
 
     def search(self, questions: Sequence[str], k: int, where: Filter | None = None) -> list[Ranking]:
         """Return one ranking of at most k hits a question; only candidates are ranked."""

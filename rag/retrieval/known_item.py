@@ -54,9 +54,9 @@ def best_versions(ranked: Iterable[Article], taken: Iterable[Article] = ()) -> I
     for article in taken:
         listed.setdefault((article.code, article.article_no), []).append(article)
     for article in ranked:
-        there = listed.setdefault((article.code, article.article_no), [])
-        if not article.article_no.strip() or all(together(article, other) for other in there):
-            there.append(article)
+        versions = listed.setdefault((article.code, article.article_no), [])
+        if not article.article_no.strip() or all(together(article, other) for other in versions):
+            versions.append(article)
             yield article
 
 

@@ -109,7 +109,7 @@ class ExpandedBM25(ScoredRetriever):
         super().__init__(keyword.order, keyword.mask)
         if len(words.indptr) != len(model.law_terms) + 1:
             raise BadInput(f"a bridge to {len(model.law_terms)} terms over {len(words.indptr) - 1} of them")
-        self.keyword, self.bridge, self.words = keyword, model, words
+        self.keyword, self.model, self.words = keyword, model, words
         self.weight, self.without = weight, without
         self._number = {term: number for number, term in enumerate(model.law_terms)}
         self.used = lru_cache(maxsize=RECENT)(self._used)
@@ -119,13 +119,13 @@ class ExpandedBM25(ScoredRetriever):
         """Return the same without these pairs."""
         if without == self.without:
             return self
-        return ExpandedBM25(self.keyword, self.bridge, self.words, self.weight, without, self._by_article)
+        return ExpandedBM25(self.keyword, self.model, self.words, self.weight, without, self._by_article)
 
     def _used(self, question: str) -> tuple[ExpansionTerm, ...]:
         """Return what a question is expanded by, each lay term as it is typed there."""
         analyser = self.keyword.analyser
         typed = surface_forms(question, analyser)
-        expanded = self.bridge.expand(analyser.terms(question), self.without)
+        expanded = self.model.expand(analyser.terms(question), self.without)
         return tuple(replace(pair, typed=typed.get(pair.lay, pair.lay)) for pair in expanded)
 
     def scores(self, question: str) -> Floats:
@@ -146,7 +146,7 @@ class ExpandedBM25(ScoredRetriever):
     def expanded(self, terms: Sequence[str]) -> Doubles:
         """Return what the expanded terms alone add, (n_articles,), before the weight."""
         added = np.zeros(len(self.order.ids))
-        for pair in self.bridge.expand(terms, self.without):
+        for pair in self.model.expand(terms, self.without):
             span = self.words.span(self._number[pair.law])
             added[self.words.indices[span]] += pair.weight * self.words.adds[span].astype(np.float64)
         return added
@@ -162,11 +162,11 @@ class ExpandedBM25(ScoredRetriever):
             term without pairs tells nothing.
         """
         often = Counter(terms)
-        lay = [term for term in often if term in self.bridge.pairs]
+        lay = [term for term in often if term in self.model.pairs]
         times = np.array([often[term] for term in lay], np.float64)
         weights, ratios = np.zeros(len(self._number)), np.zeros((len(self._number), len(lay)))
         for column, term in enumerate(lay):
-            for pair in self.bridge.pairs[term]:
+            for pair in self.model.pairs[term]:
                 if (term, pair.law) not in self.without:
                     number = self._number[pair.law]
                     weights[number] += times[column] * pair.probability

@@ -62,16 +62,18 @@ class QuestionIndex:
         order: ArticleOrder,
         analyser: Analyser,
         encoder: Encoder | None,
-        cut: Sequence[Sequence[str]] | None = None,
+        tokenised: Sequence[Sequence[str]] | None = None,
     ) -> QuestionIndex:
         """Analyse and encode questions, those that cite no article of the corpus left out.
 
-        Without an encoder they are compared by words alone; `cut` is the terms of each question, where they
-        are known.
+        Without an encoder they are compared by words alone; `tokenised` is the terms of each question, where
+        they are known.
         """
         citing = [any(id_ in order.positions for id_ in q.article_ids) for q in questions]
         used = tuple(compress(questions, citing))
-        terms = [analyser.terms(q.text) for q in used] if cut is None else list(compress(cut, citing))
+        terms = (
+            [analyser.terms(q.text) for q in used] if tokenised is None else list(compress(tokenised, citing))
+        )
         pairs = np.array(citations(order.positions, used), dtype=np.int64).reshape(-1, 2)
         cited, columns = np.unique(pairs[:, 1], return_inverse=True)
         ones = np.ones(len(pairs), np.float32)
@@ -145,24 +147,24 @@ class QuestionKNN(ScoredRetriever):
         mask: Mask,
         analyser: Analyser,
         encoder: Encoder | None = None,
-        cut: Callable[[], Sequence[Sequence[str]]] | None = None,
+        tokenised: Callable[[], Sequence[Sequence[str]]] | None = None,
         sections: Ints | None = None,
     ) -> None:
         """Take annotated questions; without an encoder they are compared by their words alone.
 
-        `cut` gives the terms of each of the questions, kept from when they were analysed. `sections` are
-        (n_articles,) numbers that articles under the same headings share
+        `tokenised` gives the terms of each of the questions, kept from when they were analysed. `sections`
+        are (n_articles,) numbers that articles under the same headings share
         (`rag.corpus.structure.section_numbers`); without them only cited articles are found.
         """
         super().__init__(order, mask)
-        self._questions, self._cut, self._sections = questions, cut, sections
+        self._questions, self._tokenised, self._sections = questions, tokenised, sections
         self.analyser, self.encoder = analyser, encoder
 
     @cached_property
     def index(self) -> QuestionIndex:
         """The questions as documents: analysed, or read, when first needed."""
-        cut = self._cut() if self._cut is not None else None
-        return QuestionIndex.of(self._questions, self.order, self.analyser, self.encoder, cut)
+        tokenised = self._tokenised() if self._tokenised is not None else None
+        return QuestionIndex.of(self._questions, self.order, self.analyser, self.encoder, tokenised)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, which need not be cut again if it is one of the questions."""

@@ -63,7 +63,7 @@ class FieldCounts:
                 terms = analyse(text) if text and cited else []
                 for row in cited:  # a gold id listed twice counts once
                     rows[row].extend(terms)
-        return _counted(self.order, zip(ANNOTATED_FIELDS, (question_rows, answered), strict=True), self)
+        return _field_counts(self.order, zip(ANNOTATED_FIELDS, (question_rows, answered), strict=True), self)
 
 
 def count(articles: Sequence[Article], analyser: Analyser, progress: Progress = no_progress) -> FieldCounts:
@@ -77,15 +77,15 @@ def count(articles: Sequence[Article], analyser: Analyser, progress: Progress = 
     headings = [list(chain.from_iterable(repeated(h) for h in a.headings)) for a in articles]
     codes = [repeated(a.code) for a in articles]
     fields = zip(LAW_FIELDS, (text, headings, codes), strict=True)
-    return _counted(ArticleOrder.of([a.id for a in articles]), fields)
+    return _field_counts(ArticleOrder.of([a.id for a in articles]), fields)
 
 
 def count_texts(rows: Sequence[Sequence[str]]) -> FieldCounts:
     """Count texts that are cut already, each a document with nothing but a text; their ids are numbers."""
-    return _counted(ArticleOrder.of([str(i) for i in range(len(rows))]), [("text", rows)])
+    return _field_counts(ArticleOrder.of([str(i) for i in range(len(rows))]), [("text", rows)])
 
 
-def _counted(
+def _field_counts(
     order: ArticleOrder, rows: Iterable[tuple[str, Sequence[Sequence[str]]]], known: FieldCounts | None = None
 ) -> FieldCounts:
     """Count the terms of fields, of each the rows of all articles, beside the counts that are there."""

@@ -216,9 +216,9 @@ class TokenSearch:
             nearest = np.argsort(own, kind="stable")[-probes:]
             best = np.full(len(total), own[nearest[0]])  # who is further away has at most the last one's
             for centre in nearest:  # the nearest last: it stays
-                there = listed[offsets[centre] : offsets[centre + 1]]
-                best[there] = own[centre]
-                matched[there] = True
+                members = listed[offsets[centre] : offsets[centre + 1]]
+                best[members] = own[centre]
+                matched[members] = True
             total += best
         positions, _ = first(np.where(matched, total, -np.inf), self.order.by_id, n, self.mask(where))
         return positions

@@ -117,12 +117,12 @@ class TranslationModel:
         return cls(pairs, forms)
 
 
-def telling(used: Sequence[ExpansionTerm], there: Collection[str]) -> tuple[ExpansionTerm, ...]:
+def telling(used: Sequence[ExpansionTerm], law_terms: Collection[str]) -> tuple[ExpansionTerm, ...]:
     """Return the few pairs that people are told: strong ones whose law term stands in what is shown.
 
     A word that the law uses itself, more often than the other, is not told: nothing is explained by it.
     """
-    strong = [p for p in used if p.law in there and p.weight >= max(MIN_SHOWN_PROBABILITY, OTHER * p.own)]
+    strong = [p for p in used if p.law in law_terms and p.weight >= max(MIN_SHOWN_PROBABILITY, OTHER * p.own)]
     shown: list[ExpansionTerm] = []
     # what questions and encoder both know is rather meant than what stands beside it in the law
     for pair in sorted(strong, key=lambda p: (-p.weight * (1 + p.near), p.lay, p.law)):

@@ -86,7 +86,7 @@ class CodeNames:
                 best = end, self._words[key]
         return best
 
-    def before(self, text: str, end: int) -> tuple[int, str | None] | None:
+    def code_before(self, text: str, end: int) -> tuple[int, str | None] | None:
         """Return where the longest name that ends at `end` begins, and its code (None: not loaded)."""
         window_start = max(0, end - 160)
         words = list(_WORD.finditer(text, window_start, end))[-self._longest_words :]
@@ -97,6 +97,6 @@ class CodeNames:
         return next(((words[i].start(), self._words[folded[i:]]) for i in longest), None)
 
     def before_sign(self, text: str, end: int) -> tuple[int, str | None] | None:
-        """Return the same as `before`, for names written without spaces."""
+        """Return the same as `code_before`, for names written without spaces."""
         starts = range(end - min(self._longest_signs, end), end - 1)
         return next(((at, self._signs[text[at:end]]) for at in starts if text[at:end] in self._signs), None)

@@ -250,7 +250,7 @@ class _Latin:
 
     def _code_before(self, at: int) -> _Code | None:
         end = len(self.flat[:at].rstrip(" ,:;(-'"))
-        if known := self.names.before(self.flat, end) or self.names.before_sign(self.flat, end):
+        if known := self.names.code_before(self.flat, end) or self.names.before_sign(self.flat, end):
             return _Code(known[0], end, known[1])
         if self.unnamed is not None and self.names.language == "fr":  # loi du 6 juillet 1989, article 22
             for other in self.unnamed.finditer(self.flat, max(0, end - 80), end):
@@ -292,7 +292,7 @@ def _chinese_code(flat: str, at: int, names: CodeNames) -> _Code | None:
     if flat[:end].endswith("编"):  # 民法典婚姻家庭编
         ends += range(end - 3, max(0, end - 9), -1)
     for stop in ends:
-        if known := names.before_sign(flat, stop) or names.before(flat, stop):
+        if known := names.before_sign(flat, stop) or names.code_before(flat, stop):
             start, code = known
             return _Code(start - (flat[max(0, start - 1) : start] in ("《", "〈")), end, code)
     if quoted := CHINESE_QUOTED.search(flat, max(0, at - 60), at):

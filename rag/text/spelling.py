@@ -129,8 +129,8 @@ class TolerantAnalyser:
             ways[way] = max(likely, ways.get(way, 0.0))
         line = " ".join(ways)
         found = [(token.term, line[token.start : token.end]) for token in self._inner.tokens(line)]
-        cut = {spelling for _, spelling in found}  # a stop word is one only where it gives no term
-        found += [("", way) for way in ways if way in self._stop and way not in cut]
+        spellings = {spelling for _, spelling in found}  # a stop word is one only where it gives no term
+        found += [("", way) for way in ways if way in self._stop and way not in spellings]
         ranked = []
         for term, spelling in found:
             often = self._known.get(term, 0) if term else self._common
@@ -165,7 +165,7 @@ class TolerantAnalyser:
 
 
 def document_frequencies(
-    documents: Mapping[str, int], vocabulary: Collection[str], card: CorpusCard, cut: Analyser
+    documents: Mapping[str, int], vocabulary: Collection[str], card: CorpusCard, analyser: Analyser
 ) -> dict[str, int]:
     """Return the words that a search knows: term -> number of documents, of law and questions.
 
@@ -175,6 +175,6 @@ def document_frequencies(
     known = {**dict.fromkeys(vocabulary, 1), **documents}
     for topic in card.elsewhere:
         for phrase in topic.phrases:
-            for term in cut.terms(phrase):
+            for term in analyser.terms(phrase):
                 known[term] = max(known.get(term, 0), LEAST)
     return known

@@ -118,7 +118,7 @@ class Interface:
         """Return sentences one behind the other."""
         return self.how.space.join(part for part in parts if part)
 
-    def aside(self, text: str, more: str) -> str:
+    def with_note(self, text: str, more: str) -> str:
         """Return what is said with more of it in brackets."""
         opening, after = self.how.brackets
         return f"{text}{opening}{more}{after}"

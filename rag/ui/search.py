@@ -54,7 +54,7 @@ def spinner(engine: Engine, t: Interface) -> AbstractContextManager[None]:
     return st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles)))
 
 
-def find_once(what: str, engine: Engine, asked: Hashable, find: Callable[[], _T], t: Interface) -> _T | None:
+def find_once(what: str, engine: Engine, inputs: Hashable, find: Callable[[], _T], t: Interface) -> _T | None:
     """Return what the session's last search of a kind found, if it asked the same of this index, else search.
 
     A click that asks for nothing else, another language, and the way back from another page search no more.
@@ -62,7 +62,7 @@ def find_once(what: str, engine: Engine, asked: Hashable, find: Callable[[], _T]
     None; the log learns the kind of search, and nothing of the question.
     """
     searches: dict[str, tuple[Hashable, _T]] = st.session_state.setdefault(_FOUND, {})
-    key = (engine.info.name, engine.info.version, engine.info.corpus_sha256, asked)
+    key = (engine.info.name, engine.info.version, engine.info.corpus_sha256, inputs)
     if what not in searches or searches[what][0] != key:
         try:
             searches[what] = key, find()

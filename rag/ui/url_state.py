@@ -54,14 +54,14 @@ def restore_parameters() -> None:
 
 def single_value(allowed: Sequence[str]) -> Callable[[Sequence[str]], str]:
     """Return a parser of one allowed value."""
-    return lambda told: allowed[allowed.index(told[0])]  # the ValueError is index's own
+    return lambda given: allowed[allowed.index(given[0])]  # the ValueError is index's own
 
 
 def allowed_values(allowed: Sequence[str]) -> Callable[[Sequence[str]], list[str]]:
     """Return a parser of several values that drops those not allowed."""
 
-    def read(told: Sequence[str]) -> list[str]:
-        values = [value for value in dict.fromkeys(told) if value in allowed]
+    def read(given: Sequence[str]) -> list[str]:
+        values = [value for value in dict.fromkeys(given) if value in allowed]
         if not values:
             raise ValueError("no value that is allowed")
         return values

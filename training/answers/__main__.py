@@ -224,22 +224,30 @@ def _answers(
         words = OverlapTokeniser(run.bench.corpus.card.language)
         overlap = Overlap(words, rouge(words))
     given = _contexts(run, questions, parts)
-    cut = run.bench.analyser()
+    analyser = run.bench.analyser()
     rows = []
     for who in candidates:
         groups: dict[str, list[WrittenAnswer]] = {}
         for name in parsed.contexts:
             what = f"{who.name}, {name}"
             stop, progress = parsed.give_up_after, named(run.progress, what)
-            told = ask(who, given[name], cut.language, run.cache, give_up=stop, progress=progress)
+            answers = ask(who, given[name], analyser.language, run.cache, give_up=stop, progress=progress)
             judged = None
             if judging is not None:
                 progress = named(run.progress, f"judging {what}")
-                judged = judge(judging, told, run.cache, progress=progress, give_up=stop)
+                judged = judge(judging, answers, run.cache, progress=progress, give_up=stop)
             rows.append(
-                row(what, told, seed=seed, terms=cut.terms, overlap=overlap, judged=judged, prices=prices)
+                row(
+                    what,
+                    answers,
+                    seed=seed,
+                    terms=analyser.terms,
+                    overlap=overlap,
+                    judged=judged,
+                    prices=prices,
+                )
             )
-            groups[name] = told
+            groups[name] = answers
         if {GOLD, PART} <= set(groups):  # refusing is right in one and wrong in the other
             rows.append(pooled(f"{who.name}, {GOLD} and {PART}", [groups[GOLD], groups[PART]], parsed.seed))
     return rows
@@ -258,14 +266,14 @@ def _tasks(run: _Run, task: tasks.Task, chats: Sequence[Chat]) -> list[ModelResu
 
 
 def _entry(
-    run: _Run, command: Sequence[str], asked: Sequence[Question], task: tasks.Task | None
+    run: _Run, command: Sequence[str], questions: Sequence[Question], task: tasks.Task | None
 ) -> dict[str, Any]:
     parsed, corpus = run.parsed, run.bench.corpus
-    gold = len(asked) if task else sum(bool(q.article_ids) for q in asked)
+    gold = len(questions) if task else sum(bool(q.article_ids) for q in questions)
     cards = question_cards(corpus.card, (parsed.questions, annotated_file(parsed.annotated)))
     return {
         "kind": report.KIND,
-        **head(corpus, command=command, questions=gold, unanswerable=len(asked) - gold, seed=parsed.seed),
+        **head(corpus, command=command, questions=gold, unanswerable=len(questions) - gold, seed=parsed.seed),
         "task": task.name if task else "answers",
         "learnt_from": learnt_from(parsed, run.annotated),
         "sources": [provenance(card) for card in cards],

@@ -109,8 +109,8 @@ def align(answer: Sequence[StemmedWord], reference: Sequence[StemmedWord]) -> li
         return []
     free_a, free_b = np.ones(len(answer), dtype=bool), np.ones(len(reference), dtype=bool)
     pairs = []
-    for cut in (attrgetter("form"), attrgetter("stem")):
-        a, b = (np.array([cut(word) for word in words], dtype=object) for words in (answer, reference))
+    for key in (attrgetter("form"), attrgetter("stem")):
+        a, b = (np.array([key(word) for word in words], dtype=object) for words in (answer, reference))
         pairs += _tiles(a[:, None] == b, free_a, free_b)
     return sorted(pairs)
 

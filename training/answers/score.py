@@ -91,12 +91,12 @@ def words_quoted(written: Sequence[WrittenAnswer], terms: Callable[[str], Sequen
     """Return how many of the sentences' terms stand in their passages, of every question."""
     rows = []
     for w in written:
-        words = there = 0
+        words = quoted = 0
         for sentence in w.answer.sentences:
             own = set(terms(sentence.text))
             words += len(own)
-            there += len(own & set(terms(" ".join(passages(sentence, w.seen)))))
-        rows.append((there, words))
+            quoted += len(own & set(terms(" ".join(passages(sentence, w.seen)))))
+        rows.append((quoted, words))
     return {"words quoted": _ratio(rows)}
 
 

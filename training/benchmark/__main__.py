@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     law("--learned", help="law with questions: a learned fusion and its explanation")
     flag("--encoding", help="the encoder that ships: its size, a question")
     law("--fitting", help="law, with questions if it has any: an encoder is fitted to it, and encodes them")
-    beside = "gradient caching, MaxSim and SPLADE search beside those of sentence-transformers"
-    flag("--neural", help=beside)
+    help_text = "gradient caching, MaxSim and SPLADE search beside those of sentence-transformers"
+    flag("--neural", help=help_text)
     parsed = top.parse_args(arguments)
     wanted = [measure for name, (_, measure) in ways.items() if getattr(parsed, name)]
     if not wanted:
@@ -88,17 +88,21 @@ def _lexical(path: Path) -> None:
     """BM25: build with tokenisation, open memory-mapped, answer on one core."""
     corpus = registry.law(path)
     _say("articles", len(corpus.articles), "")
-    cut = analyser(corpus.card.language)
+    language_analyser = analyser(corpus.card.language)
     mask, order = Mask(corpus.articles), ArticleOrder.of([a.id for a in corpus.articles])
     made = _timed(
         "BM25 built, tokenisation included",
-        lambda: BM25.build(count(corpus.articles, cut), BM25Settings(), mask, cut),
+        lambda: BM25.build(
+            count(corpus.articles, language_analyser), BM25Settings(), mask, language_analyser
+        ),
     )
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "bm25"
         made.save(folder)
         _say("BM25 on disk", mebibytes(folder), "MiB")
-        opened = _timed("BM25 opened, memory-mapped", lambda: BM25.load(folder, order, mask, cut))
+        opened = _timed(
+            "BM25 opened, memory-mapped", lambda: BM25.load(folder, order, mask, language_analyser)
+        )
         questions = [q.text for q in corpus.questions] or [a.text[:60] for a in corpus.articles]
         times = milliseconds(lambda question: opened.search([question], 10), questions[:QUESTIONS])
     _say(f"BM25 question, median of {len(times)}", float(np.median(times)), "ms")

@@ -25,9 +25,9 @@ QUESTIONS = 500
 
 def shipped(say: ReportFigure) -> None:
     """Measure the encoder that ships, as an index opens it: its size, and each test question."""
-    folder, again = locate(BUILTIN)
-    cut = analyser(**read_manifest(folder, again).analyser["options"])
-    encoder = StaticEncoder.load(folder / "encoder", cut)
+    folder, cure = locate(BUILTIN)
+    language_analyser = analyser(**read_manifest(folder, cure).analyser["options"])
+    encoder = StaticEncoder.load(folder / "encoder", language_analyser)
     _report_size(encoder, folder / "encoder", say)
     time_questions(encoder, [q.text for q in read_test_questions(folder)], say)
 
@@ -44,9 +44,9 @@ def fitting(path: Path, say: ReportFigure) -> None:
     learn = to_learn_from(corpus.questions)
     say("articles", len(corpus.articles), "")
     say("questions learnt from", len(learn), "")
-    cut = analyser(corpus.card.language)
+    language_analyser = analyser(corpus.card.language)
     start = time.perf_counter()
-    encoder, _ = fit_encoder(corpus, learn, cut, 1, lambda what, done, total: None)
+    encoder, _ = fit_encoder(corpus, learn, language_analyser, 1, lambda what, done, total: None)
     say("encoder fitted, the law cut to terms included", time.perf_counter() - start, "s")
     with tempfile.TemporaryDirectory() as scratch:
         encoder.save(Path(scratch) / "encoder")

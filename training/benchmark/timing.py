@@ -63,12 +63,12 @@ def in_subprocess(way: str, make: Callable[[], Sequence[Act]]) -> Cost:
     `make` returns what is timed, one after the other, once it is ready; its memory counts, its time not.
     """
     processes = multiprocessing.get_context("fork")
-    here, there = processes.Pipe(duplex=False)
-    child = processes.Process(target=_measured, args=(make, there))
+    receiver, sender = processes.Pipe(duplex=False)
+    child = processes.Process(target=_measured, args=(make, sender))
     child.start()
-    there.close()
+    sender.close()
     try:
-        seconds, grown, found = here.recv()
+        seconds, grown, found = receiver.recv()
     except EOFError:
         raise BadInput(f"{way}: the process that measured it ended early, see above") from None
     finally:

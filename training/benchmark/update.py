@@ -38,11 +38,11 @@ def measure(path: Path, say: ReportFigure, encoder: str) -> None:
         _run(home, "import", Path(scratch) / "law", "--name", NAME)
         built = _run(home, "build", NAME, "--encoder", encoder)
         updated = _run(home, "update", NAME, Path(scratch) / "changed")
-        again = _run(home, "update", NAME, Path(scratch) / "changed")
+        unchanged = _run(home, "update", NAME, Path(scratch) / "changed")
     for what, took in (
         (f"full build (encoder: {encoder})", built),
         (f"update, {SHARE:.0%} of the articles changed, reading included", updated),
-        ("update with the same law: nothing changed", again),
+        ("update with the same law: nothing changed", unchanged),
     ):
         say(what, took.seconds, "s")
         say("    on the cores", took.cores, "s")
@@ -72,9 +72,9 @@ def change(corpus: Corpus, share: float, seed: int) -> Corpus:
             articles.append(article)
         if i in copied:
             articles.append(replace(article, id=f"{article.id}-new", text=other))
-    there = {article.id for article in articles}
+    present_ids = {article.id for article in articles}
     questions = (
-        replace(q, article_ids=tuple(a for a in q.article_ids if a in there)) for q in corpus.questions
+        replace(q, article_ids=tuple(a for a in q.article_ids if a in present_ids)) for q in corpus.questions
     )
     return Corpus(corpus.card, tuple(articles), tuple(questions))
 

@@ -44,20 +44,20 @@ def numbers(answered: AnsweredQuestions, out: OutOfFold, seed: int) -> dict[str,
     """Return what the result file says, for the test questions and for all."""
     dev = np.array([q.split == "dev" for q in answered.questions])
     # of each kind, for how many questions "probably nothing" is said
-    told: dict[str, dict[str, int]] = {}
+    by_kind: dict[str, dict[str, int]] = {}
     for question, label, doubtful in zip(answered.questions, answered.labels, out.doubtful, strict=True):
         if question.article_ids:
             kind = "answerable, found" if label else "answerable, not found"
         else:
             kind = question.category or "unanswerable"
         kind = f"{kind} ({'dev' if question.split == 'dev' else 'test'})"
-        row = told.setdefault(kind, {"questions": 0, "told": 0})
+        row = by_kind.setdefault(kind, {"questions": 0, "told": 0})
         row["questions"] += 1
         row["told"] += bool(doubtful)
     return {
         "test": _of(answered, out, ~dev, seed),
         "dev": _of(answered, out, dev, seed),
-        "told_probably_nothing": dict(sorted(told.items())),
+        "told_probably_nothing": dict(sorted(by_kind.items())),
     }
 
 

@@ -204,13 +204,13 @@ def choose(
 ) -> tuple[float, float]:
     """Return the ridge and the threshold that cross-fitting on these questions alone chooses."""
     rows, labels = answered.rows[list(among)], answered.labels[list(among)]
-    said = {ridge: np.zeros(len(labels)) for ridge in RIDGES}
-    for ridge, out in said.items():
+    predicted = {ridge: np.zeros(len(labels)) for ridge in RIDGES}
+    for ridge, out in predicted.items():
         for fold in folds(len(labels), plan.folds, plan.seed):
             learn, held = list(fold.learn), list(fold.held)
             out[held] = fit(rows[learn], labels[learn], signs, ridge).probability(rows[held])
-    best = min(said, key=lambda ridge: log_loss(said[ridge], labels))
-    return best, alarm_threshold(said[best][answered.answerable[list(among)]], plan.rate)
+    best = min(predicted, key=lambda ridge: log_loss(predicted[ridge], labels))
+    return best, alarm_threshold(predicted[best][answered.answerable[list(among)]], plan.rate)
 
 
 def cross_fit(answered: AnsweredQuestions, plan: CalibrationPlan, *, without: str | None = None) -> OutOfFold:

@@ -279,17 +279,17 @@ def _print_results(
     parsed: argparse.Namespace,
     corpus: Corpus,
     cards: Sequence[CorpusCard],
-    asked: Sequence[Question],
+    questions: Sequence[Question],
     results: Mapping[str, Measured],
     chosen: Sequence[FoldChoice],
     counts: Mapping[str, Mapping[str, int]],
 ) -> None:
-    gold = sum(bool(q.article_ids) for q in asked)
-    rest = f" and {len(asked) - gold} without (not measured here)" if gold < len(asked) else ""
+    gold = sum(bool(q.article_ids) for q in questions)
+    rest = f" and {len(questions) - gold} without (not measured here)" if gold < len(questions) else ""
     title = corpus.card.title or corpus.card.name
     print(f"{title}: {len(corpus.articles):,} articles, {gold} questions with gold articles{rest}")
     if parsed.in_force_on:
-        print(describe_day(corpus, asked, parsed.in_force_on))
+        print(describe_day(corpus, questions, parsed.in_force_on))
     for line in warnings(cards):
         print(line)
     if parsed.corpus is not None and "dense" in results and len(corpus.articles) < FIT_FROM:

@@ -47,7 +47,7 @@ class FittedParts:
     encoder: StaticEncoder | None = None
     ranker: Ranker | None = None  # of its learned fusion
     fusion: FusionSettings | None = None  # that it answers with
-    bridge: TranslationModel | None = None
+    translation: TranslationModel | None = None
 
 
 class BenchLike(Hashable, Protocol):
@@ -76,7 +76,7 @@ class Extra:
     """A system that an evaluation brings along: word vectors, a pretrained encoder, a model that re-ranks."""
 
     make: Callable[[BenchLike, FoldContext, System], Retriever]
-    over: tuple[str, ...] = ()  # the systems that it asks
+    parts: tuple[str, ...] = ()  # the systems that it asks
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class EncoderFits:
     def __init__(
         self,
         corpora: Sequence[Corpus],
-        cut: Callable[[], Analyser],
+        analyser: Callable[[], Analyser],
         how: FitSpec,
         cache: Path | None,
         progress: Progress,
@@ -83,10 +83,10 @@ class EncoderFits:
         `cache` is a folder that keeps what is fitted to the law, by the corpora's hashes; `how` is settings,
         or how many fits, as is suited to the number of questions.
         """
-        self._corpora, self._cut, self._how, self._progress = corpora, cut, how, progress
+        self._corpora, self._analyser, self._how, self._progress = corpora, analyser, how, progress
         hashes = "+".join(each.sha256[:16] for each in corpora)
         self._cache = FitCache(cache / hashes if cache is not None else None)
-        self._lent = tuple(merged_questions(corpora[1:]))
+        self._lending_questions = tuple(merged_questions(corpora[1:]))
         self._law_fits: dict[str, FittedParameters] = {}  # to the law alone, by settings
         self._written: tuple[Question, ...] = ()  # that a machine wrote
         self._written_fits: dict[str, FittedParameters] = {}  # then to these, the same
@@ -96,14 +96,14 @@ class EncoderFits:
     def _fitter(self) -> Fitter:
         law, *others = self._corpora
         articles = [*law.articles, *merged_articles(others)]
-        return Fitter(articles, self._cut(), self._how if isinstance(self._how, FitSettings) else None)
+        return Fitter(articles, self._analyser(), self._how if isinstance(self._how, FitSettings) else None)
 
     def _pretrained(self, fitter: Fitter, written: Sequence[Question]) -> FittedParameters:
         """Return what is fitted to the law and to written questions, which folds share as they do the law."""
         key = fitter.settings.id
         if key not in self._law_fits:
             self._law_fits[key] = self._cache(
-                f"fitted-{self._cut().id}-{key}",
+                f"fitted-{self._analyser().id}-{key}",
                 lambda: fitter.fit_corpus(self._progress),
                 save_fitted,
                 load_fitted,
@@ -119,10 +119,10 @@ class EncoderFits:
 
     def encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder fitted to the law, these questions and those lent; None for the law alone."""
-        return self._fitted(() if learn is None else (*learn, *self._lent))
+        return self._fitted(() if learn is None else (*learn, *self._lending_questions))
 
     def _fit(self, questions: tuple[Question, ...]) -> StaticEncoder:
         fits = self._how if isinstance(self._how, int) else 1
         begin, progress = self._pretrained, self._progress
         fitted = ensemble.fit(self._fitter, questions, fits, begin=begin, progress=progress)
-        return fitted.encoder("static", self._cut())
+        return fitted.encoder("static", self._analyser())

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from indexes.corpus.corpus import Corpus
-from indexes.update import term_counts as counted
+from indexes.update import term_counts
 from rag.retrieval.base import Mask
 from rag.retrieval.bm25 import BM25
 from rag.retrieval.lexical_baselines import QueryLikelihood, TfIdf
@@ -50,12 +50,12 @@ class Lexicon:
     def counts(self, *, stop_words: bool = True) -> FieldCounts:
         """Return the term counts of the law's own fields."""
         if stop_words not in self._counts:
-            cut, articles = self.analyser(stop_words=stop_words), self._corpus.articles
+            analyser, articles = self.analyser(stop_words=stop_words), self._corpus.articles
             self._counts[stop_words] = self._cache(
-                f"counts-{cut.id}",
-                lambda: count(articles, cut, self._progress),
-                counted.save,
-                partial(counted.load, order=self.order),
+                f"counts-{analyser.id}",
+                lambda: count(articles, analyser, self._progress),
+                term_counts.save,
+                partial(term_counts.load, order=self.order),
             )
         return self._counts[stop_words]
 
@@ -64,23 +64,23 @@ class Lexicon:
         return self._mended(tuple(learn), stop_words)
 
     def _mend(self, learn: Sequence[Question], stop_words: bool) -> Analyser:
-        cut = self.analyser(stop_words=stop_words)
-        if cut.language == "zh":
-            return tolerant(cut, {})
+        analyser = self.analyser(stop_words=stop_words)
+        if analyser.language == "zh":
+            return tolerant(analyser, {})
         counts = self.counts(stop_words=stop_words)
-        counts = counts.with_questions(learn, cut.terms) if learn else counts
+        counts = counts.with_questions(learn, analyser.terms) if learn else counts
         often = document_frequency(counts.weighted(dict.fromkeys(counts.fields, 1.0))).tolist()
         documents = {term: often[number] for term, number in counts.vocabulary.items()}
-        return tolerant(cut, document_frequencies(documents, self._also, self._corpus.card, cut))
+        return tolerant(analyser, document_frequencies(documents, self._also, self._corpus.card, analyser))
 
     def system(self, name: str, learn: Sequence[Question], chosen: BenchSettings) -> Retriever:
         """Return bm25, bm25+questions, tfidf or ql; only bm25+questions learns from the questions."""
-        cut = self.analyser(stop_words=chosen.stop_words)
+        analyser = self.analyser(stop_words=chosen.stop_words)
         counts = self.counts(stop_words=chosen.stop_words)
         learns = name == "bm25+questions"
         asks = self.question_analyser(learn if learns else (), stop_words=chosen.stop_words)
         if learns:
-            counts = counts.with_questions(learn, cut.terms)
+            counts = counts.with_questions(learn, analyser.terms)
         if learns or name == "bm25":
             return BM25.build(counts, chosen.bm25, self.mask, asks)
         law = {f: w for f, w in chosen.bm25.weights.items() if f not in ANNOTATED_FIELDS}

@@ -44,12 +44,12 @@ def parse(name: str) -> ir_measures.Measure:
         BadInput: there is no such measure.
         MissingExtra: ir_measures is not installed.
     """
-    stem, at, cut = name.partition("@")
+    stem, at, depth = name.partition("@")
     library, cutoff = _STEMS.get(stem, ("", ""))
-    fits = re.fullmatch("[1-9][0-9]{0,8}", cut) and cutoff != "not" if at else cutoff != "must"
+    fits = re.fullmatch("[1-9][0-9]{0,8}", depth) and cutoff != "not" if at else cutoff != "must"
     if not library or not fits:  # asked for a cut-off of 0, the library ends the whole process
         raise BadInput(f"no measure {name!r}: use names such as {', '.join(DEFAULT)}, MAP@100, P@5")
-    measure: ir_measures.Measure = _library().parse_measure(library + at + cut)
+    measure: ir_measures.Measure = _library().parse_measure(library + at + depth)
     return measure
 
 

@@ -46,7 +46,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
             "the encoder that ships has learnt from its questions already, so --annotated, --folds and "
             f"--splits would measure what it has seen: {anew}"
         )
-    folder, again = paths.locate(paths.BUILTIN)
+    folder, cure = paths.locate(paths.BUILTIN)
     corpus = read(folder / "corpus")
     encoder = StaticEncoder.load(folder / "encoder", analyser(corpus.card.language))
     pairs = query_expansion.read_pairs(folder)
@@ -54,7 +54,7 @@ def prepare(parsed: argparse.Namespace, progress: Bars) -> tuple[Bench, list[Que
     bench = Bench(corpus, ready=ready, progress=progress)
     questions = _typed(parsed, read_test_questions(folder), corpus)
     if not questions:
-        raise BadInput(f"{folder / TEST} holds no questions: run {again}")
+        raise BadInput(f"{folder / TEST} holds no questions: run {cure}")
     return bench, questions, to_learn_from(corpus.questions)
 
 
@@ -81,8 +81,8 @@ def questions_of_split(questions: list[Question], part: str | None) -> list[Ques
         return questions
     part_questions = [q for q in questions if q.split == part]
     if not part_questions:
-        there = ", ".join(sorted({q.split for q in questions if q.split})) or "none bears one"
-        raise BadInput(f"--part {part}: no question bears this split; there are: {there}")
+        available = ", ".join(sorted({q.split for q in questions if q.split})) or "none bears one"
+        raise BadInput(f"--part {part}: no question bears this split; there are: {available}")
     return part_questions
 
 
@@ -106,8 +106,8 @@ def add_training_questions(plan: Plan, file: Path | None, corpus: Corpus) -> Pla
         raise BadInput(f"--beside {file}: beside nothing: add --folds, --splits or --annotated")
     found = []
     for held, learn, tune in plan:
-        there = {q.text for q in learn}
-        found.append((held, [*learn, *(q for q in more if q.text not in there)], tune))
+        known_texts = {q.text for q in learn}
+        found.append((held, [*learn, *(q for q in more if q.text not in known_texts)], tune))
     return found
 
 

@@ -149,7 +149,7 @@ def refuse_unfit(
     check = partial(refuse_unfit, learning=learning, given=given, ranker=ranker, more=more)
     for name in names:
         if name in more:
-            check(more[name].over)
+            check(more[name].parts)
             continue
         of, groups = fused(name, more), excluded_features(name)
         if of is None and groups is None and name not in SINGLE:

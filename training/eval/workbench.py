@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from indexes.build import query_expansion as bridge
+from indexes.build import query_expansion
 from indexes.build.fit_settings import FitSpec
 from indexes.build.learned_fusion import build_surroundings
 from indexes.corpus.corpus import Corpus
@@ -83,7 +83,7 @@ class Bench:
         """
         ready = ready or FittedParts()
         self.given, self.ranker = ready.encoder, ready.ranker
-        self._given_fusion, self._bridge = ready.fusion, ready.bridge
+        self._given_fusion, self._translation = ready.fusion, ready.translation
         self.corpus, self.progress = corpus, progress
         self.more: Extras = {}  # systems that are not known here, by name
         self.cache = FitCache(cache / corpus.sha256[:16] if cache is not None else None)
@@ -92,7 +92,7 @@ class Bench:
         self.analyser, self.counts = self._words.analyser, self._words.counts
         self.order, self.mask = self._words.order, self._words.mask
         self._fits = EncoderFits(fitted_to or [corpus], self.analyser, fit, cache, progress)
-        self._learnt_bridge = lru_cache(MAX_CACHED_FITS)(self._learn_bridge)
+        self._learnt_translation = lru_cache(MAX_CACHED_FITS)(self._learn_translation)
         self._sections = once(partial(section_numbers, corpus.articles))
         self._references = once(partial(references, corpus.articles, corpus.card))
         self.group = once(partial(groups, corpus.articles))  # numbers the headings that articles stand under
@@ -171,8 +171,8 @@ class Bench:
 
     @cached_property
     def _article_terms(self) -> list[tuple[str, ...]]:
-        cut = self.analyser()
-        return [tuple(map(sys.intern, article_terms(a, cut))) for a in self.corpus.articles]
+        analyser = self.analyser()
+        return [tuple(map(sys.intern, article_terms(a, analyser))) for a in self.corpus.articles]
 
     def _question_encoder(self, learn: Sequence[Question] | None) -> StaticEncoder:
         """Return the encoder as it reads questions: typing errors are mended."""
@@ -182,9 +182,9 @@ class Bench:
         return replace(encoder, analyser=self._words.question_analyser(learn or ()))
 
     def _nearest(self, context: FoldContext) -> QuestionKNN:
-        cut = self._words.question_analyser(context.learn, stop_words=context.settings.stop_words)
+        analyser = self._words.question_analyser(context.learn, stop_words=context.settings.stop_words)
         encoder = self._question_encoder(context.learn)
-        return QuestionKNN(context.learn, self.order, self.mask, cut, encoder, sections=self._sections())
+        return QuestionKNN(context.learn, self.order, self.mask, analyser, encoder, sections=self._sections())
 
     def _fusion(
         self, name: str, fusion: Fused, context: FoldContext, made: dict[str, Retriever]
@@ -194,7 +194,7 @@ class Bench:
         systems: dict[str, str]  # name of a part -> the system that it is
         if given is not None:
             systems = {part: part for part in given.systems or ("bm25+questions", "dense")}
-            if name == HYBRID and self._bridge is not None and "bm25+questions" in systems:
+            if name == HYBRID and self._translation is not None and "bm25+questions" in systems:
                 systems |= {"bm25+questions": EXPANDED_BM25}
         else:
             keyword = "bm25+questions" if context.learn else "bm25"
@@ -207,7 +207,7 @@ class Bench:
             return TunedHybrid(parts, choice, self._distributions(choice.settings.method, parts, context))
         settings = given or FusionSettings(fusion.method, damping=chosen.damping)
         if indexed and given is None:
-            settings = replace(settings, method=chosen.method, beside=chosen.beside)
+            settings = replace(settings, method=chosen.method, section_boost=chosen.beside)
         known = self._distributions(settings.method, parts, context)
         return Hybrid(parts, settings.fuse(list(parts), known, self.group))
 
@@ -220,16 +220,18 @@ class Bench:
 
     def _expanded(self, keyword: BM25, context: FoldContext) -> ExpandedBM25:
         """Return this BM25 over the bridge learnt from a lesson's questions alone, or over the one given."""
-        pairs = self._bridge or self._learnt_bridge(context.learn)
+        pairs = self._translation or self._learnt_translation(context.learn)
         words = LawWords.of(self.counts(), context.settings.bm25, pairs.law_terms)
         return ExpandedBM25(keyword, pairs, words)
 
-    def _learn_bridge(self, learn: tuple[Question, ...]) -> TranslationModel:
+    def _learn_translation(self, learn: tuple[Question, ...]) -> TranslationModel:
         """Return the bridge of these questions; of too few, one without pairs."""
         made = None
-        if sum(bool(question.article_ids) for question in learn) >= bridge.LEAST:
-            counts, cut = self.counts(), self.analyser()
-            made = bridge.learnt_from(counts, self.corpus.articles, learn, cut, self.encoder(learn))
+        if sum(bool(question.article_ids) for question in learn) >= query_expansion.LEAST:
+            counts, analyser = self.counts(), self.analyser()
+            made = query_expansion.learnt_from(
+                counts, self.corpus.articles, learn, analyser, self.encoder(learn)
+            )
         return made or TranslationModel({})
 
     def _learned(self, name: str, context: FoldContext, made: dict[str, Retriever]) -> LearnedReranker:
@@ -259,12 +261,14 @@ class Bench:
         keyword, law, meaning = (parts[name] for name in PARTS)
         if not (isinstance(keyword, BM25) and isinstance(law, BM25) and isinstance(meaning, Dense)):
             raise BadInput(f"a learned fusion of {', '.join(PARTS)} needs BM25 twice and an encoder")
-        chosen, learn, cut = context.settings, context.learn, keyword.analyser
-        counts = self.counts(stop_words=chosen.stop_words).with_questions(learn, cut.terms)
-        asked = bm25_over(ANNOTATED_FIELDS, counts, chosen.bm25, self.mask, cut)
-        nearest = QuestionKNN(learn, self.order, self.mask, cut, meaning.encoder)
+        chosen, learn, analyser = context.settings, context.learn, keyword.analyser
+        counts = self.counts(stop_words=chosen.stop_words).with_questions(learn, analyser.terms)
+        questions_bm25 = bm25_over(ANNOTATED_FIELDS, counts, chosen.bm25, self.mask, analyser)
+        nearest = QuestionKNN(learn, self.order, self.mask, analyser, meaning.encoder)
         around = build_surroundings(self.corpus.articles, learn, self._references())
-        return Evidence(keyword, law, asked, meaning, nearest, around, self._expanded(keyword, context))
+        return Evidence(
+            keyword, law, questions_bm25, meaning, nearest, around, self._expanded(keyword, context)
+        )
 
     def _choice(self, parts: Mapping[str, Retriever], context: FoldContext) -> Choice:
         learn, settings = context.learn, context.settings

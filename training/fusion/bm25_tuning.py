@@ -86,11 +86,11 @@ def choose(
 def _lexical_score(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> float:
     """Return the mean of the measures over all parts' questions; one system a part."""
     run: dict[str, Ranking] = {}
-    for asked, learn in parts:
+    for held, learn in parts:
         system = bench.systems(["bm25+questions"], learn, settings)["bm25+questions"]
-        rankings = system.search([q.text for q in asked], 10)
-        run |= {q.id: ranking for q, ranking in zip(asked, rankings, strict=True)}
-    return _measured(run, [q for asked, _ in parts for q in asked])
+        rankings = system.search([q.text for q in held], 10)
+        run |= {q.id: ranking for q, ranking in zip(held, rankings, strict=True)}
+    return _measured(run, [q for held, _ in parts for q in held])
 
 
 def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> BenchSettings:
@@ -113,7 +113,7 @@ def _fused(bench: Bench, parts: Sequence[Part], settings: BenchSettings) -> Benc
         return scored("bm25+questions", FusionSettings("rrf", damping=c)), c == settings.damping
 
     def lifted(share: float) -> float:
-        return scored(EXPANDED_BM25, FusionSettings("min-max", beside=share))
+        return scored(EXPANDED_BM25, FusionSettings("min-max", section_boost=share))
 
     damping = max(GRID["damping"], key=damped)
     beside = max(GRID["beside"], key=lifted)  # of equals the smallest

@@ -123,9 +123,9 @@ class InnerRuns:
             name for name in systems if any(q.text not in known.lists.get(name, {}) for q in answerable)
         ]
         if lacking:
-            there = made or {}
-            new = [name for name in lacking if name not in there]
-            at_hand = {**there, **(self._make(new, learnt, settings) if new else {})}
+            given = made or {}
+            new = [name for name in lacking if name not in given]
+            at_hand = {**given, **(self._make(new, learnt, settings) if new else {})}
             for name in lacking:
                 lists = known.lists.setdefault(name, {})
                 texts = list(dict.fromkeys(q.text for q in answerable if q.text not in lists))

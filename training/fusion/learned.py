@@ -134,9 +134,11 @@ def examples(
             [lists] = first_stage_lists(evidence, [question.text])
             rankings = tuple(lists.values())
             found = evidence.candidates(question.text, rankings)
-            there = ArticleOrder(tuple(order.ids[p] for p in found.positions), order.by_id[found.positions])
-            right = np.array([id_ in question.article_ids for id_ in there.ids], dtype=np.bool_)
-            yield Example(question, fold, there, found.features, right, fuse(rankings, MEASURED))
+            candidates = ArticleOrder(
+                tuple(order.ids[p] for p in found.positions), order.by_id[found.positions]
+            )
+            right = np.array([id_ in question.article_ids for id_ in candidates.ids], dtype=np.bool_)
+            yield Example(question, fold, candidates, found.features, right, fuse(rankings, MEASURED))
             bench.progress("asking what was not learnt", done, len(sample))
 
 

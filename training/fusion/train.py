@@ -70,7 +70,7 @@ def run(parsed: argparse.Namespace, progress: Progress) -> Iterator[str]:
         return
     bench, learnt, settings = _prepared(start, progress)
     # the fusion that the index has beside a learned one, of the lists that both look at
-    with damaged_if_unreadable(start.folder, start.again):
+    with damaged_if_unreadable(start.folder, start.cure):
         fusion = load_fusion(start.folder) or FusionSettings()
         distributions = load(start.folder) if fusion.method == "percentile" else {}
     former = fusion.among(LISTS)
@@ -137,16 +137,16 @@ def _prepared(start: Start, progress: Progress) -> tuple[Bench, list[Question], 
         has = "no encoder" if encoder is None else f"the encoder {encoder['name']}"
         raise BadInput(
             f"{start.manifest.name} has {has}, which was not fitted to it: what it makes of a question that "
-            f"it has not seen cannot be known. Build with a fitted one: {start.again} --encoder fit"
+            f"it has not seen cannot be known. Build with a fitted one: {start.cure} --encoder fit"
         )
     settings = {**_DEFAULTS, **encoder["settings"]}
     other = StaleIndex(
         f"{start.manifest.name} has an encoder that another version of Pandect fitted, in another way "
-        f"than this one would: run {start.again}"
+        f"than this one would: run {start.cure}"
     )
     if settings.keys() != {each.name for each in fields(FitSettings)}:
         raise other
-    with damaged_if_unreadable(start.folder, start.again):
+    with damaged_if_unreadable(start.folder, start.cure):
         corpus = read(start.folder / "corpus")
         fitted, bm25 = FitSettings(**settings), BM25Settings(**start.manifest.bm25)
     options = start.manifest.analyser["options"]  # words must be cut here as they are there

@@ -34,7 +34,7 @@ def gold_places(
     weights: npt.NDArray[np.float64],
     *,
     decimals: int | None,
-    cut: int,
+    cutoff: int,
 ) -> npt.NDArray[np.int64]:
     """Return the places, from 1, of a question's gold articles in each fused ranking.
 
@@ -47,11 +47,11 @@ def gold_places(
         gold: positions of the gold articles.
         weights: (n_points, n_systems).
         decimals: that the sums are rounded to, None for not at all.
-        cut: places below it need not be told apart.
+        cutoff: places below it need not be told apart.
 
     Returns:
         (n_points, n_gold) of int; NOWHERE where no system of a weight above 0 returned the article,
-        and where it cannot be among the first `cut` under any weights.
+        and where it cannot be among the first `cutoff` under any weights.
     """
     places = np.full((len(weights), len(gold)), NOWHERE, dtype=np.int64)
     if not gold:
@@ -62,7 +62,7 @@ def gold_places(
         lead = shares - shares[:, article, None]
         surely = np.asarray((lead > margin).all(axis=0))  # above it under any weights
         always = int(surely.sum())
-        if always >= cut:
+        if always >= cutoff:
             continue
         undecided = np.asarray((lead >= -margin).any(axis=0)) & ~surely
         rivals = np.array([r for r in np.flatnonzero(undecided) if r != article], dtype=np.int64)
@@ -73,7 +73,7 @@ def gold_places(
             above = (ahead > margin).astype(np.float32) @ np.ones(len(rivals), np.float32)  # counted by BLAS
             place = 1 + always + above.astype(np.int64)
             # A place that is beyond the cut without near ties needs none of them.
-            near = (np.abs(ahead) <= margin) & (present & (place <= cut))[:, None]
+            near = (np.abs(ahead) <= margin) & (present & (place <= cutoff))[:, None]
             place += _passed(shares, held, article, rivals, points, near, decimals)
             places[begin : begin + _BLOCK, column] = np.where(present, place, NOWHERE)
     return places
@@ -115,10 +115,10 @@ def _sums(terms: Matrix, decimals: int | None) -> Matrix:
 
 def parse(name: str) -> tuple[str, int]:
     """Split R@k or MRR@k; raise BadInput for a measure of another kind."""
-    stem, _, cut = name.partition("@")
-    if stem not in ("R", "MRR") or not cut.isdecimal():
+    stem, _, cutoff = name.partition("@")
+    if stem not in ("R", "MRR") or not cutoff.isdecimal():
         raise BadInput(f"weights cannot be tuned for {name!r}: give R@k or MRR@k, such as R@10")
-    return stem, int(cut)
+    return stem, int(cutoff)
 
 
 DEPTH = 1000  # how far down each list fusion looks
@@ -201,7 +201,7 @@ def values_at(
             f"{len(missing)} questions were not asked of the systems, such as {missing[0]!r}: ask them first"
         )
     parsed = {name: parse(name) for name in measures}
-    most = max((cut for _, cut in parsed.values()), default=0)
+    most = max((cutoff for _, cutoff in parsed.values()), default=0)
     found = {name: np.zeros((len(weights), len(answerable))) for name in measures}
     for column, question in enumerate(answerable):
         i = row[question]
@@ -209,11 +209,11 @@ def values_at(
         mine = lists.scores[:, i : i + 1, : len(ids)]
         at = [place for place, article_id in enumerate(ids) if article_id in gold]
         held = np.isfinite(mine[:, 0])
-        places = gold_places(share(mine)[:, 0], held, at, weights, decimals=decimals, cut=most)
+        places = gold_places(share(mine)[:, 0], held, at, weights, decimals=decimals, cutoff=most)
         first = places.min(axis=1, initial=NOWHERE)
-        for name, (stem, cut) in parsed.items():
-            recall = (places <= cut).sum(axis=1) / len(gold)
-            found[name][:, column] = recall if stem == "R" else np.where(first <= cut, 1 / first, 0.0)
+        for name, (stem, cutoff) in parsed.items():
+            recall = (places <= cutoff).sum(axis=1) / len(gold)
+            found[name][:, column] = recall if stem == "R" else np.where(first <= cutoff, 1 / first, 0.0)
     return found
 
 

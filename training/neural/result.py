@@ -79,12 +79,12 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
     task, recipe = outcome.task, outcome.task.recipe
     hashes, inherited = _initial_model(task)
     sources = [*(provenance(card) for card in outcome.cards), *inherited]
-    told = {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
+    reported = {"cost": dict(outcome.cost), "facts": dict(outcome.facts)}
     with appearing(folder) as part:
         system.save(part / MODEL)
         learnt.write(part, [*task.learn, *task.dev], hashes)
         _dump(part / RECIPE, dict(recipe.source))
-        _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **told})
+        _dump(part / METRICS, {**outcome.metrics, "dev": list(outcome.curve), **reported})
         _dump(part / VALUES, outcome.values)
         (part / CARD).write_text(markdown(_card(folder, outcome, sources)), encoding="utf-8")
         if log is not None and log.exists():
@@ -106,7 +106,7 @@ def write(folder: Path, system: NeuralSystem, outcome: TrainingResult, log: Path
             "learnt_from": sources,
             "libraries": _libraries(),
         }
-        _dump(part / MANIFEST, {**manifest, **told, "files": files})
+        _dump(part / MANIFEST, {**manifest, **reported, "files": files})
 
 
 def _dump(path: Path, record: Mapping[str, object]) -> None:
@@ -214,10 +214,10 @@ def model_facts(
     task: TrainingTask, system: NeuralSystem, state: CheckpointState, retriever: Retriever
 ) -> dict[str, Any]:
     """Return the size of the model and of what ranks the whole corpus with it, and how the training went."""
-    asked = [q.text for q in task.held if q.article_ids]
+    texts = [q.text for q in task.held if q.article_ids]
     terms = None
-    if isinstance(retriever, Splade) and asked:  # terms of a question that have a weight, on average
-        terms = retriever.encoder.encode_questions(asked).nnz / len(asked)
+    if isinstance(retriever, Splade) and texts:  # terms of a question that have a weight, on average
+        terms = retriever.encoder.encode_questions(texts).nnz / len(texts)
     size = getattr(retriever, "nbytes", None)  # of vectors or postings
     if isinstance(retriever, Dense):
         size = int(retriever.index.ntotal * retriever.index.d * np.dtype(np.float32).itemsize)

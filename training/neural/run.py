@@ -214,10 +214,10 @@ def _untrained_metrics(
         return SystemRun(run, found["seconds"], found["folds"])
     collected: dict[str, SystemRun] = {}
     answer({BEFORE_TRAINING: system.retriever(task.corpus)}, held, collected)
-    before = collected[BEFORE_TRAINING]
-    kept = {"run": before.run, "seconds": before.seconds, "folds": before.folds}
-    path.write_text(json.dumps(kept), encoding="utf-8")
-    return before
+    untrained = collected[BEFORE_TRAINING]
+    record = {"run": untrained.run, "seconds": untrained.seconds, "folds": untrained.folds}
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return untrained
 
 
 def dry_run(task: TrainingTask, world: World) -> str:

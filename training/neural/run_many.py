@@ -178,8 +178,8 @@ class _Sweeping:
         parsed, here = self.parsed, self.here
         base = None
         if part.after is not None and not parsed.dry_run:
-            before, [one], _ = self.made[part.after]
-            base = Path(parsed.output / before / one / MODEL)
+            stage, [one], _ = self.made[part.after]
+            base = Path(parsed.output / stage / one / MODEL)
         recipe = training_recipe(self.sweep, part, self.changes, base, scratch=parsed.scratch)
         refuse_own_questions(recipe, brought=bool(part.learn or part.data != CORPUS or parsed.questions))
         instead = None if part.learn is None else self.places[part.learn]  # questions to learn from

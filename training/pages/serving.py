@@ -40,7 +40,7 @@ class RunningPage:
         Raises:
             PandectError: this system does not tell.
         """
-        return int(self._told("statm", "memory").split()[1]) * PAGE / 2**20
+        return int(self._read_proc("statm", "memory").split()[1]) * PAGE / 2**20
 
     def processor(self) -> float:
         """Return the seconds of processor used so far; a busy machine changes them less than times.
@@ -48,10 +48,12 @@ class RunningPage:
         Raises:
             PandectError: this system does not tell.
         """
-        fields = self._told("stat", "the processor").rpartition(")")[2].split()  # its name may hold anything
+        fields = (
+            self._read_proc("stat", "the processor").rpartition(")")[2].split()
+        )  # its name may hold anything
         return (int(fields[11]) + int(fields[12])) / TICKS  # user and system, 14th and 15th of the whole line
 
-    def _told(self, name: str, what: str) -> str:
+    def _read_proc(self, name: str, what: str) -> str:
         path = Path(f"/proc/{self.pid}/{name}")
         if not path.exists():
             raise PandectError(f"{path} is not there: {what} is measured on Linux, while the page runs")

@@ -98,24 +98,24 @@ def memory(seen: Sequence[tuple[float, float]]) -> dict[str, float | None]:
 
 
 async def _all(page: RunningPage, questions: Sequence[str], plan: UserPlan, log: UserLog) -> None:
-    begun = time.perf_counter()
+    start = time.perf_counter()
 
     async def watch() -> None:
         while True:
-            log.memory.append((time.perf_counter() - begun, page.memory()))
+            log.memory.append((time.perf_counter() - start, page.memory()))
             await asyncio.sleep(EVERY)
 
     watching = asyncio.create_task(watch())
-    await asyncio.gather(*(_person(page, questions, plan, begun, n, log) for n in range(plan.users)))
+    await asyncio.gather(*(_person(page, questions, plan, start, n, log) for n in range(plan.users)))
     watching.cancel()
 
 
 async def _person(
-    page: RunningPage, questions: Sequence[str], plan: UserPlan, begun: float, number: int, log: UserLog
+    page: RunningPage, questions: Sequence[str], plan: UserPlan, start: float, number: int, log: UserLog
 ) -> None:
     draw = random.Random(plan.seed * 1000 + number)  # noqa: S311 - not for secrets
     await asyncio.sleep(draw.uniform(0, min(ARRIVE, plan.seconds / 4)))
-    end = begun + plan.seconds
+    end = start + plan.seconds
     while time.perf_counter() < end:
         try:
             await _visit(page, questions, plan, end, draw, log)
@@ -127,8 +127,8 @@ async def _person(
 async def _visit(
     page: RunningPage, questions: Sequence[str], plan: UserPlan, end: float, draw: random.Random, log: UserLog
 ) -> None:
-    visitor, came = await Visitor.arrive(page.port)
-    log.arrivals.append(came.seconds)
+    visitor, landing = await Visitor.arrive(page.port)
+    log.arrivals.append(landing.seconds)
     answered = 0
     try:
         while time.perf_counter() < end and (plan.stays is None or answered < plan.stays):
@@ -142,9 +142,9 @@ async def _visit(
                     log.shares.append(ticked.seconds)
             elif does < SHARES + OPENS and visitor.articles:
                 await asyncio.sleep(draw.uniform(*THINKS))
-                there = await visitor.go("browse", f"article={draw.choice(visitor.articles)}")
+                opened = await visitor.go("browse", f"article={draw.choice(visitor.articles)}")
                 await asyncio.sleep(draw.uniform(*THINKS))
                 back = await visitor.go("")
-                log.opened += [there.seconds, back.seconds]
+                log.opened += [opened.seconds, back.seconds]
     finally:
         await visitor.leave()

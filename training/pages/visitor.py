@@ -57,12 +57,12 @@ class Visitor:
             from websockets.typing import Subprotocol
         except ImportError as error:
             raise MissingExtra(f"a scripted user needs websockets: run {install_hint('dev')}") from error
-        begun = time.perf_counter()
+        start = time.perf_counter()
         address = f"ws://127.0.0.1:{port}/_stcore/stream"
         streamlit = Subprotocol("streamlit")
         socket = await connect(address, subprotocols=[streamlit], max_size=LARGEST, compression=None)
         visitor = cls(socket)
-        return visitor, await visitor._run(begun=begun)
+        return visitor, await visitor._run(start=start)
 
     async def ask(self, question: str) -> VisitorRun:
         """Send a question as the button does."""
@@ -98,7 +98,7 @@ class Visitor:
         return WidgetState(id=id_, **value)
 
     async def _run(
-        self, *, pressed: _Widget | None = None, fragment: str = "", begun: float | None = None
+        self, *, pressed: _Widget | None = None, fragment: str = "", start: float | None = None
     ) -> VisitorRun:
         from streamlit.proto.BackMsg_pb2 import BackMsg
         from websockets.exceptions import WebSocketException
@@ -112,17 +112,17 @@ class Visitor:
             state.widget_states.widgets.append(self._state(pressed.id, trigger_value=True))
         if not fragment:  # the whole page comes anew: what stood on the former one can be pressed no more
             self._widgets.clear()
-        begun = time.perf_counter() if begun is None else begun
+        start = time.perf_counter() if start is None else start
         try:
             async with asyncio.timeout(PATIENCE):
                 await self.socket.send(message.SerializeToString())
-                return await self._read(begun)
+                return await self._read(start)
         except WebSocketException as error:
             raise PandectError(f"the page hung up: {type(error).__name__}") from error
         except TimeoutError as error:
             raise PandectError(f"the page was not whole after {PATIENCE:.0f} s") from error
 
-    async def _read(self, begun: float) -> VisitorRun:
+    async def _read(self, start: float) -> VisitorRun:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         first: float | None = None
@@ -134,13 +134,13 @@ class Visitor:
                 case "delta" if message.delta.WhichOneof("type") == "new_element":
                     cards += self._saw(message.delta)
                     if cards and first is None:
-                        first = time.perf_counter() - begun
+                        first = time.perf_counter() - start
                 case "script_finished":
                     if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                         continue  # the page itself asked to be drawn anew
                     if message.script_finished not in _WHOLE:
                         raise PandectError(f"the page ended with status {message.script_finished}")
-                    return VisitorRun(time.perf_counter() - begun, first, cards)
+                    return VisitorRun(time.perf_counter() - start, first, cards)
         raise PandectError("the page hung up")
 
     def _saw(self, delta: Any) -> int:  # noqa: ANN401 - a message of Streamlit's

@@ -43,7 +43,7 @@ def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
         questions = read_questions(parsed.questions, corpus.articles)
     kind: Kind = "fixed" if parsed.fixed else "grouped" if parsed.grouped or parsed.group_by else "folds"
     about: dict[str, object] = {}
-    said: list[str] = []
+    lines: list[str] = []
     made: list[Fold] = []
     if kind == "fixed":
         if parsed.grouped or parsed.group_by:
@@ -54,17 +54,17 @@ def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
     elif kind == "folds":
         made = folds(len(questions), parsed.folds, parsed.seed)
     else:
-        pairs, about, said = _joined(corpus, questions, parsed)
+        pairs, about, lines = _joined(corpus, questions, parsed)
         found = groups(len(questions), pairs)
         sizes = Counter(found).values()
         several, largest = sum(size > 1 for size in sizes), max(sizes, default=0)
         about |= {"groups": len(sizes), "largest": largest}
         of = f"{several:,} of more than one question, the largest of {largest:,}"
-        said.append(f"{len(sizes):,} groups, {of}")
+        lines.append(f"{len(sizes):,} groups, {of}")
         made = grouped_folds(found, parsed.folds, parsed.seed)
         if parsed.folds <= len(questions):
             apart = straddling(pairs, folds(len(questions), parsed.folds, parsed.seed))
-            said.append(f"plain folds of this seed would part {apart:,} of the {len(pairs):,} pairs")
+            lines.append(f"plain folds of this seed would part {apart:,} of the {len(pairs):,} pairs")
     held = {str(i): tuple(questions[at].id for at in fold.held) for i, fold in enumerate(made)}
     parts = fixed(questions) if kind == "fixed" else held
     known = {article.id for article in corpus.articles}
@@ -80,7 +80,7 @@ def make_split(parsed: argparse.Namespace) -> tuple[QuestionSplit, list[str]]:
     split = QuestionSplit(
         kind, parts, identity(questions), corpus.card.name, corpus.sha256, seed, about, hard
     )
-    return split, [sum_up, *said]
+    return split, [sum_up, *lines]
 
 
 def _joined(
@@ -89,20 +89,20 @@ def _joined(
     """Return the pairs that must stay together, and how they were found: for the file, and for people."""
     pairs: list[Pair] = []
     about: dict[str, object] = {}
-    said = []
+    lines = []
     if parsed.grouped:
         threshold = THRESHOLD if parsed.threshold is None else parsed.threshold
-        cut = analyser(corpus.card.language)
-        pairs = near_duplicates([question.text for question in questions], cut.terms, threshold)
-        about = {"near_duplicates": len(pairs), "jaccard": threshold, "analyser": cut.id}
-        said.append(f"{len(pairs):,} pairs are the same or nearly the same (Jaccard {threshold:g} of terms)")
+        language_analyser = analyser(corpus.card.language)
+        pairs = near_duplicates([question.text for question in questions], language_analyser.terms, threshold)
+        about = {"near_duplicates": len(pairs), "jaccard": threshold, "analyser": language_analyser.id}
+        lines.append(f"{len(pairs):,} pairs are the same or nearly the same (Jaccard {threshold:g} of terms)")
     for name in parsed.group_by:
         agreed = agreeing(questions, name, corpus.question_extras)
         pairs += agreed
-        said.append(f"{len(agreed):,} links between questions that agree in {name}")
+        lines.append(f"{len(agreed):,} links between questions that agree in {name}")
     if parsed.group_by:
         about["by"] = parsed.group_by
-    return pairs, about, said
+    return pairs, about, lines
 
 
 def straddling(pairs: Sequence[Pair], parts: Sequence[Fold]) -> int:

@@ -164,8 +164,8 @@ def evaluated_folds(
         split = read_split(splits)
         parts = fold_parts(split, questions, splits)
         only = "test" if only is None and split.kind == "fixed" else only
-        there = ", ".join(parts) or "none: nothing in it is held back"
-        problem = f"{splits}: no fold {only} to ask. Give --only-fold one of: {there}."
+        available = ", ".join(parts) or "none: nothing in it is held back"
+        problem = f"{splits}: no fold {only} to ask. Give --only-fold one of: {available}."
     if only is not None and only not in parts:
         raise BadInput(problem)
     return list(parts.values()) if only is None else [parts[only]]
@@ -181,8 +181,8 @@ def fold_parts(split: QuestionSplit, questions: Sequence[Question], where: Path 
         BadInput: these are not the questions, in their order, that the split was made of.
     """
     position = {question.id: i for i, question in enumerate(questions)}
-    there = {id_ for ids in split.folds.values() for id_ in ids}
-    missing = sorted(there - position.keys())
+    listed = {id_ for ids in split.folds.values() for id_ in ids}
+    missing = sorted(listed - position.keys())
     if missing:
         some = ", ".join(repr(id_) for id_ in missing[:3]) + (", ..." if len(missing) > 3 else "")
         raise BadInput(
@@ -191,7 +191,7 @@ def fold_parts(split: QuestionSplit, questions: Sequence[Question], where: Path 
         )
     found = identity(questions)
     if found != split.questions_sha256:
-        more = len(position) - len(there)
+        more = len(position) - len(listed)
         what = f"{more} more questions came" if more else "their texts, gold articles or order differ"
         raise BadInput(
             f"{where} was made of other questions (sha256 {split.questions_sha256[:12]}…, these are "

@@ -55,14 +55,14 @@ def similar(bags: Sequence[AbstractSet[str]], threshold: float = THRESHOLD) -> l
         ordered = sorted(bags[here], key=lambda term: (often[term], term))
         for at, term in enumerate(ordered[: size - math.ceil(least * size) + 1]):
             smaller, postings = having.setdefault(term, ([], []))
-            for there, place in postings[bisect_left(smaller, math.ceil(least * size)) :]:
-                if min(size - at, sizes[there] - place) >= needed[sizes[there]]:
-                    near.add(there)
+            for other, place in postings[bisect_left(smaller, math.ceil(least * size)) :]:
+                if min(size - at, sizes[other] - place) >= needed[sizes[other]]:
+                    near.add(other)
             smaller.append(size)
             postings.append((here, at))
-        for there in near:
-            if len(bags[here] & bags[there]) >= needed[sizes[there]]:
-                found.append((min(here, there), max(here, there)))
+        for other in near:
+            if len(bags[here] & bags[other]) >= needed[sizes[other]]:
+                found.append((min(here, other), max(here, other)))
     return sorted(found)
 
 

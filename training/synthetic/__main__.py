@@ -67,18 +67,18 @@ def _run(parsed: argparse.Namespace, typed: Sequence[str]) -> None:
     spec = ModelSpec(parsed.model, parsed.base_url, parsed.temperature, parsed.max_tokens, parsed.timeout)
     writer = chat(spec)
     replies_file = parsed.replies or paths.home() / "cache" / "answers" / "synthetic.jsonl"
-    with opened(replies_file) as kept, closing(Bars()) as bars:
-        expected = estimate(writer, plans_, kept, parsed.count)
+    with opened(replies_file) as cache, closing(Bars()) as bars:
+        expected = estimate(writer, plans_, cache, parsed.count)
         cost = expected.cost(parsed.price_in, parsed.price_out)
         money = "" if cost is None else f", {cost:,.2f} in the currency of the prices"
         print(
-            f"{expected.articles:,} articles, {expected.kept:,} of them replied to before; the rest: at most "
-            f"{expected.read:,} tokens read, about {expected.written:,} written{money}"
+            f"{expected.articles:,} articles, {expected.cached:,} of them replied to before; the rest: at "
+            f"most {expected.read:,} tokens read, about {expected.written:,} written{money}"
         )
         if parsed.estimate:
             return
-        progress, asked = named(bars, "writing questions"), [plan.prompt for plan in plans_]
-        answers = replies(writer, asked, kept, progress=progress, give_up=parsed.give_up_after)
+        progress, texts = named(bars, "writing questions"), [plan.prompt for plan in plans_]
+        answers = replies(writer, texts, cache, progress=progress, give_up=parsed.give_up_after)
     written = accept_replies(answers, plans_, analyser(language), count=parsed.count, known=known)
     try:
         parsed.output.parent.mkdir(parents=True, exist_ok=True)

@@ -79,12 +79,12 @@ def profile(
 class _Meter:
     def __init__(self, language: str, articles: Mapping[str, Article]) -> None:
         self.language, self.articles = language, articles
-        self.cut, self.terms = word_splitter(language), analyser(language).terms
+        self.split_words, self.terms = word_splitter(language), analyser(language).terms
         self.listed = {kind: frozenset(words) for kind, words in _words()[language].items()}
         self._article = cache(self._read)
 
     def folded(self, text: str) -> list[str]:
-        return [form for word in self.cut(text) if (form := fold(word))]
+        return [form for word in self.split_words(text) if (form := fold(word))]
 
     def row(self, question: Question) -> dict[str, float]:
         text = question.text.strip()

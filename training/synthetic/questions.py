@@ -150,7 +150,7 @@ def same(text: str) -> str:
 def accept_replies(
     answers: Sequence[Reply],
     plans: Sequence[SyntheticPlan],
-    cut: Analyser,
+    analyser: Analyser,
     *,
     count: int,
     known: Iterable[Question] = (),
@@ -169,8 +169,8 @@ def accept_replies(
             continue
         own: list[str] = []
         for text in found:
-            reason = fault(text, cut.language) or ("asked before" if same(text) in seen else None)
-            if reason is None and near_duplicates([*own, text], cut.terms):
+            reason = fault(text, analyser.language) or ("asked before" if same(text) in seen else None)
+            if reason is None and near_duplicates([*own, text], analyser.terms):
                 reason = "asked before"
             if reason:
                 left_out[reason] += 1
@@ -187,7 +187,7 @@ class Estimate:
     """What a run will take, at most."""
 
     articles: int
-    kept: int  # articles whose reply is there already
+    cached: int  # articles whose reply is there already
     read: int  # tokens
     written: int
 

@@ -57,7 +57,7 @@ def _parts(parts: Sequence[str]) -> str:
 def _counts(found: Sequence[Mapping[str, Any] | None]) -> str:
     cells = []
     for sign in (1, -1):
-        there = [c for c in found if c is not None and sign * c["difference"]["value"] > 0]
-        sure = sum((c["p_holm"] or 0) < SIGNIFICANCE for c in there)
-        cells.append(f"{len(there)} ({sure})")
+        favouring = [c for c in found if c is not None and sign * c["difference"]["value"] > 0]
+        sure = sum((c["p_holm"] or 0) < SIGNIFICANCE for c in favouring)
+        cells.append(f"{len(favouring)} ({sure})")
     return " / ".join(cells)

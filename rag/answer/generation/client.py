@@ -80,7 +80,7 @@ class Delta:
 
     text: str = ""
     token: bool = False  # whether the model wrote something, be it thoughts that are not shown
-    cut: bool = False  # it reached the bound of its output
+    truncated: bool = False  # it reached the bound of its output
     input_tokens: int | None = None
     output_tokens: int | None = None
 

@@ -153,8 +153,8 @@ def _trim(text: str, relevance: _Relevance, room: int) -> tuple[str, int]:
             left -= cost
         elif not chosen:  # the best sentence alone is too long
             break
-    kept = [spans[i] for i in sorted(chosen)] or [_beginning(text, spans[order[0]], left - _CUT_COST)]
-    return _joined(text, kept), sum(end - start for start, end in kept)
+    chosen_spans = [spans[i] for i in sorted(chosen)] or [_beginning(text, spans[order[0]], left - _CUT_COST)]
+    return _joined(text, chosen_spans), sum(end - start for start, end in chosen_spans)
 
 
 def _beginning(text: str, span: tuple[int, int], room: int) -> tuple[int, int]:

@@ -66,7 +66,7 @@ class Failure(Exception):  # not frozen: Python hangs tracebacks on it
     """Why a call failed; it holds nothing that the server or the client said."""
 
     reason: FailureReason
-    again: bool = False  # whether another try may help
+    retry: bool = False  # whether another try may help
     wait: float | None = None  # seconds that the server asks for
     plainer: bool = False  # the request may be accepted without its optional parts
 
@@ -76,10 +76,10 @@ BY_STATUS = {
     401: Failure(FailureReason.REFUSED_KEY),
     403: Failure(FailureReason.REFUSED_KEY),
     404: Failure(FailureReason.UNKNOWN_MODEL),
-    408: Failure(FailureReason.SLOW, again=True),
+    408: Failure(FailureReason.SLOW, retry=True),
     413: Failure(FailureReason.TOO_LONG),
     422: Failure(FailureReason.REJECTED, plainer=True),
-    429: Failure(FailureReason.SERVER_BUSY, again=True),
+    429: Failure(FailureReason.SERVER_BUSY, retry=True),
 }
 
 
@@ -94,21 +94,21 @@ def convert(error: BaseException, *, started: bool) -> Failure:
     status = next((code for code in codes if isinstance(code, int) and 300 <= code < 600), None)
     if status is not None:
         server = status >= 500
-        other = Failure(FailureReason.SERVER if server else FailureReason.REJECTED, again=server)
+        other = Failure(FailureReason.SERVER if server else FailureReason.REJECTED, retry=server)
         known = BY_STATUS.get(status, other)
-        again, plainer = (known.again, known.plainer) if not started else (False, False)
-        return Failure(known.reason, again, _retry_after(chain), plainer)
+        retry, plainer = (known.retry, known.plainer) if not started else (False, False)
+        return Failure(known.reason, retry, _retry_after(chain), plainer)
     names = " ".join(type(one).__name__ for one in chain).lower()
     # why the connection first: a connection that could not be made in time is a dead server
     if not started and (("connect" in names and "read" not in names) or "resolution" in names):
-        return Failure(FailureReason.DEAD, again=True)
+        return Failure(FailureReason.DEAD, retry=True)
     if any(isinstance(one, TimeoutError) for one in chain) or "timeout" in names:
         return Failure(FailureReason.STALLED if started else FailureReason.SLOW)
     if started:
         return Failure(FailureReason.BROKEN)
     broken = ("protocol", "connection", "network", "readerror", "oserror", "jsondecode")
     if any(word in names for word in broken):
-        return Failure(FailureReason.DEAD, again=True)
+        return Failure(FailureReason.DEAD, retry=True)
     return Failure(FailureReason.UNEXPECTED)
 
 

@@ -73,10 +73,10 @@ class RateLimits:
         self._lock = threading.Lock()
         self._taken = 0
 
-    def take(self, session: Hashable, *, again: bool = False) -> float:
+    def take(self, session: Hashable, *, retry: bool = False) -> float:
         """Return 0 if one call is granted; else the seconds to wait, and nothing has been counted.
 
-        The session's key is kept in memory for one window and nowhere else. A retry (`again`) after the
+        The session's key is kept in memory for one window and nowhere else. A retry (`retry`) after the
         server failed counts for the host, whose server is asked once more, and not for the session, whose
         person asked once.
         """
@@ -88,7 +88,7 @@ class RateLimits:
                     window.wait(now)
                 self._sessions = {key: window for key, window in self._sessions.items() if window.made}
             windows = [self._host] if self._host else []
-            if self._per_session and not again:
+            if self._per_session and not retry:
                 windows.append(self._sessions.setdefault(session, _Window(self._per_session)))
             wait = max((window.wait(now) for window in windows), default=0.0)
             if wait <= 0:

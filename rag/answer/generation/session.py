@@ -138,7 +138,7 @@ class Job:
         self.sentences: list[AcceptedSentence] = []
         self.missing: list[str] = []
         self.removed: list[RejectedSentence] = []
-        self.refused = self.begun = self.cut = False
+        self.refused = self.writing = self.truncated = False
         self.input_tokens: int | None = None
         self.output_tokens: int | None = None
 
@@ -165,7 +165,7 @@ class Job:
             yield self.answer(Ending.FAILED, FailureReason.UNEXPECTED)
         else:
             if self.sentences:
-                yield self.answer(Ending.WRITTEN, FailureReason.CUT if self.cut else None)
+                yield self.answer(Ending.WRITTEN, FailureReason.CUT if self.truncated else None)
             elif self.refused:
                 yield self.answer(Ending.REFUSED)
             else:
@@ -184,19 +184,19 @@ class Job:
                 clients.plain = plain  # it may be tried first from now on
                 return
             except Failure as failure:
-                if self.begun:
+                if self.writing:
                     raise
                 if failure.plainer and not plain:
                     plain = True
                 else:
                     tries += 1
                     self.cancel.sleep(self.pause(failure, tries, until))
-                if self.means.limits.take(self.means.session, again=True) > 0:
+                if self.means.limits.take(self.means.session, retry=True) > 0:
                     raise
 
     def pause(self, failure: Failure, tries: int, until: float) -> float:
         """Return the seconds before the next try; raise the failure that came if there shall be none."""
-        if not failure.again or tries > self.settings.retries:
+        if not failure.retry or tries > self.settings.retries:
             raise failure
         backoff = min(BACKOFF * 2.0 ** (tries - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1.0)  # noqa: S311
         pause: float = max(backoff, failure.wait or 0.0)
@@ -213,22 +213,22 @@ class Job:
         patience = Patience(self.settings.first_token, self.settings.between, until)
         try:
             for delta in call.deltas(patience):
-                if delta.token and not self.begun:
-                    self.begun = True
+                if delta.token and not self.writing:
+                    self.writing = True
                     yield WritingStarted()
-                self.cut = self.cut or delta.cut
+                self.truncated = self.truncated or delta.truncated
                 self.input_tokens = _more(self.input_tokens, delta.input_tokens)
                 self.output_tokens = _more(self.output_tokens, delta.output_tokens)
                 yield from self.read(reader.feed(delta.text))
                 if self.refused and not self.sentences:
                     return
                 if reader.full or len(self.sentences) + len(self.removed) >= MOST_SENTENCES:
-                    self.cut = True
+                    self.truncated = True
                     return
         finally:
             call.cancel()
         yield from self.read(reader.close())
-        self.cut = self.cut or reader.unfinished
+        self.truncated = self.truncated or reader.unfinished
 
     def prepare(self, schema: bool) -> tuple[Messages, StreamReader]:
         """Fill the prompt in, within the window; raise a `Failure` where that leaves no room for articles."""
@@ -294,6 +294,6 @@ class Job:
         )
 
 
-def _more(known: int | None, told: int | None) -> int | None:
+def _more(known: int | None, reported: int | None) -> int | None:
     """Return the larger count: some servers repeat a running total, others tell it once."""
-    return max((count for count in (known, told) if count is not None), default=None)
+    return max((count for count in (known, reported) if count is not None), default=None)

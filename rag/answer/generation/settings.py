@@ -232,5 +232,5 @@ def _value(setting: Setting, text: str) -> object:
     except BadInput as error:
         # a key that was pasted into the wrong variable is not shown either
         secret = setting.hidden or len(text) > 40 or re.match(r"(?:sk|key|pk|hf|gsk)[-_]", text)
-        came = f"a value of {len(text)} characters" if secret else repr(text)
-        raise BadInput(f"{setting.variable}: got {came}; {error}") from None
+        got = f"a value of {len(text)} characters" if secret else repr(text)
+        raise BadInput(f"{setting.variable}: got {got}; {error}") from None

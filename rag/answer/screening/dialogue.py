@@ -180,11 +180,11 @@ def standalone(
     if not conversation.questions or not typed or not leans(typed, analyser):
         return StandaloneQuestion(typed, RewriteMethod.AS_TYPED)
     if model is not None:
-        asked = (*conversation.questions, typed)
+        earlier = (*conversation.questions, typed)
         prompts = data("follow_up")["prompt"]
         prompt = prompts.get(analyser.language, prompts["en"])
-        listed = "\n".join(f"- {question}" for question in asked)
-        reply = _checked(model(f"{prompt}\n\n{listed}"), asked)
+        listed = "\n".join(f"- {question}" for question in earlier)
+        reply = _checked(model(f"{prompt}\n\n{listed}"), earlier)
         if reply is not None:
             return StandaloneQuestion(reply, RewriteMethod.MODEL)
     greeting = re.compile(data("follow_up")["limits"]["greeting"], re.IGNORECASE)

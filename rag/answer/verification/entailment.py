@@ -60,12 +60,12 @@ def _kin(one: str, other: str) -> bool:
 def _gaps(premise: Claim, claim: Claim) -> Iterator[tuple[str | None, str | None]]:
     """Yield what stands before and after each run of the law's terms that the sentence leaves out."""
     law = [term for _, term in premise.tokens]
-    told = claim.has(frozenset(law))
-    told |= {term for term in set(law) - told if any(_kin(term, other) for other in claim.terms)}
+    covered = claim.has(frozenset(law))
+    covered |= {term for term in set(law) - covered if any(_kin(term, other) for other in claim.terms)}
     at = 0
-    for kept, run in groupby(law, told.__contains__):
+    for is_covered, run in groupby(law, covered.__contains__):
         end = at + len(list(run))
-        if not kept:
+        if not is_covered:
             yield law[at - 1] if at else None, law[end] if end < len(law) else None
         at = end
 
@@ -216,8 +216,8 @@ def _all_stand(claim: Claim, premises: Sequence[Claim], matches: _Matches) -> bo
     """Tell whether what each clause says stands in clauses of the law that match it."""
     for own in claim.pieces:
         anywhere = _anywhere(own.terms, premises)
-        there = frozenset().union(*(_standing(own, anywhere, premise, matches) for premise in premises))
-        if len(anywhere - there) > (1 - COVERED) * len(anywhere):
+        standing = frozenset().union(*(_standing(own, anywhere, premise, matches) for premise in premises))
+        if len(anywhere - standing) > (1 - COVERED) * len(anywhere):
             return False
     return True
 
@@ -243,10 +243,10 @@ def _standing(own: Piece, terms: Words, premise: Claim, matches: _Matches) -> Wo
 def _same_parts(own: Piece, other: Piece) -> bool:
     """Tell whether the opposed parties of a clause have the part that they have in the other."""
     for pair in {part.pair for part in own.parts}:
-        there = [part for part in other.parts if part.pair == pair]
+        same_pair = [part for part in other.parts if part.pair == pair]
         for role in {part.role for part in own.parts if part.pair == pair}:
-            theirs = iter(_sides(there, pair, role))  # the law may name more, but in the same order
-            if there and not all(side in theirs for side in _sides(own.parts, pair, role)):
+            theirs = iter(_sides(same_pair, pair, role))  # the law may name more, but in the same order
+            if same_pair and not all(side in theirs for side in _sides(own.parts, pair, role)):
                 return False
     return True
 

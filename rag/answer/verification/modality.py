@@ -93,7 +93,7 @@ def clauses(plain: str, language: str) -> list[ModalClause]:
     conditions = [found.start() for found in words.condition.finditer(plain)]
     segments = [found.start() for found in _SEGMENT.finditer(plain)]
     ends = {0, len(plain), *conditions, *(found.start() for found in words.exception.finditer(plain))}
-    ends |= {found.end() for cut in (_CUT, _SEGMENT) for found in cut.finditer(plain)}
+    ends |= {found.end() for pattern in (_CUT, _SEGMENT) for found in pattern.finditer(plain)}
     for found in words.joint.finditer(plain):
         joint = found.start()
         left = max(end for end in ends if end <= joint)

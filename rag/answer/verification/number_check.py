@@ -31,24 +31,21 @@ def _each() -> re.Pattern[str]:
 
 def rhythms(plain: str) -> frozenset[str]:
     """Return what a flat text counts by ("per day") and which kind of days it means, to be compared."""
-    counted = {
-        unit_of(found["unit"]) for pattern in (_each(), _HAN_EACH) for found in pattern.finditer(plain)
-    }
+    counts = {unit_of(found["unit"]) for pattern in (_each(), _HAN_EACH) for found in pattern.finditer(plain)}
     return frozenset(
-        {f"each {times} {unit}" for unit, times in counted}
-        | {found[0][:6] for found in _DAYS.finditer(plain)}
+        {f"each {times} {unit}" for unit, times in counts} | {found[0][:6] for found in _DAYS.finditer(plain)}
     )
 
 
 def numbers_differ(claim: Claim, premises: Sequence[Claim]) -> bool:
     """Tell whether a number is not that of the quoted sentences, or is not told as they tell it."""
-    told: tuple[Callable[[Claim], frozenset[object]], ...] = (
+    readers: tuple[Callable[[Claim], frozenset[object]], ...] = (
         lambda text: frozenset(number.key for number in text.numbers),
         lambda text: text.telling,
         lambda text: open_bounds(text.plain),
         lambda text: rhythms(text.plain),
     )
-    if any(read(claim) - frozenset().union(*map(read, premises)) for read in told):
+    if any(read(claim) - frozenset().union(*map(read, premises)) for read in readers):
         return True
     law = sum((bounds(premise.plain, premise.language) for premise in premises), Counter[str]())
     if bounds(claim.plain, claim.language) - law:
@@ -147,7 +144,7 @@ def _share_dropped(claim: Claim, premise: Claim) -> bool:
         if number.unit in _SHARES:
             left = [term for at, term in premise.tokens if at < number.start][-1:]
             after = [term for at, term in premise.tokens if at >= number.end][:1]
-            beside = frozenset(left + after)
-            if after and claim.has(beside) == beside:
+            both = frozenset(left + after)
+            if after and claim.has(both) == both:
                 return True
     return False

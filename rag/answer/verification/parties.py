@@ -15,7 +15,7 @@ _DATA = data("parties")
 SUBJECT, OTHER, OWNER = "subject", "other", "owner"
 # what stands right before a party and tells its part
 _AGENT, _OBLIQUE, _OWNER = (
-    {language: re.compile(before) for language, before in _DATA[part].items()}
+    {language: re.compile(pattern) for language, pattern in _DATA[part].items()}
     for part in ("agent", "oblique", "owner")
 )
 _AFTER_OWNER = re.compile(r"^(?:'s\b|'(?= )|的)")

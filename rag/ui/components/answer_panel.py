@@ -97,13 +97,13 @@ class PanelQuestion:
 @dataclass(slots=True)
 class _PanelState:
     about: tuple[str, tuple[str, ...]]
-    underway: BackgroundAnswer | None = None  # None: nothing has been sent
+    running: BackgroundAnswer | None = None  # None: nothing has been sent
     sent: str = ""  # the question, as the person agreed to send it
 
 
-def draw(asked: PanelQuestion, model: ModelWriter, t: Interface) -> None:
+def draw(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw the panel in the state that the session is in, and the button that stops it."""
-    _panel_state(asked)  # first, for it ends what another question had begun
+    _panel_state(panel_question)  # first, for it ends what another question had begun
     panel, below = st.container(), st.container(key="stopping")
     with below:
         # why not in the panel: a click inside a fragment does not interrupt its own run, so nobody could stop
@@ -111,25 +111,25 @@ def draw(asked: PanelQuestion, model: ModelWriter, t: Interface) -> None:
         # not know.
         st.button(t("Stop"), key="stop", on_click=_stop)
     with panel:
-        _panel(asked, model, t)
+        _panel(panel_question, model, t)
 
 
 @st.fragment  # so that the answer begins without a new search, before the first token
-def _panel(asked: PanelQuestion, model: ModelWriter, t: Interface) -> None:
-    state = _panel_state(asked)
+def _panel(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
+    state = _panel_state(panel_question)
     with st.container(key="written"):
         st.html(tag("h2", t("A written answer"), id="pd-written"))
-        reason = asked.decision.reason
+        reason = panel_question.decision.reason
         if reason in _WHY_NOT:
             st.html(tag("p", t(_WHY_NOT[reason]), class_="pd-progress pd-short", role="status"))
             return
-        if state.underway is None:
+        if state.running is None:
             # why a container: it gives way whole to the progress, which comes at its place. Single elements
             # would stay, faded, until the run that writes has ended.
             with st.container(key="offer"):
-                _offer(asked, model, t)
+                _offer(panel_question, model, t)
         else:
-            _write(state, state.underway, asked, model, t)
+            _write(state, state.running, panel_question, model, t)
 
 
 def problem(message: str, t: Interface) -> None:
@@ -139,9 +139,9 @@ def problem(message: str, t: Interface) -> None:
     st.html(tag("aside", tag("p", text), details, class_="pd-box"))
 
 
-def _panel_state(asked: PanelQuestion) -> _PanelState:
+def _panel_state(panel_question: PanelQuestion) -> _PanelState:
     """Return the state of this question's answer; another question's is ended and dropped."""
-    about = (asked.question, tuple(asked.cited.shown))
+    about = (panel_question.question, tuple(panel_question.cited.shown))
     state: _PanelState | None = st.session_state.get(SESSION_KEY)
     if state is None or state.about != about:
         forget()
@@ -156,9 +156,13 @@ def forget() -> None:
         st.session_state.pop(key, None)
 
 
-def _draw_redaction(asked: PanelQuestion, t: Interface) -> None:
+def _draw_redaction(panel_question: PanelQuestion, t: Interface) -> None:
     """Draw the warning, and the choice of what is sent; `_chosen` reads it."""
-    question, found, card = asked.question, asked.decision.personal, asked.cited.card
+    question, found, card = (
+        panel_question.question,
+        panel_question.decision.personal,
+        panel_question.cited.card,
+    )
     without = redact(question, found, card.language)
     message = t(_FOUND, kinds=_kinds(found, t))
     st.html(tag("p", tag("strong", message), class_="pd-personal", role="status"))
@@ -177,41 +181,41 @@ def _draw_redaction(asked: PanelQuestion, t: Interface) -> None:
         st.html(tag("blockquote", shown, class_="pd-sent", lang=card.language, **group))
 
 
-def _chosen(asked: PanelQuestion) -> str:
+def _chosen(panel_question: PanelQuestion) -> str:
     """Return what the person agreed to send, cut to what a question may have; for a callback.
 
     It is never empty: a box that was emptied sends the question without personal data.
     """
-    found = asked.decision.personal
+    found = panel_question.decision.personal
     choice = st.session_state.get("sent_as", WITHOUT) if found else AS_TYPED
     if choice == AS_TYPED:
-        return asked.question
+        return panel_question.question
     edited = shorten(st.session_state.get("sent_text", ""))[0] if choice == EDITED else ""
-    return edited or redact(asked.question, found, asked.cited.card.language)
+    return edited or redact(panel_question.question, found, panel_question.cited.card.language)
 
 
-def _offer(asked: PanelQuestion, model: ModelWriter, t: Interface) -> None:
+def _offer(panel_question: PanelQuestion, model: ModelWriter, t: Interface) -> None:
     """Draw what could be had, what would leave the machine, and the button."""
     st.html(tag("p", t(_OFFER)))
-    if asked.decision.personal:
-        _draw_redaction(asked, t)
-    count = len(asked.articles(model))
+    if panel_question.decision.personal:
+        _draw_redaction(panel_question, t)
+    count = len(panel_question.articles(model))
     message = t(_STAYS if model.local else _LEAVES, count=t.number(count), model=model.name)
     st.html(tag("p", message, class_="pd-hint"))
-    st.button(t("Write an answer"), key="write", on_click=_begin, args=(asked, model))
+    st.button(t("Write an answer"), key="write", on_click=_begin, args=(panel_question, model))
 
 
-def _begin(asked: PanelQuestion, model: ModelWriter) -> None:
+def _begin(panel_question: PanelQuestion, model: ModelWriter) -> None:
     """Ask the model; for a callback."""
-    state = _panel_state(asked)
-    if state.underway is not None:  # pressed twice
+    state = _panel_state(panel_question)
+    if state.running is not None:  # pressed twice
         return
-    card = asked.cited.card
-    state.sent = _chosen(asked)
+    card = panel_question.cited.card
+    state.sent = _chosen(panel_question)
     session = st.session_state.setdefault("session", secrets.token_hex(8))
     as_of = card.law_date.isoformat() if card.law_date else None
     writer = model.for_session(session, _untranslated, as_of)
-    state.underway = BackgroundAnswer(writer.write(state.sent, asked.articles(model), card.language))
+    state.running = BackgroundAnswer(writer.write(state.sent, panel_question.articles(model), card.language))
 
 
 def _untranslated(message: str, /, **values: object) -> str:
@@ -222,27 +226,31 @@ def _untranslated(message: str, /, **values: object) -> str:
 def _stop() -> None:
     """End the answer that is being written; for a callback."""
     state: _PanelState | None = st.session_state.get(SESSION_KEY)
-    if state is not None and state.underway is not None:
-        state.underway.stop()
+    if state is not None and state.running is not None:
+        state.running.stop()
 
 
 def _reset(state: _PanelState) -> None:
-    state.underway = None
+    state.running = None
 
 
 def _write(
-    state: _PanelState, underway: BackgroundAnswer, asked: PanelQuestion, model: ModelWriter, t: Interface
+    state: _PanelState,
+    running: BackgroundAnswer,
+    panel_question: PanelQuestion,
+    model: ModelWriter,
+    t: Interface,
 ) -> None:
     """Draw the answer as it comes, or as it came."""
     progress, notice = st.empty(), st.empty()
     sentences, end, pulse = st.container(key="sentences"), st.container(key="ended"), st.empty()
     drawn = 0
-    for event in _events(underway, pulse):
+    for event in _events(running, pulse):
         if isinstance(event, Answer):  # the last
             progress.html(ending_html(event, t))
             with end:
-                st.html(notes_html(event, asked.cited))
-                if state.sent != asked.question:
+                st.html(notes_html(event, panel_question.cited))
+                if state.sent != panel_question.question:
                     sent = tag("q", state.sent)
                     st.html(tag("p", t("This question was sent:"), " ", sent, class_="pd-hint"))
                 if event.ending in _AGAIN:  # back to the offer, so that nothing is sent unseen
@@ -250,18 +258,18 @@ def _write(
             return
         if isinstance(event, AcceptedSentence):
             drawn += 1
-            notice.html(notice_html(model.name, asked.cited))
-            sentences.html(sentence_html(event, asked.cited))
+            notice.html(notice_html(model.name, panel_question.cited))
+            sentences.html(sentence_html(event, panel_question.cited))
         progress.html(progress_html(event is not None, drawn, t))
 
 
-def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:
+def _events(running: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event | None]:
     """Yield the events up to the answer; None first where that is not there yet.
 
     `pulse` is emptied again and again: that is where Streamlit ends this run if the person has pressed a
     button or gone.
     """
-    events = underway.after(0, 0.0)
+    events = running.after(0, 0.0)
     if not any(isinstance(event, Answer) for event in events):
         yield None
     seen = 0
@@ -271,4 +279,4 @@ def _events(underway: BackgroundAnswer, pulse: DeltaGenerator) -> Iterator[Event
             return
         seen += len(events)
         pulse.empty()
-        events = underway.after(seen, POLL)
+        events = running.after(seen, POLL)

@@ -51,7 +51,7 @@ def neighbours(article: Article, law: Law, t: Interface, card: CorpusCard) -> Ht
 
 @lru_cache(maxsize=CACHED_NEIGHBOURHOODS)
 def _around(
-    article: Article, lists: _Lists, t: Interface, card: CorpusCard, locale: str | None, said: str | None
+    article: Article, lists: _Lists, t: Interface, card: CorpusCard, locale: str | None, situation: str | None
 ) -> Html:
     """Return what is folded away; articles and words alone, so that keeping it keeps no index open.
 
@@ -59,7 +59,9 @@ def _around(
     """
 
     def entry(each: Article) -> Html:
-        to = address("", add=listed([each.id]), **{KEY: said})  # the same question, with one article more
+        to = address(
+            "", add=listed([each.id]), **{KEY: situation}
+        )  # the same question, with one article more
         label = t("Add {article}", article=title(each, t, card))
         add = go(t("Add to the list"), to, aria_label=label, class_="pd-add")
         return article_entry(each, t, card, more=add)
@@ -101,8 +103,8 @@ def card_html(shown: Shown, view: View, explanation: Explanation | None = None) 
     rank, why = Html(), Html()
     if view.ranked:
         rank = rank_html(shown.rank, t)
-        told = reasons(shown, view.analyser, t, card, ranks=explanation is None)
-        why = tag("section", tag("h4", t("Why this article")), told, class_="pd-why")
+        lines = reasons(shown, view.analyser, t, card, ranks=explanation is None)
+        why = tag("section", tag("h4", t("Why this article")), lines, class_="pd-why")
     return tag(
         "article",
         tag("header", rank, titled, *marks, badge(card, t)),
@@ -182,7 +184,7 @@ def foot(article: Article, card: CorpusCard, t: Interface) -> Html:
         notes.append(t("text: {month} {year}", month=month, year=card.law_date.year))
     if card.source and card.text_kind == "summary":
         notes.append(t("source: {source}", source=source_line(card)))
-    pasted = t.aside(cite, t.listed(notes)) if notes else cite
+    pasted = t.with_note(cite, t.listed(notes)) if notes else cite
     copy = copy_button(t("Copy the citation"), pasted, t("Copied"))
     official = join(link(article.url, t("Official text")), " · ") if web_address(article.url) else ""
     ways = tag("p", official, tag("span", cite, class_="pd-cite"), " ", copy, class_="pd-ways")
@@ -224,7 +226,7 @@ class CitedArticles:
         article = self.shown[article_id].article
         called = title(article, self.t, self.card)
         several = len({each.article.code for each in self.shown.values()}) > 1
-        return self.t.aside(called, article.code) if several else called
+        return self.t.with_note(called, article.code) if several else called
 
     def link(self, article_id: str) -> Html:
         """Return a link to the article's card."""

@@ -38,7 +38,7 @@ def renumbering_notices(result: Result, card: CorpusCard, t: Interface) -> None:
 def _fate(item: KnownItem, shown: Mapping[str, Article], card: CorpusCard, t: Interface) -> Iterator[str]:
     number = missing_number(item.article_no, item.code, card)
     bare = is_bare(number)
-    name = number if item.code is None else t.aside(number, item.code)
+    name = number if item.code is None else t.with_note(number, item.code)
     if item.moved:
         for move in item.moved:
             sentences = filter(None, _renumbering(move, item, shown, card, t))
@@ -57,7 +57,7 @@ def _renumbering(
     if is_bare(number):
         article = t(_CODE_ARTICLE if is_code(move.code) else _ARTICLE, number=number, code=move.code)
     else:
-        article = t.aside(number, move.code)
+        article = t.with_note(number, move.code)
     if any(i in shown and shown[i].code == move.code for i in item.found):
         yield t("{article} is shown below.", article=article)
     elif item.found:  # a filter keeps it away

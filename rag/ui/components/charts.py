@@ -69,8 +69,8 @@ def reliability(bins: Sequence[ReliabilityBin], t: Interface) -> Figure:
     points = [(_BOX.left + _BOX.width * b.predicted, _y(b.observed)) for b in bins]
     figure.curve(points, name)
     for (x, y), b in zip(points, bins, strict=True):
-        told = f"{percent(b.predicted, t)} → {percent(b.observed, t)}"
-        figure.dot(x, y, 3 + 5 * math.sqrt(b.questions / most), told)
+        tooltip = f"{percent(b.predicted, t)} → {percent(b.observed, t)}"
+        figure.dot(x, y, 3 + 5 * math.sqrt(b.questions / most), tooltip)
     return figure
 
 

@@ -74,8 +74,8 @@ def _column(
             class_="pd-entry",
         )
         place = tag("p", " › ".join((article.code, *article.headings[-1:])), lang=law, class_="pd-place")
-        told = *_words(why, t), panel(why, t, law)
-        entries.append(tag("li", entry, place, *told, id=f"pd-{n}-{shown.rank}"))
+        lines = *_words(why, t), panel(why, t, law)
+        entries.append(tag("li", entry, place, *lines, id=f"pd-{n}-{shown.rank}"))
     found = tag("ol", *entries) if entries else tag("p", t("No article found."))
     head = tag("h3", name, id=heading)
     return tag("section", head, _metrics(column, gold, t), found, class_="pd-column", aria_labelledby=heading)
@@ -86,16 +86,16 @@ def _metrics(column: ComparisonColumn, gold: frozenset[str], t: Interface) -> Ht
         return Html()
     found = [shown.article.id for shown in column.shown]
     score = t.decimal(reciprocal_rank(gold, found), 2)
-    text = t.aside(t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t)), "R@10")
+    text = t.with_note(t("Known answers found: {part}", part=percent(recall(gold, found), 1.0, t)), "R@10")
     return tag("p", text, " · ", t("reciprocal rank: {score}", score=score), class_="pd-metrics")
 
 
 def _move(shown: Shown, first: Mapping[str, int], t: Interface) -> Html:
     """Return how the article stands against the first column, as a link to it there."""
-    there = first.get(shown.article.id)
-    if there is None:
+    former = first.get(shown.article.id)
+    if former is None:
         return tag("span", t("not in the first list"), class_="pd-move pd-new")
-    up = there - shown.rank
+    up = former - shown.rank
     if up == 0:
         kind, sign, symbol = "pd-same", "=", t("at the same place as in the first list")
     elif up > 0:
@@ -110,14 +110,14 @@ def _move(shown: Shown, first: Mapping[str, int], t: Interface) -> Html:
         )
     seen = tag("span", sign, aria_hidden="true")
     hidden = tag("span", symbol, class_="pd-hidden")
-    return tag("a", join(seen, hidden), href=f"#pd-1-{there}", class_=f"pd-move {kind}", title=symbol)
+    return tag("a", join(seen, hidden), href=f"#pd-1-{former}", class_=f"pd-move {kind}", title=symbol)
 
 
 def _words(why: Explanation, t: Interface) -> Iterator[Html]:
     """Yield the words that count most: by their share of the score, else by their points of meaning."""
     if why.words:
         whole = weight(why.words)
-        words = [t.aside(w.word.lower(), percent(w.share, whole, t)) for w in why.words[:TOP_WORDS]]
+        words = [t.with_note(w.word.lower(), percent(w.share, whole, t)) for w in why.words[:TOP_WORDS]]
     else:
         words = [f"{m.word.lower()} ({points(m.share)})" for m in why.meaning[:TOP_WORDS] if m.share > 0]
     if words:

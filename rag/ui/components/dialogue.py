@@ -31,7 +31,7 @@ _REGIONS = "regions"  # the box of the search options, and its parameter
 @dataclass(frozen=True, slots=True)
 class _Choice:
     own: str  # the question with the choice
-    before: str  # as it was
+    former: str  # as it was
     region: str | None  # that the choice filters by
     regions: tuple[str, ...]  # that the person had filtered by before
 
@@ -70,7 +70,7 @@ def _choose(own: str, option: Option) -> None:
 
 def _undo(choice: _Choice) -> None:
     st.session_state.pop(_KEY, None)
-    st.session_state["question"] = st.session_state["asked"] = choice.before
+    st.session_state["question"] = st.session_state["asked"] = choice.former
     # what was chosen in the box since then stays
     if choice.region is not None and st.session_state.get(_REGIONS) == [choice.region]:
         _filter(choice.regions)

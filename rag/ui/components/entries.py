@@ -47,11 +47,11 @@ def article_entry(
 ) -> Html:
     """Return an article as an entry of a list, with its `code` if wanted; `more` stands beside the link."""
     start = " ".join(article.text[: 2 * EXCERPT].split())
-    cut = start if len(start) <= EXCERPT else start[:EXCERPT].rsplit(" ", 1)[0] + " …"
+    shortened = start if len(start) <= EXCERPT else start[:EXCERPT].rsplit(" ", 1)[0] + " …"
     law = article.language or card.language
     # the title is in the interface's language ("Article 5"), the text in the law's
     of = tag("span", article.code, class_="pd-count", lang=law) if code else ""
-    excerpt = tag("span", cut, class_="pd-excerpt", lang=law)
+    excerpt = tag("span", shortened, class_="pd-excerpt", lang=law)
     return tag("li", link_to(article, title(article, t, card)), " ", of, " ", more, " ", excerpt)
 
 

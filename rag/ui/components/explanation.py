@@ -222,7 +222,7 @@ def _standing(word: WordShare, t: Interface) -> str:
     if len(fields) < 2:
         return t.listed(names)
     rows = zip(names, fields, strict=True)
-    return t.listed(t.aside(name, percent(part, word.share, t)) for name, (_, part) in rows)
+    return t.listed(t.with_note(name, percent(part, word.share, t)) for name, (_, part) in rows)
 
 
 def _meaning(explanation: Explanation, t: Interface) -> Iterator[Html]:

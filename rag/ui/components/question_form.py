@@ -61,7 +61,7 @@ def _draw_chips(offers: Mapping[str, SituationSentence], t: Interface) -> Sequen
     if not offers:
         return ()
     _drop_unknown(KEY, offers)
-    url_state.follow(KEY, lambda told: [key for key in parse_article_ids(told[0]) if key in offers], [])
+    url_state.follow(KEY, lambda values: [key for key in parse_article_ids(values[0]) if key in offers], [])
     some = t.listed(phrase.label for phrase in list(offers.values())[:SOME])
     with st.expander(plain_label(t(_FOLDED, some=some))):
         st.pills(
@@ -156,7 +156,7 @@ class ChoiceBox:
     """The question box of a page, and the places in it for what depends on the law."""
 
     hint: DeltaGenerator
-    said: DeltaGenerator
+    status: DeltaGenerator
 
 
 def draw_box(t: Interface, page: str = "") -> ChoiceBox:
@@ -187,7 +187,7 @@ def draw_question(
     """Draw in the question box what depends on the law, and return what the person says of themselves."""
     if other := other_language(law, t):
         box.hint.html(join(tag("p", other, class_="pd-spoken"), _hint(t)))
-    with box.said:
+    with box.status:
         return _draw_chips(offers, t)
 
 
@@ -223,10 +223,10 @@ def shorten(question: str) -> tuple[str, bool]:
     if len(question) <= MAX_CHARS:
         return question, False
     head = question[: MAX_CHARS + 1]
-    cut = max(head.rfind(" "), head.rfind("\n"))
-    if cut <= MAX_CHARS // 2:  # hardly a space: Chinese, or no text at all
-        cut = MAX_CHARS
-    return head[:cut].rstrip(), True
+    end = max(head.rfind(" "), head.rfind("\n"))
+    if end <= MAX_CHARS // 2:  # hardly a space: Chinese, or no text at all
+        end = MAX_CHARS
+    return head[:end].rstrip(), True
 
 
 def draw_options(engine: Engine, t: Interface) -> Options:

@@ -60,18 +60,18 @@ def _panel(whole: ArticleExtract, question: str, t: Interface) -> None:
         if not chosen:
             st.html(tag("p", t("Choose at least one article."), class_="pd-hint", role="status"))
             return
-        told = ""  # off for every new question
+        included = ""  # off for every new question
         if question and st.checkbox(
             plain_label(t("Include my question")), key=_anew("told", question, False)
         ):
-            told = question
-        message = t(_WITH_QUESTION if told else _WITHOUT_QUESTION)
+            included = question
+        message = t(_WITH_QUESTION if included else _WITHOUT_QUESTION)
         st.html(tag("p", message, class_="pd-hint", role="status"))
         ids = [article.id for article in chosen]
-        url = absolute(link(ids, whole.version, told))
+        url = absolute(link(ids, whole.version, included))
         copy = copy_button(t("Copy the link"), url, t("Copied"))
         st.html(tag("p", tag("code", url), " ", copy, class_="pd-address"))
-        extract = replace(whole, articles=chosen, question=told or None)
+        extract = replace(whole, articles=chosen, question=included or None)
         name, save = f"pandect-{whole.index}", partial(st.download_button, on_click="ignore")
         # a file is written when its button is pressed, which few do
         markdown, as_json = partial(to_markdown, extract, labels(extract, t)), partial(to_json, extract)

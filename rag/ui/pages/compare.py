@@ -55,7 +55,7 @@ def render(engine: Engine, t: Interface, benchmark: Callable[[], Sequence[Questi
             on_change=_take,
         )
     modes = list(engine.modes)
-    url_state.follow("systems", lambda told: url_state.allowed_values(modes)(told)[:MOST], modes[:MOST])
+    url_state.follow("systems", lambda values: url_state.allowed_values(modes)(values)[:MOST], modes[:MOST])
     systems = st.multiselect(
         t("Ways to search"),
         modes,

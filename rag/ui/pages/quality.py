@@ -169,7 +169,7 @@ def _systems(measured: QualityResults, t: Interface) -> Html:
 def _row(system: SystemQuality, measures: Sequence[str], t: Interface) -> Iterator[str]:
     for name in measures:
         rate = system.measures.get(name)
-        yield t.aside(percent(rate.value, t), interval(rate, t)) if rate is not None else "–"
+        yield t.with_note(percent(rate.value, t), interval(rate, t)) if rate is not None else "–"
     for time in (system.median_ms, system.p95_ms):
         yield tag("span", milliseconds(time, t), class_="pd-time")
 
@@ -191,7 +191,7 @@ def _published(t: Interface) -> Html:
     for row in ROWS:
         printed = (percent(row.measures[m] / 100, t) if m in row.measures else "–" for m in measures)
         trained = t("yes") if row.trained else t("no")
-        rows.append((t.aside(row.corpus, row.paper), row.system, trained, *printed))
+        rows.append((t.with_note(row.corpus, row.paper), row.system, trained, *printed))
     head = (t("Collection"), t("System"), t("Trained on it"), *measures)
     table = _table(t("Published results"), head, rows)
     return _section(t("Published elsewhere"), tag("p", t(_PUBLISHED)), table)

@@ -75,7 +75,7 @@ def test_an_index_is_built_and_built_again_with_them(
 ) -> None:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
     install(NEIGHBOUR, "neighbour", None)
-    version = install(settings=replace(FIT, lent=read_lending_corpora(["neighbour"], "fr")))
+    version = install(settings=replace(FIT, lending=read_lending_corpora(["neighbour"], "fr")))
     entry = read_manifest(version, "again").encoder
     assert entry is not None
     assert [each["name"] for each in entry["lent"]] == ["neighbour"]
@@ -113,7 +113,7 @@ def test_an_encoder_that_is_not_fitted_learns_from_nobody(
 ) -> None:
     monkeypatch.setenv("PANDECT_HOME", str(tmp_path))
     with pytest.raises(BadInput, match="--lent"):
-        install(settings=replace(FIT, encoder=encoder, lent=(NEIGHBOUR,)))
+        install(settings=replace(FIT, encoder=encoder, lending=(NEIGHBOUR,)))
 
 
 def test_how_it_is_fitted_goes_by_the_number_of_questions() -> None:

@@ -93,7 +93,7 @@ def test_probabilities_add_up_to_one_at_most_and_the_order_of_questions_is_nothi
     assert learned(shuffled, chosen=chosen, encoder=encoder()) == bridge
     for lay, pairs in bridge.pairs.items():
         assert 0 < sum(p.probability for p in pairs) <= 1 + 1e-3  # each is rounded
-        assert len({p.law for p in pairs}) == len(pairs) <= chosen.kept
+        assert len({p.law for p in pairs}) == len(pairs) <= chosen.max_terms
         for one in {lay, *(p.law for p in pairs)}:
             assert one not in STOP
             assert not any(letter.isdigit() for letter in one)

@@ -170,7 +170,7 @@ def test_words_that_only_look_like_persons(law: str, ours: str) -> None:
 def test_every_person_is_known_by_its_own_name() -> None:
     for person in PEOPLE:
         name = "le " + wording(person.name).plain
-        assert word_pattern(person.said).search(name), person.name
+        assert word_pattern(person.names).search(name), person.name
 
 
 def test_findings_sort_and_compare() -> None:

@@ -79,18 +79,18 @@ def test_what_is_told_adds_up(ranking: Ranking, group: Mapping[str, int], share:
 
 
 def test_settings_lift_after_fusing_and_come_back_from_json() -> None:
-    settings = FusionSettings("min-max", {"x": 1.0, "y": 1.0}, beside=0.95)
+    settings = FusionSettings("min-max", {"x": 1.0, "y": 1.0}, section_boost=0.95)
     lists = [(Hit("a", 3.0), Hit("c", 2.6), Hit("b", 1.0)), (Hit("a", 9.0), Hit("c", 7.0))]
     fuse = settings.fuse(("x", "y"), group=lambda: GROUP)
     assert [hit.article_id for hit in fuse(lists, 2)] == ["a", "b"]
     assert fuse(lists, 0) == ()
     assert FusionSettings.from_json(settings.to_json()) == settings
     old = {k: v for k, v in settings.to_json().items() if k != "beside"}
-    assert FusionSettings.from_json(old).beside == 0  # written before there was any lifting
+    assert FusionSettings.from_json(old).section_boost == 0  # written before there was any lifting
 
 
 def test_what_cannot_be_lifted_is_refused() -> None:
     with pytest.raises(BadInput, match="which stand together"):
-        FusionSettings(beside=0.5).fuse(("x", "y"))
+        FusionSettings(section_boost=0.5).fuse(("x", "y"))
     with pytest.raises(BadInput, match="give 0"):
-        FusionSettings(beside=1.5)
+        FusionSettings(section_boost=1.5)

@@ -145,7 +145,7 @@ def test_lengths_and_citations() -> None:
 def test_headings_of_two_codes_are_two_places() -> None:
     law = [Article("x", "one", "1", "t", ("same",)), Article("y", "two", "1", "t", ("same",))]
     around = Surroundings.of(law, [Question("q", "?", ("x",))])
-    assert around.beside[0] != around.beside[1]
+    assert around.headings[0] != around.headings[1]
     assert around.cited_beside.tolist() == [1.0, 0.0]
 
 

@@ -140,7 +140,7 @@ def test_features_of_a_bridge() -> None:
     pairs = TranslationModel({"proprio": (Pair("proprio", "loyer", 0.5),)})
     counts = count(LAW, CUT).with_questions(QUESTIONS, CUT.terms)
     over = ExpandedBM25(plain.keyword, pairs, LawWords.of(counts, BM25Settings(), pairs.law_terms))
-    bridged = replace(plain, bridge=over)
+    bridged = replace(plain, expansion=over)
     asks = "proprio mur"
     with_, without = (asked(of, asks) for of in (bridged, plain))
     assert set(column(plain, without, "bridge").values()) == {0.0}

@@ -111,7 +111,7 @@ def test_numbers_and_lists_by_language(
     assert t.number(55192) == number
     assert t.decimal(1234.5, 2) == decimal
     assert t.listed(["a", "b"]) == listed
-    assert t.aside("a", "b") == aside
+    assert t.with_note("a", "b") == aside
 
 
 def test_no_fraction_leaves_no_decimal_sign() -> None:

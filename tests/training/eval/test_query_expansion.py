@@ -55,18 +55,18 @@ def test_a_bridge_has_seen_nothing_but_what_it_may_learn_from(monkeypatch: pytes
     monkeypatch.setattr(bridge, "LEAST", 6)
     bench = Bench(CORPUS, fit=TINY)
     one, other = words(bench, asked("bique")), words(bench, asked("cabri"))
-    assert {"biqu", "cabr"} & set(one.bridge.pairs) == {"biqu"}
-    assert {"biqu", "cabr"} & set(other.bridge.pairs) == {"cabr"}
+    assert {"biqu", "cabr"} & set(one.model.pairs) == {"biqu"}
+    assert {"biqu", "cabr"} & set(other.model.pairs) == {"cabr"}
     evidence = bench.evidence(asked("cabri"), BenchSettings())
-    assert evidence.bridge is not None
-    assert evidence.bridge.bridge is other.bridge
+    assert evidence.expansion is not None
+    assert evidence.expansion.model is other.model
     first = one.search(["bique"], 3)[0]
     assert {hit.article_id for hit in first[:2]} == {"v-5", "v-11"}
 
 
 def test_of_too_few_questions_none_is_learnt() -> None:
     over = words(Bench(CORPUS, fit=TINY), asked("bique"))
-    assert over.bridge.pairs == {}
+    assert over.model.pairs == {}
     assert over.search(["le puits"], 1) == over.keyword.search(["le puits"], 1)
 
 

@@ -128,7 +128,7 @@ def test_an_estimate_counts_what_is_left_alone(tmp_path: Path) -> None:
         whole = estimate(Model(), asked, cache, 1)
         replies(Model(), [p.prompt for p in asked[:4]], cache)
         rest = estimate(Model(), asked, cache, 1)
-    assert (whole.articles, whole.kept, rest.kept, rest.written) == (10, 0, 4, 6 * 40)
+    assert (whole.articles, whole.cached, rest.cached, rest.written) == (10, 0, 4, 6 * 40)
     assert rest.read == pytest.approx(0.6 * whole.read, rel=0.02)
     assert whole.cost(None, 1.0) is None
     assert rest.cost(2.0, 5.0) == pytest.approx((2 * rest.read + 5 * 240) / 1e6)

@@ -36,7 +36,7 @@ class Tokens:
 
     def question(self, question: str) -> Ids:
         """Return the ids of a question, with the special ones, cut at the recipe's length."""
-        return self._cut(self.text.question_prompt + question, self.text.question_tokens)
+        return self._truncated(self.text.question_prompt + question, self.text.question_tokens)
 
     def article(self, article: Article) -> list[Ids]:
         """Return the ids of an article's chunks, each with the special ones; one where it is not cut."""
@@ -60,7 +60,7 @@ class Tokens:
 
     def _chunks(self, text: str) -> list[Ids]:
         if not self.text.chunk_tokens:
-            return [self._cut(text, self.text.article_tokens)]
+            return [self._truncated(text, self.text.article_tokens)]
         special = int(self.tokenizer.num_special_tokens_to_add())
         found = self.tokenizer(
             sound(text),
@@ -71,7 +71,7 @@ class Tokens:
         )
         return [list(ids) for ids in found["input_ids"]]
 
-    def _cut(self, text: str, tokens: int) -> Ids:
+    def _truncated(self, text: str, tokens: int) -> Ids:
         return list(self.tokenizer(sound(text), truncation=True, max_length=tokens)["input_ids"])
 
     def _body(self, text: str, tokens: int) -> Ids:

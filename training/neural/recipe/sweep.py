@@ -156,8 +156,8 @@ def sweep_questions(sweep: Sweep, questions: Sequence[Question]) -> tuple[Questi
         return tuple(questions)
     if all(q.split != sweep.held for q in questions):
         raise BadInput(f"{sweep.name}: no question bears the split {sweep.held!r}, which is held back")
-    kept = [q for q in questions if q.split == sweep.held or q.split not in HELD_OUT]
-    return tuple(replace(q, split=TEST) if q.split == sweep.held else q for q in kept)
+    selected = [q for q in questions if q.split == sweep.held or q.split not in HELD_OUT]
+    return tuple(replace(q, split=TEST) if q.split == sweep.held else q for q in selected)
 
 
 def learning(task: TrainingTask, questions: Sequence[Question] | None) -> TrainingTask:

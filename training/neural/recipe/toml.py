@@ -25,8 +25,8 @@ class ValueRange:
     def __str__(self) -> str:
         """Say it as an error does."""
         bounds = [b for b in (self.low, self.high) if b != math.inf]
-        said = [f"{int(bound):,}" if bound == int(bound) else f"{bound:g}" for bound in bounds]
-        return " to ".join(said) if len(said) == 2 else f"{said[0]} or more"
+        shown_bounds = [f"{int(bound):,}" if bound == int(bound) else f"{bound:g}" for bound in bounds]
+        return " to ".join(shown_bounds) if len(shown_bounds) == 2 else f"{shown_bounds[0]} or more"
 
 
 def number(low: float, high: float = math.inf, default: Any = MISSING) -> Any:  # noqa: ANN401 - as dataclasses.field

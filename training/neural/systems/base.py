@@ -100,14 +100,14 @@ class NeuralSystem(ABC):
         """
         import torch
 
-        was = self.module.training
+        training = self.module.training
         self.module.eval()
         try:
             with torch.inference_mode():
                 for batch in _alike(lengths):
                     yield batch, self.encode(part, [items[i] for i in batch]).float().cpu().numpy()
         finally:
-            self.module.train(was)
+            self.module.train(training)
 
 
 def _alike(lengths: Sequence[int]) -> Iterator[list[int]]:

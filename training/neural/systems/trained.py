@@ -21,7 +21,7 @@ class Models:
     """Result folders by name; one with folders of folds in it holds a model for each fold."""
 
     found: Mapping[str, tuple[Trained, ...]]
-    asked: frozenset[str] = frozenset()  # hashes of all questions that are asked in some fold
+    in_folds: frozenset[str] = frozenset()  # hashes of all questions that are asked in some fold
     device: str | None = None  # None takes the best there is
     _made: dict[tuple[Path, str], Retriever] = field(default_factory=dict, repr=False)
     _loaded: dict[Path, NeuralSystem] = field(default_factory=dict, repr=False)
@@ -84,7 +84,7 @@ class Models:
         return fit[name]
 
     def _chosen(self, name: str, learn: Sequence[Question]) -> Trained:
-        barred = self.asked - keys(learn)
+        barred = self.in_folds - keys(learn)
         chosen = unspoilt(self.found[name], barred)
         if chosen is None:
             seen = min(len(trained.learnt & barred) for trained in self.found[name])

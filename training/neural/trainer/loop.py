@@ -88,8 +88,8 @@ def train(run: TrainingRun) -> CheckpointState:
         due = looked or (run.save_every and state.step % run.save_every == 0)
         if due and run.work is not None and run.world.main:
             checkpoint.save(run.work, module, optimiser, state)
-    kept = recipe.evaluation.keep == "best" and state.best is not None and state.best_step != state.step
-    if kept and run.work is not None:
+    restore = recipe.evaluation.keep == "best" and state.best is not None and state.best_step != state.step
+    if restore and run.work is not None:
         run.world.agree(0.0)  # the main process has written them by now
         checkpoint.load_weights(module, run.work / BEST)
     return state
@@ -179,8 +179,8 @@ def _tell(run: TrainingRun, state: CheckpointState, losses: dict[str, float], ra
     step, steps = state.step, run.batches.steps
     if run.world.main and (step in (1, steps) or step % max(steps // PROGRESS_LINES, 1) == 0):
         left = duration((steps - step) * state.seconds / step)
-        said = " ".join(f"{name} {value:.4f}" for name, value in losses.items())
+        parts = " ".join(f"{name} {value:.4f}" for name, value in losses.items())
         run.log(
             {"step": step, **losses, "rate": rate, "seconds": state.seconds},
-            f"step {step}/{steps}: {said}, rate {rate:.2e}, {left} left",
+            f"step {step}/{steps}: {parts}, rate {rate:.2e}, {left} left",
         )

@@ -54,7 +54,7 @@ class Hardware:
             source = "rated power of the board" if rated else f"assumed: {UNKNOWN_BOARD} W a board"
         else:
             cores = min(torch.get_num_threads() * processes, os.cpu_count() or 1)
-            processor = _told(_CPU, "model name") or platform.processor() or platform.machine()
+            processor = _read_field(_CPU, "model name") or platform.processor() or platform.machine()
             name, power = f"{cores} cores of {processor}", float(CORE * cores)
             source = f"assumed: {CORE} W a core in use"
         return cls(name, power, source) if watts is None else cls(name, watts, "given with --watts")
@@ -69,7 +69,7 @@ def cost(hours: float, hardware: Hardware) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _told(path: Path, name: str) -> str | None:
+def _read_field(path: Path, name: str) -> str | None:
     """Return what a file of Linux's /proc says under a name; None where there is none."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
     return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), None)
@@ -143,7 +143,7 @@ def reset_peak() -> bool:
 
 def peak_memory() -> int:
     """Return the peak memory of this process since `reset_peak`, or ever; bytes."""
-    if (held := _told(_STATUS, "VmHWM:")) is not None:
+    if (held := _read_field(_STATUS, "VmHWM:")) is not None:
         return int(held.split()[0]) * 1024
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -58,7 +58,7 @@ class RemoteProtocolError(Exception):
 def test_what_an_error_means(error: Exception, begun: bool, reason: FailureReason, again: bool) -> None:
     found = convert(error, started=begun)
 
-    assert (found.reason, found.again) == (reason, again)
+    assert (found.reason, found.retry) == (reason, again)
     assert "question" not in repr(found)
 
 

@@ -403,7 +403,7 @@ def test_another_question_ends_the_answer_that_is_being_written(other: str) -> N
     model = FakeModel(waits=2)
     app = opened(model)
     kept = app.session_state["answer"]
-    kept.underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    kept.running = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
     ask(app, other)
 
     assert model.closed.wait(10)
@@ -486,8 +486,8 @@ def test_a_page_that_is_drawn_anew_meets_the_same_answer() -> None:
     app = opened(model)
     kept = app.session_state["answer"]
     kept.sent = QUESTION
-    kept.underway = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
-    until(lambda: len(kept.underway.after(0, 0)) == 2)
+    kept.running = BackgroundAnswer(model.for_session("a", str, None).write(QUESTION, ARTICLES, "fr"))
+    until(lambda: len(kept.running.after(0, 0)) == 2)
     model.go.set()
     app = checked(app.run())
 
