@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -40,13 +40,13 @@ def search(
 ) -> tuple[Result, list[Explanation]] | None:
     """Ask the engine, and why; None, and a calm word, when it breaks."""
     without = expansion_chips.removed(question)
-
-    def find() -> tuple[Result, list[Explanation]]:
-        with spinner(engine, t):
+    key = search_key(engine, question, options.mode, options.where, without)
+    found: tuple[Result, list[Explanation]] | None = recall("the search", key)
+    if found is None:
+        with failure_notice("the search", t), spinner(engine, t):
             result = engine.ask(question, k=SHOWN, where=options.where, mode=options.mode, without=without)
-            return result, engine.explain(result)
-
-    return find_once("the search", engine, (question, options.mode, options.where, without), find, t)
+            found = remember("the search", key, (result, engine.explain(result)))
+    return found
 
 
 def spinner(engine: Engine, t: Interface) -> AbstractContextManager[None]:
@@ -54,23 +54,34 @@ def spinner(engine: Engine, t: Interface) -> AbstractContextManager[None]:
     return st.spinner(t("Looking through {count} articles…", count=t.number(engine.info.articles)))
 
 
-def find_once(what: str, engine: Engine, inputs: Hashable, find: Callable[[], _T], t: Interface) -> _T | None:
-    """Return what the session's last search of a kind found, if it asked the same of this index, else search.
+@contextmanager
+def failure_notice(what: str, t: Interface) -> Iterator[None]:
+    """Turn an error into a calm notice; the log learns the kind of search, and nothing of the question."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
+        log_failure(error, what)
+        notices.failed(t)
+
+
+def search_key(engine: Engine, *inputs: object) -> tuple[object, ...]:
+    """Return what a search depends on: the index that is open, the question and how it is searched."""
+    return (engine.info.name, engine.info.version, engine.info.corpus_sha256, *inputs)
+
+
+def recall(what: str, key: tuple[object, ...]) -> Any:  # noqa: ANN401 - each kind of search has its own type
+    """Return what the session's last search of a kind found, if its key was this one; else None.
 
     A click that asks for nothing else, another language, and the way back from another page search no more.
-    What is found may hold nothing of the engine: the page may close it. An error becomes a calm notice and
-    None; the log learns the kind of search, and nothing of the question.
     """
-    searches: dict[str, tuple[Hashable, _T]] = st.session_state.setdefault(_FOUND, {})
-    key = (engine.info.name, engine.info.version, engine.info.corpus_sha256, inputs)
-    if what not in searches or searches[what][0] != key:
-        try:
-            searches[what] = key, find()
-        except Exception as error:  # noqa: BLE001 - Streamlit would log the message, and it may quote the question
-            log_failure(error, what)
-            notices.failed(t)
-            return None
-    return searches[what][1]
+    last_key, found = st.session_state.get(_FOUND, {}).get(what, (None, None))
+    return found if last_key == key else None
+
+
+def remember(what: str, key: tuple[object, ...], found: _T) -> _T:
+    """Store for `recall` what a search found, which may hold nothing of the engine: the page may close it."""
+    st.session_state.setdefault(_FOUND, {})[what] = key, found
+    return found
 
 
 def decide(question: str, result: Result, engine: Engine, answers: Answers) -> tuple[Decision, str]:

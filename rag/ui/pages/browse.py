@@ -25,7 +25,7 @@ from rag.ui.html import Html, bullets, folded, join, paragraphs, plain_label, ta
 from rag.ui.i18n import N_, Interface
 from rag.ui.layout import mark
 from rag.ui.navigation import BROWSE, address, go, parse_article_ids
-from rag.ui.search import find_once
+from rag.ui.search import failure_notice, recall, remember, search_key
 
 SIBLINGS_SHOWN = 30  # articles under the same heading that are told on either side
 REFERRING = 30  # cross references of either way; a definition may be cited by hundreds
@@ -268,11 +268,11 @@ def _search(engine: Engine, code: str, t: Interface) -> None:
     if not question:
         return
     where = Filter(codes=frozenset({code}), in_force_on=current_day(engine))
-
-    def find() -> Sequence[Shown]:
-        return engine.ask(question, k=FOUND, where=where).shown
-
-    found = find_once("the search in a code", engine, (question, where), find, t)
+    key = search_key(engine, question, where)
+    found: Sequence[Shown] | None = recall("the search in a code", key)
+    if found is None:
+        with failure_notice("the search in a code", t):
+            found = remember("the search in a code", key, engine.ask(question, k=FOUND, where=where).shown)
     if found is None:
         return
     head = tag("h3", t.n("One article found", "{count} articles found", len(found)))

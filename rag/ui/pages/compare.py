@@ -16,7 +16,7 @@ from rag.ui.components.comparison import ComparisonColumn, table
 from rag.ui.html import tag
 from rag.ui.i18n import N_, Interface
 from rag.ui.navigation import COMPARE
-from rag.ui.search import find_once, spinner
+from rag.ui.search import failure_notice, recall, remember, search_key, spinner
 
 SHOWN = 10
 MOST = 4
@@ -105,16 +105,16 @@ def _draw(
     """Ask the engine in each way; a calm word stands there when it breaks."""
     day = question_form.current_day(engine)
     where = Filter(in_force_on=day) if day else None
-
-    def find() -> list[ComparisonColumn]:
-        with spinner(engine, t):
+    key = search_key(engine, question, where, tuple(systems))
+    columns: list[ComparisonColumn] | None = recall("the comparison", key)
+    if columns is None:
+        with failure_notice("the comparison", t), spinner(engine, t):
             results = [engine.ask(question, k=SHOWN, where=where, mode=system) for system in systems]
-            return [
+            found = [
                 ComparisonColumn(system, result.shown, tuple(engine.explain(result)), result.in_force_on)
                 for system, result in zip(systems, results, strict=True)
             ]
-
-    columns = find_once("the comparison", engine, (question, where, tuple(systems)), find, t)
+            columns = remember("the comparison", key, found)
     if columns is None:
         return
     if known:
