@@ -79,8 +79,10 @@ def build(
     version = f"{versions.stamp_now()}-{corpus.sha256[:8]}"
     with versions.only_one(name), versions.new_version(name, version, keep) as folder:
         # there may be no former one, or it is damaged: that is why it is built again
+        former = None
         with suppress(PandectError, OSError):
             former = FormerCorpus.read(paths.current(name))
+        if former is not None:
             compare(former, corpus).changes.write(folder)
         build_into(folder, corpus, name, version, settings, progress)
     return paths.index_folder(name) / version

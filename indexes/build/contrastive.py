@@ -5,7 +5,7 @@ E (n_terms, dim) are the term vectors and exp(s) > 0 the learnt term weights. A 
 (question-like text i, article-like text i) is scored by InfoNCE (van den Oord et al. 2018) in both
 directions: each text must find its partner among the batch. The gradient is written out by hand,
 since a question-time package without an autograd library should not need one to be built;
-tests/indexes/test_contrastive.py holds it against automatic differentiation.
+tests/indexes/build/test_contrastive.py holds it against automatic differentiation.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class StepBuffers:
 def embed(bags: Bags, weighted: Floats) -> tuple[Floats, Floats]:
     """Return unit vectors (n_texts, dim) and the lengths (n_texts, 1) that they were divided by.
 
-    Of term counts and of term vectors times term weights, (n_terms, dim); a text without terms gives zeros.
+    `bags` are (n_texts, n_terms) term counts, `weighted` (n_terms, dim) term vectors times term weights; a
+    text without terms gives zeros.
     """
     z = np.asarray(bags @ weighted, dtype=np.float32)
     length = np.sqrt(np.einsum("ij,ij->i", z, z))[:, None].astype(np.float32)
@@ -144,7 +145,10 @@ class SparseAdam:
         self.steps = np.zeros(shape[0], dtype=np.int32)
 
     def step(self, parameters: Floats, rows: Ints, gradient: Floats, scale: float = 1.0) -> None:
-        """Move distinct rows of the parameters against their gradient, in place, at a scale of the rate."""
+        """Move distinct rows of parameters (n, ...) float32 against a gradient (len(rows), ...), in place.
+
+        `scale` is a schedule's factor on the rate.
+        """
         one, two = BETAS
         self.steps[rows] += 1
         t = self.steps[rows].astype(np.float32).reshape((-1,) + (1,) * (gradient.ndim - 1))

@@ -99,10 +99,10 @@ def views(settings: FitSettings, analyser: Analyser) -> tuple[Units, ...]:
 
 
 def concatenate(fits: Sequence[FittedParameters], articles: Bags) -> FittedParameters:
-    """Return one encoder whose vectors are those of all fits over one vocabulary, with weights of 1.
+    """Return one encoder of all fits over one vocabulary: vectors (n_terms, dim of all), weights of 1.
 
-    Each counts alike: its vectors are divided by the mean length of the sums of articles, (n_articles,
-    n_terms), that have terms with one.
+    Each counts alike: its vectors are divided by the mean length of the sums of those articles, given as
+    counts (n_articles, n_terms), that have terms with one.
     """
     parts = []
     for each in fits:

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -124,7 +124,7 @@ def _tokens(wanted: str) -> Unit:
 
 _OF_ARTICLES = tuple(key for key in articles_.KEYS if key not in articles_.REQUIRED)
 _OF_QUESTIONS = ("answer", "category", "split")
-CitedQuestions = Sequence[tuple[SourceLocation, questions.AnnotatedQuestion]]
+CitedQuestions = list[tuple[SourceLocation, questions.AnnotatedQuestion]]
 Gold = Sequence[tuple[str, ...]]  # ids of articles, a tuple a question
 
 
@@ -155,11 +155,8 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         BadInput: a file cannot be used; the text names file, line and cure.
     """
     card = read_card(folder / FILE)
-    file, inspection, cited_questions = questions_file(folder), Inspection(), []
-    if file is not None:
-        stream = records(file, inspection, named(progress, "reading questions"))
-        cited_questions = list(questions.collect(stream, inspection))
-    asked_lengths = _lengths((cited.question.text for _, cited in cited_questions), units)
+    cited_questions: CitedQuestions = []
+    asked_lengths = _lengths(_question_texts(folder, cited_questions, progress), units)
     found = _ArticleCounts(
         ids={id_ for _, cited in cited_questions for id_ in cited.question.article_ids},
         cites={cite for _, cited in cited_questions for cite in cited.cites},
@@ -199,6 +196,18 @@ def measure(folder: Path, units: Units, progress: Progress = no_progress) -> Des
         dates=Dates(starts, ended, earliest, latest, in_force),
         columns=tuple(_columns(folder, found, cited_questions)),
     )
+
+
+def _question_texts(folder: Path, to: CitedQuestions, progress: Progress) -> Iterator[str]:
+    """Yield the texts of the questions, and keep the questions without texts and answers, which are long."""
+    file, inspection = questions_file(folder), Inspection()
+    if file is not None:
+        stream = records(file, inspection, named(progress, "reading questions"))
+        for place, cited in questions.collect(stream, inspection):
+            question = cited.question
+            answer = None if question.answer is None else ""  # whether there is one is counted
+            to.append((place, replace(cited, question=replace(question, text="", answer=answer))))
+            yield question.text
 
 
 def _gold(cited_questions: CitedQuestions, articles: _ArticleCounts) -> Gold:

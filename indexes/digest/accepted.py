@@ -89,8 +89,9 @@ def read_accepted(path: Path) -> tuple[Acceptance, ...]:
     read: dict[Finding, Acceptance] = {}
     for at, record in enumerate(records, start=1):
         one = _acceptance(record, f"{path}, record {at}")
-        if read.setdefault(one.finding, one) is not one:
+        if one.finding in read:
             raise BadInput(f"{path}: {one.finding} is accepted twice. Remove one of the records.")
+        read[one.finding] = one
     return tuple(read.values())
 
 

@@ -26,11 +26,10 @@ _CLEAR = re.compile(
     rf"{_NE}(?:[\w'-]+ ){{0,6}}?(?:pas|point|jamais|aucune?|nulle?|rien|guere)\b(?! (?:seulement|plus))"
     rf"|{_MODAL}|\binterdi(?:te?s?)\b|\bprohib\w+|\bnul(?:le)?s?\b"
 )
-_DENIED = (
-    re.compile(  # "ne peut" and "ne doit" forbid, "n'est pas tenu" frees: they neither permit nor oblige
-        rf"{_NE}{_PRONOUNS}(?:peu|pourr|pouv|doi|dev)\w+"
-        r"|\b(?:n'|ne )(?:est|sont|etes|sera|seront) (?:\w+ ){0,2}tenue?s?"
-    )
+# "ne peut" and "ne doit" forbid, "n'est pas tenu" frees: they neither permit nor oblige
+_DENIED = re.compile(
+    rf"{_NE}{_PRONOUNS}(?:peu|pourr|pouv|doi|dev)\w+"
+    r"|\b(?:n'|ne )(?:est|sont|etes|sera|seront) (?:\w+ ){0,2}tenue?s?"
 )
 _WORDS = {name: word_pattern(*words) for name, words in data("words")["modality"].items()}
 # Other ways to deny: in the nearest clause, and milder ones too anywhere in the other text, which is longer.

@@ -147,7 +147,7 @@ def fetch(
 
     What came so far lies in `target`.part, with what the server calls its version in `target`.part.tag; a
     later call goes on there if the server can and the file is still the same. A file that is there already
-    and has the right checksum is not fetched again.
+    and has the right checksum, or the right size where only that is known, is not fetched again.
 
     `progress` is called with bytes there and bytes in all (None where the server does not tell); `timeout`
     is how many seconds the server may be silent, or send fewer than `SLOWEST` bytes.
@@ -159,7 +159,8 @@ def fetch(
     check_address(wanted.url)
     part = target.with_name(f"{target.name}.part")
     try:
-        if (wanted.sha256 or wanted.blob) and target.is_file() and not _fault(wanted, target):
+        known = wanted.sha256 or wanted.blob or wanted.size is not None
+        if known and target.is_file() and not _fault(wanted, target):
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         resumed = part.is_file()

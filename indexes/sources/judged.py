@@ -27,10 +27,11 @@ def questions(
     inspection: Inspection,
     more: Mapping[str, Record] | None = None,
 ) -> Records:
-    """Yield the judged queries as records of the project's own keys; the others are left out.
+    """Return the judged queries as records of the project's own keys; the others are left out.
 
-    Each file of judgements comes with its split; a question is of the first one that knows it. `more` has,
-    by id, what our own export wrote of a question besides: one named there is taken without judgements too.
+    Judgements are read at once, so that a bad line is told before a collection is read. Each file comes
+    with its split; a question is of the first one that knows it. `more` has, by id, what our own export
+    wrote of a question besides: one named there is taken without judgements too.
     """
     splits: dict[str, str] = {}
     gold: dict[str, dict[str, None]] = {}  # ids of articles with a grade of 1 or more, in the file's order
@@ -40,7 +41,12 @@ def questions(
             found = gold.setdefault(judged.question_id, {})
             if judged.grade > 0:
                 found[judged.article_id] = None
-    more = more or {}
+    return _known_queries(queries, splits, gold, more or {})
+
+
+def _known_queries(
+    queries: Records, splits: Mapping[str, str], gold: Mapping[str, Iterable[str]], more: Mapping[str, Record]
+) -> Records:
     for place, record in queries:
         id_ = str(record.get("id"))
         if id_ in gold or id_ in more or "article_ids" in record:

@@ -71,7 +71,7 @@ def _article(record: Record) -> Record:
         "code": code,
         "article_no": number or "",
         "text": record.get("article") or paragraphs,
-        "headings": headings or [text for text in [_text(record, "description")] if text],
+        "headings": headings or list(filter(None, [_text(record, "description")])),
         "law_type": law_type,
         "region": region,
     }

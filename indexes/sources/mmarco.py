@@ -95,13 +95,18 @@ def _drawn(found: _Passages, needed: Collection[str], most: int) -> _Passages:
 
     The others are those whose hashes are smallest: one pass, and never more in memory than are kept.
     """
+    taken: list[tuple[int, SourceLocation, list[str]]] = []
 
-    def drawn(numbered: tuple[int, tuple[SourceLocation, list[str]]]) -> bytes:
-        id_ = numbered[1][1][0].strip()
-        return b"" if id_ in needed else hashlib.blake2b(id_.encode(), digest_size=8).digest()
+    def others() -> Iterator[tuple[bytes, int, SourceLocation, list[str]]]:
+        for number, (place, row) in enumerate(found):
+            if (id_ := row[0].strip()) in needed:
+                taken.append((number, place, row))
+            else:
+                yield hashlib.blake2b(id_.encode(), digest_size=8).digest(), number, place, row
 
-    drawn_rows = heapq.nsmallest(max(most, len(needed)), enumerate(found), key=drawn)
-    yield from (passage for _, passage in sorted(drawn_rows))
+    # one at least is drawn, or the file would not be read
+    drawn = heapq.nsmallest(max(most - len(needed), 1), others())[: max(most - len(needed), 0)]
+    yield from ((place, row) for _, place, row in sorted([*taken, *(other[1:] for other in drawn)]))
 
 
 def _questions(
@@ -113,10 +118,12 @@ def _questions(
             gold.setdefault(query, {})[passage] = None
         names = [f"queries/{split}/{language}_queries.{split}{size}.tsv" for size in ("", ".small")]
         found = cells(_file(folder, *names), ("qid", "query"), inspection)
-        answered = ((place, id_.strip(), text) for place, (id_, text) in found if id_.strip() in gold)
-        for place, id_, text in itertools.islice(answered, first):
-            record = {"id": id_, "question": text.strip(), "article_ids": list(gold[id_]), "split": split}
-            yield place, record
+        left = itertools.count() if first is None else iter(range(first))
+        for place, (id_, text) in found:
+            judged = gold.get(id_.strip())
+            if judged is not None and next(left, None) is not None:
+                record = {"id": id_.strip(), "question": text.strip(), "article_ids": list(judged)}
+                yield place, {**record, "split": split}
 
 
 def _judged(folder: Path, split: str, inspection: Inspection) -> Iterator[tuple[str, str]]:

@@ -78,6 +78,8 @@ def test_a_part_of_it_holds_what_answers_and_the_same_others_everywhere(tmp_path
     more, _ = load("mmarco", path, passages=40, queries=2)
     assert set(map(str, found)) < {article.id for article in more.articles}
     assert len(load("mmarco", path, passages=0)[0].articles) == 3  # those that answer stay
+    write(path / "qrels.dev.small.tsv", "9\t0\t77\t1\n8\t0\t999\t1\n")  # one that is not there takes a place
+    assert len(load("mmarco", path, passages=20, lenient=True)[0].articles) == 19
     with pytest.raises(BadInput, match=r"passages is 'few'\. Give a whole number"):
         load("mmarco", path, passages="few")
 
