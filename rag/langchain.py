@@ -89,7 +89,11 @@ def metadata(shown: Shown, result: Result, card: CorpusCard) -> dict[str, Any]:
 
 
 def tool(engine: Engine, *, k: int = 10, where: Filter | None = None, name: str = "search_law") -> BaseTool:
-    """Return a tool that an agent calls with a question; without langchain-core it is `MissingExtra`."""
+    """Return a tool, `name` to the model, that answers a question with articles and notices, JSON-able.
+
+    At most `k` articles are returned, of those that `where` admits. Without langchain-core it is
+    `MissingExtra`.
+    """
     try:
         from langchain_core.tools import StructuredTool
     except ImportError as error:

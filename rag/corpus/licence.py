@@ -62,9 +62,12 @@ def classify(text: str, url: str | None = None) -> Grant:
     parts = _PARTS.split(unicodedata.normalize("NFKC", text))
     if url and not any(map(_known, parts)):
         return classify(url)
-    choices = ([_of_all(choice) for choice in _OR.split(part)] for part in parts)
-    found = (min(filter(None, grants), key=strictness, default=None) for grants in choices)
-    return max(filter(None, found), key=strictness, default=Grant.NONE)
+    found: list[Grant] = []
+    for part in parts:
+        choices = [grant for choice in _OR.split(part) if (grant := _of_all(choice)) is not None]
+        if choices:
+            found.append(min(choices, key=strictness))
+    return max(found, key=strictness, default=Grant.NONE)
 
 
 def _of_all(choice: str) -> Grant | None:

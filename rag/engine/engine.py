@@ -121,12 +121,12 @@ class Engine:
         mode: Mode = "hybrid",
         without: Removed = KEEP_ALL,
     ) -> Result:
-        """Answer a question with ranked articles.
+        """Answer a question with at most `k` ranked articles, of those that `where` admits.
 
-        Articles that the question names by number come first. An index without an encoder answers
-        every mode by keywords. Of the versions of one article only one is shown: with a day in the filter
-        the one in force then, else the one that fits best. An article that is not in force on that day
-        is shown only where the question names it by number.
+        Articles that the question names by number come first. `mode` fuses the lists or takes one of them;
+        an index without an encoder answers every mode by keywords. Of the versions of one article only one
+        is shown: with a day in the filter the one in force then, else the one that fits best. An article
+        that is not in force on that day is shown only where the question names it by number.
 
         Only the first 20,000 characters of a question are read. `without` are pairs of words (of the
         question, of the law) that the search is not to be widened by.

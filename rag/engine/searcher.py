@@ -72,7 +72,7 @@ class Searcher:
     sections: Group | None = None  # for a fusion with a section boost
 
     def __post_init__(self) -> None:
-        """Refuse a fusion of one list or of a missing one, or by percentiles without distributions."""
+        """Refuse a fusion of one or a missing list, or by percentiles without distributions (`BadInput`)."""
         self.systems = self.fusion.systems or (KEYWORD, MEANING)
         self._fuse = damped
         if self.meaning is not None:

@@ -170,7 +170,8 @@ def percentile(scores: Matrix, distributions: Sequence[Distribution]) -> Matrix:
     """Return each score's position in its system's own score distribution over the corpus.
 
     A missing article has 0. Nothing is divided by a list's spread, so that a list of equal scores
-    adds their position as any other. Distributions must be one a system, in the same order.
+    adds their position as any other. Distributions come one a system, in the same
+    order; another number of them is `BadInput`.
     """
     if len(distributions) != len(scores):
         raise BadInput(

@@ -88,7 +88,8 @@ Places: TypeAlias = npt.NDArray[np.int32]  # (n_articles,), where each stands am
 def adjacent_scores(scores: Floats, positions: Ints, at: Places, around: Surroundings) -> list[Floats]:
     """Return for each of `STEPS`, and each kind of score, (n_kinds, n), the best candidate's so far away.
 
-    (n,) each; 0 where no neighbour is a candidate, or none has more. Positions are in the order of the law,
+    (n,) each, all kinds of the first distance before those of the next, as `NAMES` has them; 0 where no
+    neighbour is a candidate, or none has more. Positions are in the order of the law,
     in which another code's article is no neighbour.
     """
     last = len(around.code) - 1
@@ -176,9 +177,9 @@ def term_parts(bm25: BM25, terms: Sequence[str], positions: Ints) -> Floats:
 
 
 def summed_parts(parts: Floats, times: Sequence[int]) -> Floats:
-    """Return the BM25 of each article, (n,), of what each term adds, (n_terms, n), and how often it is asked.
+    """Return the BM25 of each article, (n,), from what each term adds, (n_terms, n), as often as it is asked.
 
-    In the order of the terms, whatever the other articles are.
+    Terms are added in their order, so that a score does not depend on which other articles are there.
     """
     often = np.array(times, np.float64)[:, None]
     return np.asarray((parts * often).sum(axis=0), np.float32)

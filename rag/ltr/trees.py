@@ -107,6 +107,7 @@ class Trees:
     def best(self, rows: Floats | Matrix, n: int, first: int) -> tuple[Ints, Matrix]:
         """Return the n rows that the first trees find best, in their order, and their `scores` by all trees.
 
+        `rows` are (any number, n_features); returned are positions (n,), fewer where there are fewer rows.
         What boosting finds first tells most: a cascade of rankers (Wang, Lin & Metzler 2011).
         """
         self._check(rows)
@@ -120,8 +121,9 @@ class Trees:
         """Take scores apart: what each feature moved each row by, and last what all rows begin with.
 
         A split moves a row from the value of the node to that of the child where it goes (Saabas
-        2014); the moves and the values of the roots add up to the score. `into` has the number of the sum
-        that each feature goes into, from 0; left out, each has its own: (n, number of sums + 1).
+        2014); the moves and the values of the roots add up to the score. `rows` are (n, n_features),
+        `into` has for each feature, (n_features,), the number of the sum that it goes into, from 0; left
+        out, each has its own. Returned is (n, number of sums + 1).
         """
         self._check(rows)
         moves = self._moves(into or tuple(range(len(self.features))))

@@ -3,7 +3,7 @@
     s(q, a) = sum_i max_j q_i . a_j     (MaxSim; ColBERT, Khattab & Zaharia 2020)
 
 over unit vectors, so that every term of the sum is a cosine. All articles are compared, or those that
-something quicker proposes: the tokens' neighbourhoods (`rag.retrieval.token_index`), or any retriever.
+a `Propose` gives by position: the tokens' neighbourhoods (`rag.retrieval.token_index`), or any other.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class Hybrid:
     """Asks each retriever and fuses what they return."""
 
     def __init__(self, parts: Mapping[str, Retriever], fuse: Fuse = damped, depth: int = DEPTH) -> None:
-        """Refuse fewer than two retrievers, or a depth below 1."""
+        """Refuse fewer than two retrievers, or a depth below 1, as `BadInput`."""
         if len(parts) < 2:
             raise BadInput(f"a hybrid of {list(parts)}: name at least two retrievers")
         if depth < 1:

@@ -102,8 +102,10 @@ class KnownItems:
     def __init__(self, articles: Sequence[Article], card: CorpusCard) -> None:
         self._names = CodeNames((article.code for article in articles), card.aliases, card.language)
         self._by_number: dict[str, list[Article]] = {}
+        self._by_place: dict[tuple[str, str], list[Article]] = {}  # code and number as they are written
         self._by_bare_number: dict[str, list[Article]] = {}  # without L, R, D: 1234-5
         for article in articles:
+            self._by_place.setdefault((article.code, article.article_no), []).append(article)
             if key := number_key(article.article_no):
                 self._by_number.setdefault(key, []).append(article)
                 if (bare := _SERIES_LETTERS.sub("", key)) != key:
@@ -228,8 +230,7 @@ class KnownItems:
             bearing |= {article_id: Why(known=True) for article_id in found}
             for move in item.moved:
                 for number in move.new:
-                    same = self._by_number.get(number_key(number), ())
-                    held = [a for a in same if (a.code, a.article_no) == (move.code, number)]
+                    held = self._by_place.get((move.code, number), [])
                     admitted = (a for a in versions_in_force(held, day) if where is None or where.admits(a))
                     heirs |= {a.id: Why(moved_from=move.old) for a in admitted}
         former = bool(known) and all(item.former for item in known)

@@ -51,7 +51,7 @@ class QuestionIndex:
     cited: Ints  # (n_cited,) positions of articles that any of them cites
     cites: sp.csc_array  # (n_questions, n_cited), 1 where it does
     vocabulary: Mapping[str, int]
-    postings: Postings  # of questions: what a term adds to BM25
+    postings: Postings  # (n_questions, n_terms): what a term adds to BM25
     vectors: Floats | None  # (n_questions, dim) unit vectors
     terms: Sequence[Sequence[str]]  # of each question
 
@@ -172,7 +172,10 @@ class QuestionKNN(ScoredRetriever):
         return self.analyser.terms(text) if row is None else self.index.terms[row]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """Return the vectors of texts, (n_texts, dim); questions need not be encoded again."""
+        """Return the vectors of texts, (n_texts, dim); questions need not be encoded again.
+
+        Without an encoder it is `BadInput`.
+        """
         if self.encoder is None:
             raise BadInput("annotated questions without an encoder have no vectors: give one")
         index = self.index

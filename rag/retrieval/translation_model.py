@@ -103,7 +103,7 @@ class TranslationModel:
 
     @classmethod
     def load(cls, folder: Path) -> TranslationModel:
-        """Read what `save` wrote; anything else is `BadInput`."""
+        """Read what `save` wrote; a file that is not there is `OSError`, anything else `BadInput`."""
         path = folder / PAIRS
         try:
             record = json.loads(path.read_text(encoding="utf-8"))

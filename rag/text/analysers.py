@@ -21,7 +21,10 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words that ship for a language; each list says at its top what it leaves out."""
+    """Return the stop words that ship for a language; of another one it is `BadInput`.
+
+    Each list says at its top what it leaves out.
+    """
     _check(language)
     return frozenset(word for line in data_lines(f"stopwords/{language}.txt") for word in line.split())
 

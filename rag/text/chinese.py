@@ -106,8 +106,10 @@ class ChineseAnalyser:
                 elif term := number_term(m[0]) if m.lastindex == 2 else fold(m[0]):
                     yield *m.span(), term, False
             if place:
-                at, term = place.end(), chinese_reference_term(place[0])
-                if not term.startswith("第"):  # a date
+                at = place.end()
+                if place[0].startswith("第"):
+                    term = chinese_reference_term(place[0])
+                else:  # a date
                     term = _NUMERAL.sub(lambda numeral: str(chinese_number(numeral[0])), place[0])
                 yield *place.span(), term, False
 

@@ -109,12 +109,13 @@ class LangChainClient:
                 f"PANDECT_MODEL_FORMAT=schema: Pandect does not know how {settings.provider} takes a schema; "
                 f"expected one of {', '.join(SCHEMA_PARTS)}, or PANDECT_MODEL_FORMAT=lines"
             )
-        # what goes along with one request
-        self._parts: dict[str, Any] = dict(SCHEMA_PARTS[settings.provider]) if self.schema else {}
+        body: dict[str, Any] = dict(SCHEMA_PARTS[settings.provider]) if self.schema else {}
+        self._parts = body  # what goes along with one request
         if settings.provider == "openai":
+            if settings.url:  # every server reads "max_tokens", only newer ones "max_completion_tokens"
+                body["max_tokens"] = settings.output
             # why in the body: as an argument, `response_format` makes the client parse the whole, and fail on
-            # what it cannot read; every server reads "max_tokens", only newer ones "max_completion_tokens"
-            body = self._parts | ({"max_tokens": settings.output} if settings.url else {})
+            # what it cannot read
             self._parts = ({} if plain else {"stream_usage": True}) | ({"extra_body": body} if body else {})
 
     async def stream(self, messages: Messages) -> AsyncIterator[Delta]:

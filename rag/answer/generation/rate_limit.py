@@ -41,7 +41,7 @@ class _Window:
 
     def __init__(self, rate: Rate) -> None:
         self._rate = rate
-        self.made: deque[float] = deque()  # when, without those that have passed since the last `wait`
+        self.made: deque[float] = deque()  # when; those that had passed at the last `wait` are gone
 
     def wait(self, now: float) -> float:
         """Return the seconds until a call may be made; 0 if one may be made now."""

@@ -74,7 +74,8 @@ class ModelWriter:
         is the date of the law that they ask, for articles that carry none.
         """
         other = copy.copy(self)
-        other._means = replace(self._means, session=session, say=say, as_of=as_of or "")
+        day = self._means.as_of if as_of is None else as_of
+        other._means = replace(self._means, session=session, say=say, as_of=day)
         return other
 
     def write(self, question: str, articles: Sequence[Article], language: str) -> Draft:

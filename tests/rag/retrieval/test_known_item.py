@@ -161,6 +161,13 @@ def rows() -> list[Moved]:
     ]
 
 
+def test_an_heir_without_a_number_is_shown_too() -> None:
+    card = CorpusCard("fr", "Codes", "fr", moved=(Moved("C", "9", ("Section",)),))
+    items = KnownItems(articles(("C", "Section"), ("C", "10")), card)
+    [shown] = items.pinned(items.find("article 9 C"), None)
+    assert (shown.article.article_no, shown.why.moved_from) == ("Section", "9")
+
+
 def test_the_table_of_moved_articles_is_sound() -> None:
     table = rows()
     assert len(table) >= 60
