@@ -62,8 +62,8 @@ def judge(
     prompts = [_prompt(s, w) for w in written for s in w.answer.sentences]
     verdicts = replies(chat, prompts, cache, progress=progress, give_up=give_up)
     found = [verdict(reply.text) for reply in verdicts]
-    weights = ([one is True for one in found], None)
-    supported, all_of = (np.bincount(rows, w, len(written)).astype(np.float64) for w in weights)
+    supported = np.bincount(rows, [one is True for one in found], len(written)).astype(np.float64)
+    all_of = np.bincount(rows, minlength=len(written)).astype(np.float64)
     return JudgedAnswers((supported, all_of), found.count(None), tuple(verdicts))
 
 

@@ -29,7 +29,10 @@ class Task:
 
 
 def examination(path: Path, choose: Callable[[int], Sequence[int]]) -> Task:
-    """Return the task of a file in JEC-QA's format, of the questions that are chosen of so many."""
+    """Return the task of a file in JEC-QA's format, of the questions that are chosen of so many.
+
+    A line of another format is `BadInput`.
+    """
     items = multiple_choice.load(path)
     items = [items[n] for n in choose(len(items))]
     questions = [Question(str(n), item.searched) for n, item in enumerate(items)]

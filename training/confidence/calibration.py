@@ -44,8 +44,9 @@ def sigmoid(odds: Vector) -> Vector:
 def fit(rows: Vector, labels: Vector, signs: Sequence[int], ridge: float) -> Logistic:
     """Fit the penalised maximum likelihood whose weights keep their signs to labels of 0 and 1.
 
-    Of the signs, one a feature, 1 says that its weight is 0 or more, -1 0 or less, 0 that the column is left
-    out. Half of the ridge times the squared weights is added to the loss; the bias is free.
+    Rows are (n_questions, n_features), labels (n_questions,). Of the signs, one a feature, 1 says that its
+    weight is 0 or more, -1 0 or less, 0 that the column is left out. Half of the ridge times the squared
+    weights is added to the loss; the bias is free.
     """
     means, scales = rows.mean(axis=0), rows.std(axis=0)
     scales = np.where(scales > 1e-9, scales, 1.0)  # a column that never varies has nothing to say

@@ -26,7 +26,6 @@ from training.eval.system_names import ENCODER
 from training.neural.recipe.recipe import parse_recipe
 from training.neural.recipe.settings import Pairwise, Recipe
 from training.neural.systems.backbone import require
-from training.neural.systems.base import NeuralSystem
 from training.neural.systems.colbert import token_vectors
 from training.neural.systems.cross_encoder import CrossEncoder, PairReader
 from training.neural.systems.splade import SpladeSystem
@@ -59,7 +58,9 @@ def zero_shot(
         file = open_vectors(path)
         add(_system_name("vectors:", file.name), partial(_vectors, file, questions, say))
     for typed in parsed.encoder:
-        recipe = model_recipes.find_recipe(typed, pooling=parsed.pooling)
+        recipe = model_recipes.find_recipe(typed)
+        if recipe.kind != "cross-encoder":  # which knows no pooling
+            recipe = model_recipes.find_recipe(typed, pooling=parsed.pooling)
         if recipe.kind == "yes-no":
             raise BadInput(
                 f"{recipe.name} says yes or no of a pair: give --rerank yes-no:bm25 --yes-no-model "
@@ -117,7 +118,7 @@ def _late_interaction(recipe: HubRecipe, parsed: argparse.Namespace, bench: Benc
 def _splade(recipe: HubRecipe, parsed: argparse.Namespace, bench: BenchLike) -> Retriever:
     require()
     system = SpladeSystem.build(published_recipe(recipe, remote_code=parsed.remote_code), recipe.model)
-    _place(system, parsed.device)
+    system.to(parsed.device)
     bench.progress(f"encoding articles with {recipe.name}", 0, 1)
     made = system.retriever(bench.corpus)
     bench.progress(f"encoding articles with {recipe.name}", 1, 1)
@@ -187,13 +188,7 @@ def _pair_reader(of: HubRecipe, parsed: argparse.Namespace) -> Callable[[BenchLi
             raise BadInput(
                 f"{of.model} does not say one number of a pair: give a model with one output"
             ) from error
-        _place(system, parsed.device)
+        system.to(parsed.device)
         return system
 
     return lambda bench, context: PairReader(loaded(), bench.corpus.articles)
-
-
-def _place(system: NeuralSystem, device: str | None) -> None:
-    import torch
-
-    system.module.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()

@@ -43,7 +43,7 @@ GRAMMAR = (
 class Fused:
     """What a fusion's name says."""
 
-    method: str  # of rag.fusion.METHODS, or tuned
+    method: str  # of rag.fusion.settings.METHODS, or tuned
     parts: tuple[str, ...] = ()  # empty: those of the hybrid
 
 

@@ -231,9 +231,10 @@ def boosted(
 ) -> tuple[Tree, ...]:
     """Fit LambdaMART's trees (Burges 2010), whose sum puts gold rows before the others of their list.
 
-    The same rows and parameters give the same trees, whatever the number of threads. Parameters are
-    LightGBM's, past those that make this LambdaMART over two grades. Each fit, of so many rounds, has the
-    next seed; what they say is averaged.
+    Rows are (n, n_features), list after list, gold is (n,), sizes are the rows of each list. The same rows
+    and parameters give the same trees, whatever the number of threads. Parameters are LightGBM's, past those
+    that make this LambdaMART over two grades. Each fit, of so many rounds, has the next seed; what they say
+    is averaged.
 
     Raises:
         MissingExtra: LightGBM is not installed.

@@ -56,8 +56,9 @@ def fitted(
 ) -> tuple[Network, ...]:
     """Fit networks that put gold rows, one or more a list, before the others of their list, one a seed.
 
-    Rows are list after list. A seed decides first weights, the order of lists and what dropout leaves out. A
-    feature that is the same in all rows counts nothing, whatever it is in others.
+    Rows are (n, n_features), list after list, gold is (n,), sizes are the rows of each list. A seed decides
+    first weights, the order of lists and what dropout leaves out. A feature that is the same in all rows
+    counts nothing, whatever it is in others.
 
     Raises:
         BadInput: a list without rows or without gold, or sizes that are not those of the rows.
@@ -137,9 +138,11 @@ class _Steps:
     def gradients(
         self, inputs: Singles, share: Singles, lists: Ints, dropout: float, rng: np.random.Generator
     ) -> list[Singles]:
-        """Return the gradients of the mean loss of lists of so many rows, each of which should have a share.
+        """Return the gradients of the mean loss of lists.
 
-        Inputs are standardised; a share of units drawn by the generator is left out (dropout).
+        Inputs are (n, n_features), standardised, list after list; `share`, (n,), is how much of its list's
+        probability a row should have, `lists` are the rows of each. Of the units a share drawn by `rng` is
+        left out (dropout).
         """
         weights, biases = self.parameters[0::2], self.parameters[1::2]
         entered, bent = [inputs], []  # what enters each layer; by what each unit's slope is multiplied

@@ -43,9 +43,9 @@ def choose(
 ) -> Choice:
     """Choose scale and weights of these systems on questions that they have not learnt from.
 
-    Every scale of `rag.fusion.SCALES` is tuned; of those that serve equally well the first is taken.
+    Every scale of `rag.fusion.settings.SCALES` is tuned; of those that serve equally well the first is taken.
     Percentiles are left out where a system cannot tell its distribution; they are taken part by part, each by
-    its own distributions, for the systems of each part are others. What `tune` refuses is refused.
+    its own distributions, for the systems of each part are others. What `tune` refuses is `BadInput` too.
     """
     qrels = {question: gold for a in answered for question, gold in a.qrels.items()}
     runs = {name: {q.id: a.runs[name][q.id] for a in answered for q in a.questions} for name in systems}

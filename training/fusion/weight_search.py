@@ -4,8 +4,8 @@ Weights are points of a grid over the simplex (each a multiple of the step, toge
 measured, none is guessed.
 
 A measure needs only the places of the gold articles, and an article can only pass a gold one if some
-system prefers it: so nothing is sorted, and yet every value is the one that `rag.fusion.normalised`
-and `training.eval.metrics` give (near ties are summed again exactly).
+system prefers it: so nothing is sorted, and yet every value is the one that `normalised` of
+`rag.fusion.rank_fusion` and `training.eval.metrics` give (near ties are summed again exactly).
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class SystemRankings:
         """Return the lists with each score's position in its system's distribution instead of the score.
 
         Each part has so many of the questions, in order, and the distributions of its own systems. Fused by
-        `as_they_are` they give what the scores give by `rag.fusion.percentile`.
+        `as_they_are` they give what the scores give by `rag.fusion.normalisation.percentile`.
         """
         found, begin = np.full_like(self.scores, np.nan), 0
         for size, distributions in parts:

@@ -72,7 +72,7 @@ def near_duplicates(
     """Return the pairs of texts that are the same, case and blanks aside, or share most of their terms.
 
     `terms` cuts a text into content terms: an analyser's, which leaves stop words out. The threshold is as
-    for `similar`.
+    for `similar`, an unfit one `BadInput`.
     """
     pairs = set(similar([frozenset(terms(text)) for text in texts], threshold))
     return sorted(pairs | set(equal_pairs([" ".join(text.casefold().split()) for text in texts])))

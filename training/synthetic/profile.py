@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -125,14 +126,15 @@ def variety(words: Sequence[str], window: int = WINDOW) -> float:
     """Return the moving-average type-token ratio: the mean share of different words in a window of words."""
     if len(words) < window:
         return math.nan
-    last: dict[str, int] = {}
-    total, windows = 0, len(words) - window + 1
-    for at, word in enumerate(words):
-        # it is the first of its kind in the windows that begin behind the last one and hold it
-        begins = max(last.get(word, -1) + 1, at - window + 1)
-        total += max(0, min(at + 1, windows) - begins)
-        last[word] = at
-    return total / windows / window
+    counts = Counter(words[:window])
+    total = len(counts)
+    for gone, come in zip(words, words[window:], strict=False):
+        counts[gone] -= 1
+        if not counts[gone]:
+            del counts[gone]
+        counts[come] += 1
+        total += len(counts)
+    return total / (len(words) - window + 1) / window
 
 
 def effect(one: Values, other: Values) -> float:

@@ -174,6 +174,6 @@ def _check_scratch(recipe: Recipe, scratch: Scratch, where: str) -> None:
 def _longest(recipe: Recipe) -> int:
     if recipe.system in PAIRS:
         return recipe.text.article_tokens  # of both together
-    return (
-        recipe.text.question_tokens if recipe.system == "lsi" else recipe.text.longest
-    )  # LSI reads no article
+    if recipe.system == "lsi":
+        return recipe.text.question_tokens  # no article is read
+    return recipe.text.longest

@@ -3,7 +3,7 @@
     p(q, a) = sigmoid(w . [CLS](q, a))   (Nogueira & Cho 2019)
     L = -1/N sum[ y log p + (1 - y) log(1 - p) ]   over N pairs: y = 1 for a gold one, 0 for a drawn one
 
-It re-ranks the first places of BM25 (or of any retriever: `rag.retrieval.hybrid`). The negatives of the
+It re-ranks the first places of BM25 (or of any retriever: `rag.retrieval.rerank`). The negatives of the
 batch's other questions are not used, for each pair is read by itself.
 """
 

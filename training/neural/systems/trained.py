@@ -62,7 +62,10 @@ class Models:
         return self._made[key]
 
     def reader(self, name: str, corpus: Corpus, learn: Sequence[Question]) -> Reranker:
-        """Return the model that `retriever` takes as what puts any system's first articles in order."""
+        """Return the model that `retriever` takes as what puts any system's first articles in order.
+
+        Where every model of that name learnt what is asked it is `BadInput`.
+        """
         system = self._system(self._chosen(name, learn))
         if not isinstance(system, CrossEncoder):
             raise TypeError(f"{name} is a {system.recipe.system}")
