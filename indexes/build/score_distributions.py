@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from rag.errors import BadInput
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import ScoreDistribution
 from rag.fusion.settings import FusionSettings
 from rag.types import DECIMALS, Article, Floats, Question
 
@@ -63,36 +63,36 @@ def _about(article: Article, number: int) -> str:
     return next((s.strip()[:_LENGTH] for s in _SENTENCE.split(article.text) if len(s.strip()) > 3), "")
 
 
-def estimate(systems: Mapping[str, ScoresAll], questions: Sequence[str]) -> dict[str, Distribution]:
+def estimate(systems: Mapping[str, ScoresAll], questions: Sequence[str]) -> dict[str, ScoreDistribution]:
     """Ask every system these questions of the whole corpus, and return the distribution of its scores.
 
     Scores are rounded as rankings round them, so that a hit is found at its own place. That a system
     has learnt from an annotated question lifts the few articles that answer it, of tens of thousands.
     A system that matched nothing at all has no distribution.
     """
-    found: dict[str, Distribution] = {}
+    found: dict[str, ScoreDistribution] = {}
     for name, system in systems.items():
         scores = [np.round(system.scores(q).astype(np.float64), DECIMALS) for q in questions]
         everything = np.concatenate(scores) if scores else np.zeros(0)
         if np.isfinite(everything).any():
-            found[name] = Distribution.of(everything)
+            found[name] = ScoreDistribution.of(everything)
     return found
 
 
-def save(distributions: Mapping[str, Distribution], folder: Path) -> None:
+def save(distributions: Mapping[str, ScoreDistribution], folder: Path) -> None:
     """Write them into the folder of an index."""
     record = {name: of.to_json() for name, of in distributions.items()}
     (folder / FILE).write_text(json.dumps(record) + "\n", encoding="utf-8")
 
 
-def load(folder: Path) -> dict[str, Distribution]:
+def load(folder: Path) -> dict[str, ScoreDistribution]:
     """Read what `save` wrote; an index of before has none, and is told so when percentiles are asked for.
 
     Raises:
         BadInput: the file is something else.
     """
     found = _read(
-        folder / FILE, lambda record: {str(k): Distribution.from_json(v) for k, v in record.items()}
+        folder / FILE, lambda record: {str(k): ScoreDistribution.from_json(v) for k, v in record.items()}
     )
     return found or {}
 

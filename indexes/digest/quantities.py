@@ -60,7 +60,7 @@ Measure: TypeAlias = tuple[Fraction, str]  # a value, and the unit that is compa
 
 
 @dataclass(frozen=True, slots=True)
-class _Number:
+class _Figure:
     value: Fraction
     start: int
     end: int
@@ -147,14 +147,14 @@ def _elided(plain: str) -> Iterator[Measure]:
             yield number.value * times, unit
 
 
-def _numbers(plain: str) -> Iterator[_Number]:
+def _numbers(plain: str) -> Iterator[_Figure]:
     for figures in _FIGURES.finditer(plain):
         whole = Fraction(int(figures[1].replace(" ", "")))
         part = Fraction(int(figures[2]), 10 ** len(figures[2])) if figures[2] else 0
-        yield _Number(whole + part, *figures.span(), "ordinal" if figures[3] else "figures")
+        yield _Figure(whole + part, *figures.span(), "ordinal" if figures[3] else "figures")
     for value, start, end in parse_number_words(plain, "fr"):
-        yield _Number(Fraction(value), start, end, "words")
-    yield from (_Number(rank.value, rank.start, rank.end, "ordinal") for rank in french_ranks(plain))
+        yield _Figure(Fraction(value), start, end, "words")
+    yield from (_Figure(rank.value, rank.start, rank.end, "ordinal") for rank in french_ranks(plain))
 
 
 def _numbers_with_units(plain: str) -> Iterator[Quantity]:
@@ -179,7 +179,7 @@ def _numbers_with_units(plain: str) -> Iterator[Quantity]:
         )
 
 
-def _counts(plain: str, number: _Number, unit: str) -> bool:
+def _counts(plain: str, number: _Figure, unit: str) -> bool:
     """Tell whether a number can be wrong: not "un", "neuf", "les deux" without a unit, "un degré"."""
     if number.kind == "figures" or (number.kind == "ordinal" and plain[number.start].isdigit()):
         return True

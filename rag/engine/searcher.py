@@ -10,7 +10,7 @@ from functools import lru_cache
 from rag.engine.confidence import RECIPROCAL
 from rag.engine.result import Mode
 from rag.errors import BadInput
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import ScoreDistribution
 from rag.fusion.rank_fusion import ranks
 from rag.fusion.section_boost import SECTION_BOOST, explain_boost
 from rag.fusion.settings import FusionSettings, Group
@@ -65,7 +65,9 @@ class Searcher:
     keyword: Retriever
     meaning: Retriever | None = None  # None: an index without an encoder is searched by keywords alone
     fusion: FusionSettings = field(default_factory=FusionSettings)
-    distributions: Mapping[str, Distribution] = field(default_factory=dict)  # for a fusion by percentiles
+    distributions: Mapping[str, ScoreDistribution] = field(
+        default_factory=dict
+    )  # for a fusion by percentiles
     learned: LearnedReranker | None = None  # reranks hybrid searches
     question_knn: QuestionKNN | None = None  # for a fusion that names its list
     expanded: ExpandedBM25 | None = None  # BM25 with query expansion

@@ -28,7 +28,7 @@ _TOP = 1.0 - np.logspace(-2.3, -7.0, 200)
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class ScoreDistribution:
     """Sorted quantiles of a system's scores over the corpus, many questions together."""
 
     scores: tuple[float, ...]  # strictly increasing
@@ -53,7 +53,7 @@ class Distribution:
             )
 
     @classmethod
-    def of(cls, sample: npt.ArrayLike) -> Distribution:
+    def of(cls, sample: npt.ArrayLike) -> ScoreDistribution:
         """Estimate it from the scores of some questions against the whole corpus, of any shape.
 
         -inf counts as an article below every score (one that the system does not match at all). nan, +inf, or
@@ -86,7 +86,7 @@ class Distribution:
         return {"scores": list(self.scores), "levels": list(self.levels), "size": self.size}
 
     @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Distribution:
+    def from_json(cls, entry: Mapping[str, Any]) -> ScoreDistribution:
         """Read what `to_json` returned; anything else is `BadInput`."""
         try:
             scores, levels = entry["scores"], entry["levels"]
@@ -166,7 +166,7 @@ def z_score(scores: Matrix) -> Matrix:
     return shares
 
 
-def percentile(scores: Matrix, distributions: Sequence[Distribution]) -> Matrix:
+def percentile(scores: Matrix, distributions: Sequence[ScoreDistribution]) -> Matrix:
     """Return each score's position in its system's own score distribution over the corpus.
 
     A missing article has 0. Nothing is divided by a list's spread, so that a list of equal scores

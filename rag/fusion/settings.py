@@ -13,7 +13,7 @@ import numpy as np
 from rag.errors import BadInput
 from rag.fusion.matrix_fusion import alphas
 from rag.fusion.normalisation import (
-    Distribution,
+    ScoreDistribution,
     Share,
     borda_points,
     min_max,
@@ -26,7 +26,7 @@ from rag.fusion.section_boost import boosted
 from rag.types import DECIMALS, Ranking
 
 Group: TypeAlias = Callable[[], Mapping[str, int]]  # gives article id -> number of its headings
-Distributions: TypeAlias = Mapping[str, Distribution] | None  # system -> its scores over the corpus
+Distributions: TypeAlias = Mapping[str, ScoreDistribution] | None  # system -> its scores over the corpus
 METHODS = ("rrf", "borda", "min-max", "z-score", "percentile", "comb-sum", "comb-mnz")
 SCALES = ("rrf", "min-max", "z-score", "percentile")  # those whose weights can be tuned
 _UNSCALED: Mapping[str, Callable[..., Ranking]] = {"borda": borda, "comb-sum": comb_sum, "comb-mnz": comb_mnz}

@@ -18,7 +18,7 @@ from indexes.corpus.links import references
 from rag.corpus.structure import groups, section_numbers
 from rag.encoders.static import StaticEncoder, article_terms
 from rag.errors import BadInput
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import ScoreDistribution
 from rag.fusion.settings import FusionSettings
 from rag.ltr.features import Evidence
 from rag.ltr.ranker import Ranker
@@ -280,7 +280,7 @@ class Bench:
 
     def _distributions(
         self, method: str, parts: Mapping[str, Retriever], context: FoldContext
-    ) -> Mapping[str, Distribution]:
+    ) -> Mapping[str, ScoreDistribution]:
         if method != "percentile":  # it alone asks where scores stand in the corpus
             return {}
         return self.inner.distributions(parts, context.learn, context.settings)

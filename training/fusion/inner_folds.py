@@ -20,7 +20,7 @@ import numpy.typing as npt
 from indexes.build.score_distributions import ScoresAll, estimate, sample
 from indexes.corpus.corpus import human_or_synthetic
 from rag.errors import BadInput
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import ScoreDistribution
 from rag.types import Article, Hit, Qrels, Question, Ranking, Retriever, Run
 from training.eval.context import BenchSettings
 from training.fusion.weight_search import DEPTH
@@ -41,7 +41,7 @@ class InnerAnswers:
     learn: tuple[Question, ...] = field(repr=False)  # what the systems learnt from
     runs: Mapping[str, Run] = field(repr=False)  # of each system, 1,000 deep
     # of each system, its scores over the corpus; one that cannot tell has none
-    distributions: Mapping[str, Distribution] = field(default_factory=dict, repr=False)
+    distributions: Mapping[str, ScoreDistribution] = field(default_factory=dict, repr=False)
 
     @property
     def qrels(self) -> Qrels:
@@ -71,7 +71,7 @@ class _TrainedRuns:
     """The runs of the systems that learnt from one set of questions."""
 
     lists: dict[str, dict[str, Packed]] = field(default_factory=dict)  # system -> question's text -> ranking
-    distributions: dict[str, Distribution] = field(default_factory=dict)
+    distributions: dict[str, ScoreDistribution] = field(default_factory=dict)
 
 
 class InnerRuns:
@@ -144,7 +144,7 @@ class InnerRuns:
 
     def distributions(
         self, made: Mapping[str, Retriever], learn: Sequence[Question], settings: BenchSettings
-    ) -> Mapping[str, Distribution]:
+    ) -> Mapping[str, ScoreDistribution]:
         """Return the score distributions of systems that learnt from these questions.
 
         A system that cannot score the whole corpus has none.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import ScoreDistribution
 from rag.fusion.settings import DAMPING, SCALES, FusionSettings, scale
 from rag.retrieval.hybrid import Hybrid
 from rag.types import Retriever
@@ -72,7 +72,7 @@ class TunedHybrid(Hybrid):
     """A hybrid that tells what was chosen for it; parts of weight 0 are not asked."""
 
     def __init__(
-        self, parts: Mapping[str, Retriever], choice: Choice, distributions: Mapping[str, Distribution]
+        self, parts: Mapping[str, Retriever], choice: Choice, distributions: Mapping[str, ScoreDistribution]
     ) -> None:
         """Fuse these parts as was chosen; percentiles alone need the distributions."""
         weights = choice.settings.weights

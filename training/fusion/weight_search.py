@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rag.errors import BadInput
 from rag.fusion.matrix_fusion import exact_sum
-from rag.fusion.normalisation import Distribution, Matrix, Share, min_max, percentile
+from rag.fusion.normalisation import Matrix, ScoreDistribution, Share, min_max, percentile
 from rag.fusion.rank_fusion import as_matrix
 from rag.types import DECIMALS, Bools, Qrels, Run
 
@@ -154,7 +154,7 @@ class SystemRankings:
             scores[:, i, : len(ids)] = mine
         return cls(tuple(runs), tuple(questions), tuple(ids for ids, _ in laid), scores)
 
-    def positions(self, parts: Sequence[tuple[int, Mapping[str, Distribution]]]) -> SystemRankings:
+    def positions(self, parts: Sequence[tuple[int, Mapping[str, ScoreDistribution]]]) -> SystemRankings:
         """Return the lists with each score's position in its system's distribution instead of the score.
 
         Each part has so many of the questions, in order, and the distributions of its own systems. Fused by

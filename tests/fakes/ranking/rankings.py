@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 from hypothesis import strategies as st
 
-from rag.fusion.normalisation import Distribution, Matrix, percentile, z_score
+from rag.fusion.normalisation import Matrix, ScoreDistribution, percentile, z_score
 from rag.fusion.rank_fusion import Fuse, borda, comb_mnz, comb_sum, normalised, reciprocal_rank
 from rag.types import Hit, Ranking
 
 IDS = "abcdefghij"
 SCORES = [-2.5, -1.0, 0.0, 0.1, 0.125, 1 / 3, 1.0, 3.0, 7.0]
-SHAPE = Distribution.of([-1.0, 0.0, 0.0, 0.1, 0.5, 2.0, 4.0, 8.0])
+SHAPE = ScoreDistribution.of([-1.0, 0.0, 0.0, 0.1, 0.5, 2.0, 4.0, 8.0])
 
 
 def ranking(**scores: float) -> Ranking:

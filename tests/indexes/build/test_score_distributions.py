@@ -17,7 +17,7 @@ from indexes.corpus.corpus import to_learn_from
 from indexes.store import paths
 from rag.errors import BadInput, DamagedIndex
 from rag.fusion import matrix_fusion
-from rag.fusion.normalisation import Distribution, percentile
+from rag.fusion.normalisation import ScoreDistribution, percentile
 from rag.fusion.settings import FusionSettings
 from rag.ltr.reranker import KEYWORD, MEANING
 from rag.retrieval.dense import Dense
@@ -192,8 +192,8 @@ def test_not_a_fusion(tmp_path: Path, text: str) -> None:
 
 def test_they_survive_the_disk(tmp_path: Path) -> None:
     kept = {
-        "a": Distribution.of([-math.inf, 1.0, 2.5]),
-        "b": Distribution.of(np.random.default_rng(0).random(999)),
+        "a": ScoreDistribution.of([-math.inf, 1.0, 2.5]),
+        "b": ScoreDistribution.of(np.random.default_rng(0).random(999)),
     }
     score_distributions.save(kept, tmp_path)
     assert score_distributions.load(tmp_path) == kept

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadInput
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import ScoreDistribution
 
 samples = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, max_size=60)
 
 
 def test_worked_by_hand() -> None:
-    found = Distribution.of([0.0, 0.0, 1.0, 3.0])
+    found = ScoreDistribution.of([0.0, 0.0, 1.0, 3.0])
     assert found.scores == (0.0, 1.0, 3.0)
     assert found.levels == (0.5, 0.75, 1.0)
     at = found.position(np.array([-1.0, 0.0, 1.0, 2.0, 3.0, 9.0, np.nan]))
@@ -27,26 +27,26 @@ def test_worked_by_hand() -> None:
 
 
 def test_what_was_not_matched_stands_below() -> None:
-    found = Distribution.of([-math.inf, -math.inf, 1.0, 2.0])
+    found = ScoreDistribution.of([-math.inf, -math.inf, 1.0, 2.0])
     assert found.position(np.array([0.5, 1.0, 2.0])).tolist() == [0.0, 0.75, 1.0]
 
 
 @given(samples)
 def test_small_samples_are_kept_exactly(sample: list[float]) -> None:
-    found = Distribution.of(sample)
+    found = ScoreDistribution.of(sample)
     at = found.position(np.array(sample))
     assert at.tolist() == [sum(other <= mine for other in sample) / len(sample) for mine in sample]
 
 
 @given(samples, st.floats(-1e6, 1e6), st.floats(0, 1e3))
 def test_monotone(sample: list[float], score: float, more: float) -> None:
-    low, high = Distribution.of(sample).position(np.array([score, score + more]))
+    low, high = ScoreDistribution.of(sample).position(np.array([score, score + more]))
     assert 0 <= low <= high <= 1
 
 
 def test_large_samples_are_thinned_and_stay_close() -> None:
     sample = np.random.default_rng(0).gamma(0.5, 2.0, size=300_000)
-    found = Distribution.of(sample)
+    found = ScoreDistribution.of(sample)
     assert len(found.scores) < 500
     asked = np.sort(sample)
     exact = np.arange(1, len(asked) + 1) / len(asked)
@@ -59,14 +59,14 @@ def test_large_samples_are_thinned_and_stay_close() -> None:
 
 @given(samples)
 def test_it_survives_json(sample: list[float]) -> None:
-    found = Distribution.of(sample)
-    assert Distribution.from_json(json.loads(json.dumps(found.to_json()))) == found
+    found = ScoreDistribution.of(sample)
+    assert ScoreDistribution.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
 @pytest.mark.parametrize("sample", [[], [-math.inf], [1.0, math.nan], [1.0, math.inf]])
 def test_not_a_sample(sample: list[float]) -> None:
     with pytest.raises(BadInput, match="finite"):
-        Distribution.of(sample)
+        ScoreDistribution.of(sample)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_not_a_sample(sample: list[float]) -> None:
 )
 def test_not_a_distribution(entry: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="score distribution"):
-        Distribution.from_json(entry)
+        ScoreDistribution.from_json(entry)

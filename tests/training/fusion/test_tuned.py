@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexes.build.fit_settings import FitSettings
-from rag.fusion.normalisation import Distribution
+from rag.fusion.normalisation import ScoreDistribution
 from rag.fusion.settings import SCALES, FusionSettings
 from rag.retrieval.bm25 import BM25Settings
 from rag.retrieval.dense import Dense
@@ -22,7 +22,7 @@ from training.fusion.tuned import Choice, TunedHybrid, choose
 
 SMALL = FitSettings(dim=8, passes=1, question_passes=1, random_negatives=4, min_count=1)
 ASKED = tuple(Question(f"q{n}", f"about g{n}", (f"g{n}",)) for n in range(6))
-ANY = {name: Distribution.of(np.linspace(0, 4, 50)) for name in ("good", "bad")}
+ANY = {name: ScoreDistribution.of(np.linspace(0, 4, 50)) for name in ("good", "bad")}
 
 
 def ranking(**scores: float) -> Ranking:
@@ -32,7 +32,7 @@ def ranking(**scores: float) -> Ranking:
 def answered(
     runs: Mapping[str, Sequence[Ranking]],
     questions: Sequence[Question] = ASKED,
-    distributions: Mapping[str, Distribution] = ANY,
+    distributions: Mapping[str, ScoreDistribution] = ANY,
 ) -> InnerAnswers:
     named = {
         name: dict(zip([q.id for q in questions], rankings, strict=True)) for name, rankings in runs.items()
@@ -72,7 +72,7 @@ def test_the_scale_is_chosen_too() -> None:
 def test_percentiles_are_those_of_the_systems_that_were_asked() -> None:
     """The same scores in two folds whose systems have other scales: placed by their own, they agree."""
     first, second = ASKED[:3], ASKED[3:]
-    low, high = Distribution.of(np.linspace(0, 1, 100)), Distribution.of(np.linspace(0, 100, 100))
+    low, high = ScoreDistribution.of(np.linspace(0, 1, 100)), ScoreDistribution.of(np.linspace(0, 100, 100))
 
     def runs(questions: Sequence[Question], times: float) -> dict[str, list[Ranking]]:
         return {
@@ -103,7 +103,7 @@ def chosen(method: str, **weights: float) -> Choice:
 @pytest.mark.parametrize("method", SCALES)
 def test_a_part_of_weight_zero_is_not_asked_and_changes_nothing(method: str) -> None:
     parts = {"a": Fixed(ranking(x=3, y=1)), "b": Fixed(ranking(z=9)), "c": Fixed(ranking(y=5, x=0.5))}
-    shapes = {name: Distribution.of(np.linspace(0, 9, 30)) for name in parts}
+    shapes = {name: ScoreDistribution.of(np.linspace(0, 9, 30)) for name in parts}
     tuned = TunedHybrid(parts, chosen(method, a=0.4, b=0.0, c=0.6), shapes)
     assert list(tuned.parts) == ["a", "c"]
     weights = FusionSettings(method, {"a": 0.4, "b": 0.0, "c": 0.6})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rag.errors import BadInput
 from rag.fusion.matrix_fusion import weighted
 from rag.fusion.normalisation import (
-    Distribution,
+    ScoreDistribution,
     Share,
     borda_points,
     min_max,
@@ -30,7 +30,7 @@ from training.fusion.weight_search import Point, SystemRankings, as_they_are, cu
 SHARES: dict[str, tuple[Share, int | None]] = {
     "min-max": (min_max, 5),
     "z-score": (z_score, 5),
-    "percentile": (partial(percentile, distributions=[Distribution.of(range(9))] * 3), 5),
+    "percentile": (partial(percentile, distributions=[ScoreDistribution.of(range(9))] * 3), 5),
     "reciprocal rank": (partial(reciprocals, c=20.0), None),
     "borda": (borda_points, None),
 }
@@ -121,7 +121,9 @@ def test_the_matrix_of_lists_fuses_to_the_same_run() -> None:
 
 def test_positions_fuse_as_percentiles_do() -> None:
     runs, qrels = benchmark(5)
-    shapes = {name: Distribution.of(np.random.default_rng(i).random(40) * 9) for i, name in enumerate(runs)}
+    shapes = {
+        name: ScoreDistribution.of(np.random.default_rng(i).random(40) * 9) for i, name in enumerate(runs)
+    }
     lists = SystemRankings.of(runs, list(qrels))
     by = partial(percentile, distributions=list(shapes.values()))
     there = fused(lists, (0.2, 0.5, 0.3), by, decimals=None)
@@ -138,7 +140,7 @@ def test_each_part_of_the_questions_has_distributions_of_its_own() -> None:
     runs, qrels = benchmark(6)
     some, others = list(qrels)[:5], list(qrels)[5:]
     shapes = [
-        {name: Distribution.of(np.random.default_rng(seed).random(40) * 9) for name in runs}
+        {name: ScoreDistribution.of(np.random.default_rng(seed).random(40) * 9) for name in runs}
         for seed in (1, 2)
     ]
     whole = SystemRankings.of(runs, list(qrels))
